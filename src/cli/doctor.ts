@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config/resolve-config.ts';
+import { type Config, isClustered } from '../config/resolve-config.ts';
+import { countNodesByRegion, describeClockOffset, NODE_ROLES } from '../domain/node.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
@@ -89,6 +90,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
+    ...(await examineCluster(config)),
     ...(await examineSamples(config)),
     await examineDisk(config),
     await examinePort(config),
@@ -186,6 +188,35 @@ async function examineSamples({ storage }: Config): Promise<Finding[]> {
 function influxSettings({ influx }: Config['storage']): InfluxSettings | null {
   const { url, bucket } = influx;
   return url === null ? null : { ...influx, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
+}
+
+/** Of a node: whether each role is played, and whether its clock agrees with that of the others. */
+async function examineCluster(config: Config): Promise<Finding[]> {
+  const { url } = config.storage.redis;
+  if (url === null || !isClustered(config)) return [];
+  const { readCluster } = await import('./nodes.ts');
+  try {
+    const { nodes, clockOffsetMs } = await readCluster(url);
+    const counted = countNodesByRegion(nodes);
+    const found = Object.entries(counted).map(([region, count]) => `${count} in ${region}`);
+    const absent = NODE_ROLES.filter((role) => !nodes.some(({ roles }) => roles.includes(role)));
+    const isIncomplete = nodes.length > 0 && absent.length > 0;
+    const clock = describeClockOffset(clockOffsetMs);
+    return [
+      finding(
+        'nodes',
+        found.length === 0 ? 'no node is alive' : `${found.join(', ')} alive`,
+        isIncomplete ? `no node has the role ${absent.join(' or ')}; start one that has it` : null,
+      ),
+      finding(
+        'node clock',
+        clock ?? "agrees with Redis' clock",
+        clock === null ? null : 'synchronize this machine and that of Redis by NTP',
+      ),
+    ];
+  } catch (error) {
+    return [finding('nodes', (error as Error).message, 'start Redis, or mend storage.redis.url')];
+  }
 }
 
 async function examineDisk({ storage }: Config): Promise<Finding> {

@@ -5,7 +5,7 @@ import { styleText } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
 import { formatTimeOrNull, readTime } from '../domain/durations.ts';
-import { describeClockOffset, type NodeRole, nodeNameOf } from '../domain/node.ts';
+import { describeClockOffset, type NodeRole, type NodeState, nodeNameOf } from '../domain/node.ts';
 import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
 import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
@@ -63,8 +63,17 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
   }
 }
 
-/** Reads the nodes from Redis; `now` is its time. */
-async function readCluster(url: string): Promise<{ nodes: readonly ShownNode[]; now: number }> {
+/** The nodes as Redis has them. */
+export interface ClusterView {
+  readonly nodes: readonly NodeState[];
+  /** Redis' time, epoch milliseconds. */
+  readonly now: number;
+  /** The clock of this machine minus Redis' clock, milliseconds, right within half of a round trip. */
+  readonly clockOffsetMs: number;
+}
+
+/** Reads the nodes from the Redis at `url`. Rejects with {@link CommandError} if it does not respond. */
+export async function readCluster(url: string): Promise<ClusterView> {
   const address = readRedisAddress(url);
   if (address === null) throw new CommandError('storage.redis.url has no known form');
   const { readNodes } = await import('../cluster/nodes.ts');
@@ -81,8 +90,10 @@ async function readCluster(url: string): Promise<{ nodes: readonly ShownNode[]; 
   try {
     const until = systemClock.monotonic() + CONNECT_TIMEOUT_MS;
     while (!connection.ready && systemClock.monotonic() < until) await sleep(POLL_MS);
+    const sentMs = systemClock.monotonic();
     const { nodes, redisAt } = await connection.run((client) => readNodes(client, address.prefix));
-    return { nodes, now: redisAt };
+    const half = (systemClock.monotonic() - sentMs) / 2;
+    return { nodes, now: redisAt, clockOffsetMs: Math.round(systemClock.now() - half - redisAt) };
   } catch (error) {
     throw new CommandError(`Redis at ${describeRedis(address)}: ${(error as Error).message}`);
   } finally {

@@ -55,6 +55,12 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
   });
 }
 
+/** How many of `nodes` each region has, by name. */
+export function countNodesByRegion(nodes: readonly NodeState[]): Readonly<Record<string, number>> {
+  const regions = Map.groupBy(nodes, ({ region }) => region);
+  return Object.fromEntries([...regions].map(([region, { length }]) => [region, length] as const).sort());
+}
+
 /** How many of `nodes` have each role in each region, for every role of a region in which there are nodes. */
 export function countNodes(
   nodes: readonly NodeState[],

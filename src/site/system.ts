@@ -1,6 +1,7 @@
 /** The state of the program: `/healthz`, `/readyz`, `/metrics`. */
 import type { Clock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
+import { countNodesByRegion } from '../domain/node.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
@@ -78,7 +79,7 @@ function viewReadiness({ phase, role, node, nodes, prober, parts }: Readiness): 
     node: node.name,
     region: node.region,
     roles: node.roles,
-    nodes: countBy(nodes, ({ region }) => region),
+    nodes: countNodesByRegion(nodes),
     degraded: [...(prober.online ? [] : ['prober']), ...broken.map(([name]) => name)],
     prober: {
       online: prober.online,
@@ -87,12 +88,6 @@ function viewReadiness({ phase, role, node, nodes, prober, parts }: Readiness): 
     },
     parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, viewPart(part)])),
   };
-}
-
-/** How many of `list` have each name, by name. */
-function countBy<T>(list: readonly T[], nameOf: (item: T) => string): Record<string, number> {
-  const groups = Map.groupBy(list, nameOf);
-  return Object.fromEntries([...groups].map(([name, { length }]) => [name, length] as const).sort());
 }
 
 function viewPart({ missingSince, ...part }: PartState): object {

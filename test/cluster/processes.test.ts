@@ -121,6 +121,21 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   );
   t.match((await serving.get('/api/v1/status/shop')).body, { status: 'up' });
 
+  const examined = await first.run('doctor', '--json');
+  const findings = JSON.parse(examined.stdout) as { readonly what: string }[];
+  t.match(
+    findings.filter(({ what }) => /^node/.test(what)),
+    [
+      {
+        state: 'MEND',
+        what: 'nodes',
+        found: '1 in eu, 1 in us alive',
+        advice: 'no node has the role probe; start one that has it',
+      },
+      { state: 'ok', what: 'node clock', found: "agrees with Redis' clock" },
+    ],
+  );
+
   const probing = await start(t, await cluster.install({ name: 'one', region: 'asia', roles: ['probe'] }));
   t.match((await probing.get('/readyz')).body, { role: 'probing', node: 'one' }, 'the name is free');
   t.equal((await probing.get('/api/v1/services')).status, 404);
