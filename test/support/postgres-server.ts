@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { CertificatePair } from './certificates.ts';
+import { type CertificatePair, TEST_CA_FILE } from './certificates.ts';
 import { freePort } from './free-port.ts';
 import type { Scope } from './run-servers.ts';
 
@@ -58,7 +58,7 @@ export interface PostgresOptions {
   readonly password?: boolean;
   /** Settings of the server beside its usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** It speaks TLS with this certificate, and refuses clients without. */
+  /** It speaks TLS with this certificate, which must be for 127.0.0.1, and refuses clients without. */
   readonly certificate?: CertificatePair;
   /** It begins as a standby of this server, and copies it all the time. */
   readonly standbyOf?: PostgresServer;
@@ -74,6 +74,8 @@ const READY_MS = 45_000;
 /** The password of the superuser `upbeat`. A text that must be found nowhere. */
 export const PASSWORD = 'p@ss/w0rd-of-a-test';
 const PROGRAM_FOLDER = PROGRAMS ?? '';
+/** What a URL says to trust the servers of tests. */
+const TLS = `?sslmode=verify-full&sslrootcert=${encodeURIComponent(TEST_CA_FILE)}`;
 
 /** Starts a server; it is ended after the test. */
 export async function startPostgres(scope: Scope, options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -130,7 +132,8 @@ export async function startPostgres(scope: Scope, options: PostgresOptions = {})
   };
   const words = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   let child: ChildProcess | null = null;
-  const url = (database: string) => postgresUrl(port, database);
+  const tls = certificate === undefined ? '' : TLS;
+  const url = (database: string) => postgresUrl(port, database) + tls;
   const end = async (signal: NodeJS.Signals) => {
     const running = child;
     child = null;

@@ -72,7 +72,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
     case '42501': // insufficient_privilege
       return new RegistryError(
         'registry_unusable',
-        `The user ${target.user} lacks a right in ${where} (${error.message}). Give it the rights that docs/cluster.md lists, or make it the owner of the database: ALTER DATABASE ${quoteName(target.database)} OWNER TO ${quoteName(target.user)}.`,
+        `The user ${target.user} lacks a right in ${where} (${error.message}). Give it the rights that docs/cluster.md lists. After an upgrade run "npx upbeat doctor --setup" as the owner of the tables first.`,
         options,
       );
     case '25006': // read_only_sql_transaction
@@ -98,6 +98,24 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
     default:
       return error;
   }
+}
+
+/** Whether a user was refused what it may not do. */
+export function isMissingRight(error: unknown): boolean {
+  if (!(error instanceof RegistryError)) return false;
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause && cause.code === '42501';
+}
+
+/**
+ * The same after the registry was opened: a server that no longer lets this process in, for its password or certificate,
+ * is away like one that does not answer.
+ */
+export function explainAtWork(thrown: unknown, target: PostgresAddress): Error {
+  const error = explainPostgresError(thrown, target);
+  const isRefused =
+    error instanceof RegistryError && error.code === 'registry_unusable' && !isMissingRight(error);
+  return isRefused ? new RegistryError('storage_unreachable', error.message, { cause: error.cause }) : error;
 }
 
 function isConnectionLost(error: Error, code: string): boolean {

@@ -10,7 +10,7 @@ import { createRegistryMethods } from '../registry-methods.ts';
 import type { RegistryMethods, RegistryThreadData } from '../registry-thread.ts';
 import { createSecrets } from '../secret-box.ts';
 import { addressOf, openPostgresDatabase } from './postgres-database.ts';
-import { explainPostgresError } from './postgres-error.ts';
+import { explainAtWork, explainPostgresError, isMissingRight } from './postgres-error.ts';
 import { createPostgresLink } from './postgres-link.ts';
 import { createReadStore, createWriteStore } from './postgres-store.ts';
 
@@ -63,10 +63,12 @@ export async function openPostgresMethods(
     try {
       return await work();
     } catch (error) {
-      throw explainPostgresError(error, target);
+      throw explainAtWork(error, target);
     }
   };
-  await explained(link.open);
+  await link.open().catch((error: unknown) => {
+    throw explainPostgresError(error, target);
+  });
 
   const methods = createRegistryMethods({
     limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
@@ -96,6 +98,16 @@ export async function openPostgresMethods(
         await methods.markLease(fence, now);
       } catch (error) {
         if (refusalOf(error) === null) throw error;
+      }
+    },
+
+    /** A node that only makes checks has no right to write: it is enough that it can read again. */
+    async tryWriting() {
+      try {
+        await methods.tryWriting();
+      } catch (error) {
+        if (!isMissingRight(error)) throw error;
+        await methods.lastChange();
       }
     },
 

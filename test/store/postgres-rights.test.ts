@@ -1,0 +1,135 @@
+/** PostgreSQL over TLS, with the rights that docs/cluster.md gives and no others. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { SHARDS } from '../../src/domain/shard.ts';
+import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { makeCertificate } from '../support/certificates.ts';
+import { NEEDS_POSTGRES, PASSWORD, startPostgres } from '../support/postgres-server.ts';
+import { install } from '../support/program.ts';
+import { registryHere } from '../support/registry-here.ts';
+import { entry, firstTurn, NOON, until } from './registry-fixtures.ts';
+
+t.setTimeout(120_000);
+
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
+
+/** The statements of the document's part on rights: those of the superuser, and those of the owner. */
+function readStatements(): readonly [string, string] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
+  const part = text.slice(text.indexOf('### Least rights'), text.indexOf('### TLS'));
+  const [roles = '', rights = ''] = [...part.matchAll(/```sql\n(.*?)```/gs)].map(([, sql = '']) => sql);
+  return [roles.replaceAll('…', PASSWORD), rights];
+}
+
+async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const sql of statements) await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function openAs(t: Test, url: string) {
+  const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
+  const registry = registryHere(methods, systemClock);
+  t.teardown(() => registry.close());
+  return registry;
+}
+
+t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
+  const server = await startPostgres(t, {
+    password: true,
+    certificate: makeCertificate({ names: ['127.0.0.1'] }),
+  });
+  const urlOf = (user: string) => server.url('upbeat').replace('upbeat:', `${user}:`);
+  const [roles, rights] = readStatements();
+  const statements = roles.split(';\n').filter((sql) => sql.trim() !== '');
+  await execute(server.url('postgres'), ...statements);
+  await openPostgresDatabase(urlOf('upbeat_owner'));
+  await execute(urlOf('upbeat_owner'), rights);
+
+  await t.test('it refuses a server that it cannot trust, and says why', async (t) => {
+    const [plain = ''] = server.url('upbeat').split('?');
+    const table: [string, { readonly code: string; readonly message: RegExp }][] = [
+      [plain, { code: 'registry_unusable', message: /no encryption.*pg_hba\.conf/ }],
+      [
+        `${plain}?sslmode=verify-full`,
+        { code: 'registry_unusable', message: /no trusted connection .*certificate.*NODE_EXTRA_CA_CERTS/ },
+      ],
+      [
+        urlOf('upbeat').replace('127.0.0.1', 'localhost'),
+        { code: 'registry_unusable', message: /no trusted connection .*altnames.*name the host/ },
+      ],
+    ];
+    for (const [url, expected] of table) await t.rejects(openPostgresDatabase(url), expected);
+  });
+
+  await t.test('the user of judges and pages runs the program, and changes no table', async (t) => {
+    const installation = await install([{ slug: 'shop' }], {
+      storage: { postgres: { url: urlOf('upbeat_app') } },
+    });
+    t.teardown(() => installation.remove());
+    const program = await installation.start();
+    t.teardown(() => program.killHard());
+    t.match(await program.get('/api/v1/services'), { status: 200, body: { total: 1 } });
+    const { stdout } = await installation.run('keys', 'create', '--account', 'ada', '--name', 'laptop');
+    const sent = await fetch(`${installation.siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stdout.trim()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ domain: 'api.example.net', status: 'ok' }),
+    });
+    t.equal(sent.status, 200);
+    t.equal(await program.stop(), 0);
+    t.notMatch(program.output(), /permission denied|"level":(50|60)/);
+    await t.rejects(execute(urlOf('upbeat_app'), 'CREATE TABLE other (id bigint)'), /permission denied/);
+    await t.rejects(execute(urlOf('upbeat_app'), 'DELETE FROM kysely_migration'), /permission denied/);
+  });
+
+  await t.test('the user of nodes that make checks reads what a check needs, and nothing else', async (t) => {
+    const app = await openAs(t, urlOf('upbeat_app'));
+    const probe = await openAs(t, urlOf('upbeat_probe'));
+    const slugs: string[] = [];
+    t.teardown(probe.watchChanges(await probe.lastChange(), ({ slug }) => slugs.push(slug)));
+    await app.putCatalogue([entry('shop'), entry('bank')]);
+    await until(() => slugs.includes('bank'));
+    const targets = await probe.loadTargets(ALL_SHARDS);
+    t.same(targets.map(({ domain }) => domain).sort(), ['bank.com', 'shop.com']);
+    const [{ serviceId = 0 } = {}] = targets;
+    await t.rejects(probe.commitUpdates([firstTurn(serviceId, 'up', NOON)]), {
+      code: 'registry_unusable',
+      message: /upbeat_probe lacks a right .*docs\/cluster\.md/,
+    });
+    for (const table of ['accounts', 'api_keys', 'webhooks', 'facts', 'sessions', 'heartbeats', 'incidents'])
+      await t.rejects(execute(urlOf('upbeat_probe'), `SELECT FROM ${table}`), /permission denied/, table);
+    await t.rejects(execute(urlOf('upbeat_probe'), 'SELECT account_id FROM services'), /permission denied/);
+
+    await server.stop();
+    await t.rejects(probe.loadTargets(ALL_SHARDS), { code: 'storage_unreachable' });
+    await server.start();
+    await until(() => probe.health.problem() === null);
+    t.equal((await probe.loadTargets(ALL_SHARDS)).length, 2);
+  });
+
+  await t.test('a password that no longer fits is an outage, not a fault', async (t) => {
+    const registry = await openAs(t, urlOf('upbeat_app'));
+    const change = (password: string) =>
+      execute(
+        server.url('postgres'),
+        `ALTER ROLE upbeat_app PASSWORD '${password}'`,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'upbeat_app'",
+      );
+    await change('another');
+    const refused = { code: 'storage_unreachable', message: /refuses the user upbeat_app/ };
+    await t.rejects(registry.getFact('first'), refused);
+    await t.rejects(registry.setFact('first', '1'), refused);
+    await change(PASSWORD);
+    await until(() => registry.health.problem() === null);
+    await registry.setFact('first', '1');
+  });
+});
