@@ -37,7 +37,7 @@ interface LeaseClaim {
 /** How long a process that can serve waits for the lease before it serves, milliseconds. */
 const FIRST_CLAIM_MS = 500;
 const LEASE_RETRY_MS = 200;
-/** The lease expires within 5 s without a renewal; a start is refused after 6 s. */
+/** The lease expires within 4 s without a renewal; a start is refused after 6 s. */
 const LEASE_RETRIES = 30;
 
 /**

@@ -58,7 +58,8 @@ async function member(
 }
 
 t.test('it judges who may take a lease', (t) => {
-  const self: LeaseProcess = { pid: 1, host: 'here', isAlive: (pid) => pid === 2 };
+  const identity = 'boot pid:[1] 1 5';
+  const self: LeaseProcess = { pid: 1, host: 'here', isAlive: (pid) => pid === 2, identity };
   const table: [string, LeaseState['holder'], number, ReturnType<typeof judgeLease>][] = [
     ['nobody holds it', null, NOON, 'free'],
     ['another host, fresh', { pid: 9, host: 'there' }, NOON - FRESH_MS, 'held'],
@@ -67,6 +68,8 @@ t.test('it judges who may take a lease', (t) => {
     ['this host, alive', { pid: 2, host: 'here' }, NOON - FRESH_MS, 'held'],
     ['this host, alive but silent', { pid: 2, host: 'here' }, NOON - FRESH_MS - 1, 'free'],
     ['this host, dead', { pid: 3, host: 'here' }, NOON, 'free'],
+    ['another container of this name', { pid: 3, host: 'here', process: 'boot pid:[2] 3 9' }, NOON, 'held'],
+    ['this container, dead', { pid: 3, host: 'here', process: 'boot pid:[1] 3 9' }, NOON, 'free'],
     ['this host, our own pid', { pid: 1, host: 'here' }, NOON, 'unclear'],
     ['this host, our own pid, old', { pid: 1, host: 'here' }, NOON - FRESH_MS - 1, 'free'],
     ['a little in the future', { pid: 9, host: 'there' }, NOON + FRESH_MS, 'held'],
@@ -98,7 +101,7 @@ t.test('it lets one process be the monitor, and names it to the next', async (t)
   await next.release();
 });
 
-t.test('it replaces a dead process of this host at once, and a silent one after 5 s', async (t) => {
+t.test('it replaces a dead process of this host at once, and a silent one after 4 s', async (t) => {
   const [dataDir, clock] = [t.testdir(), createFakeClock()];
   const asleep = createFakeClock();
   await (await member(t, dataDir, asleep, { pid: 300 })).acquire();
@@ -167,7 +170,7 @@ t.test('it lets processes without a lease write beside the monitor', async (t) =
   await lease.release();
 });
 
-t.test('it bears a renewal that fails now and then, and gives up after 5 s', async (t) => {
+t.test('it bears a renewal that fails now and then, and gives up after 4 s', async (t) => {
   const clock = createFakeClock();
   let failing = true;
   const store: LeaseStore = {
@@ -182,11 +185,11 @@ t.test('it bears a renewal that fails now and then, and gives up after 5 s', asy
   };
   const lost: Error[] = [];
   await acquireLease({ store, place: 'd', clock, onLost: (error) => lost.push(error) });
-  await clock.advance(4_000);
+  await clock.advance(FRESH_MS - 1_000);
   failing = false;
   await clock.advance(1_000);
   failing = true;
-  await clock.advance(4_000);
+  await clock.advance(FRESH_MS - 1_000);
   t.same(lost, []);
   await clock.advance(1_000);
   t.match(lost, [{ message: 'disk full' }]);
@@ -295,15 +298,15 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
   await t.rejects(asked, { code: 'lease_held' });
 });
 
-t.test('it ends a holder that hangs, once it has watched it for 5 s by its own clock', async (t) => {
+t.test('it ends a holder that hangs, once it has watched it for 4 s by its own clock', async (t) => {
   const [dataDir, clock, stopped] = [t.testdir(), createFakeClock(), createFakeClock()];
   const ended: [number, string][] = [];
   let running = true;
   const at = (pid: number) => ({
     pid,
     isAlive: () => running,
-    identity: `process ${pid}`,
-    identityOf: (other: number) => `process ${other}`,
+    identity: `boot ns ${pid}`,
+    identityOf: (other: number) => `boot ns ${other}`,
     end: async (other: number, identity: string) => void ended.push([other, identity]),
   });
   await (await member(t, dataDir, stopped, at(300))).acquire();
@@ -317,7 +320,7 @@ t.test('it ends a holder that hangs, once it has watched it for 5 s by its own c
   await clock.advance(FRESH_MS);
   t.same(ended, []);
   t.equal((await next.acquire(sight)).fence, 2);
-  t.same(ended, [[300, 'process 300']]);
+  t.same(ended, [[300, 'boot ns 300']]);
 
   // Another process has its id by now.
   const third = await member(t, dataDir, clock, { ...at(500), identityOf: () => 'a process started later' });
@@ -331,8 +334,8 @@ t.test('it takes the lease of a process that cannot be ended, where it holds no 
   const [dataDir, clock] = [t.testdir(), createFakeClock()];
   const at = (pid: number) => ({
     pid,
-    identity: String(pid),
-    identityOf: String,
+    identity: `boot ns ${pid}`,
+    identityOf: (other: number) => `boot ns ${other}`,
     end: async () => {
       throw new Error('not permitted');
     },
