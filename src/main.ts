@@ -109,6 +109,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   observeProgram(metrics, {
     role: () => role.current.name,
     nodes: node.nodes,
+    clockOffsetMs: node.clockOffsetMs,
     fleet: role.fleet,
     record: role,
     samples,

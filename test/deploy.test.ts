@@ -121,6 +121,25 @@ t.test(
       };
     };
     const lost = 'upbeat_samples_lost_total{job="upbeat"}';
+    const offset = 'upbeat_clock_offset_seconds{job="upbeat"}';
+    /** What two nodes tell of one region; the alert has no label of a node. */
+    const roleValues = (role: string, nodes: Readonly<Record<string, number>>, fires: boolean) => ({
+      interval: '1m',
+      input_series: ['a', 'b'].flatMap((instance) =>
+        Object.entries(nodes).map(([name, count]) => ({
+          series: `upbeat_nodes{job="upbeat",instance="${instance}",region="eu",role="${name}"}`,
+          values: `${count}x10`,
+        })),
+      ),
+      promql_expr_test: [],
+      alert_rule_test: [
+        {
+          eval_time: '5m',
+          alertname: 'UpbeatRoleWithoutNode',
+          exp_alerts: fires ? [{ exp_labels: { role, severity: 'critical' } }] : [],
+        },
+      ],
+    });
     const pending = 'upbeat_samples_pending{job="upbeat"}';
     const connected = (store: string) => `upbeat_store_connected{job="upbeat",store="${store}"}`;
     // Only whether an alert fires is asked for: its words stand in the file.
@@ -134,6 +153,10 @@ t.test(
         rule_files: ['alerts.yaml'],
         evaluation_interval: '1m',
         tests: [
+          roleValues('probe', { judge: 1, probe: 0 }, true),
+          roleValues('probe', { judge: 1, probe: 1 }, false),
+          values('UpbeatClockOff', offset, '-90x20', '10m', true),
+          values('UpbeatClockOff', offset, '0.4x20', '10m', false),
           values('UpbeatSamplesLost', lost, '0x10 5x10', '15m', true),
           values('UpbeatSamplesLost', lost, '0x20', '15m', false),
           values('UpbeatSpoolDoesNotDrain', pending, '5000+10x60', '50m', true),

@@ -12,6 +12,8 @@ export interface ObservedParts {
   readonly role?: () => 'monitor' | 'serving' | 'standby' | 'probing';
   /** The live nodes; absent: none are shown. */
   readonly nodes?: () => readonly NodeState[];
+  /** The wall clock of this process minus Redis' clock, milliseconds; absent: 0. */
+  readonly clockOffsetMs?: () => number;
   readonly fleet: {
     report(): {
       readonly services: number;
@@ -86,6 +88,11 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'Live nodes by region and role; a node counts for each of its roles.',
     ['region', 'role'],
     () => countNodes(parts.nodes?.() ?? []).map(({ nodes, ...labels }) => ({ labels, value: nodes })),
+  );
+  metrics.gauge(
+    'upbeat_clock_offset_seconds',
+    "Wall clock of this process minus Redis' clock; 0 outside of a cluster.",
+    () => seconds(parts.clockOffsetMs?.() ?? 0),
   );
   metrics.gauge(
     'upbeat_services_probed',
