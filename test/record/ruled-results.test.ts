@@ -208,7 +208,7 @@ t.test('judges that die between commit and acknowledgement leave each transition
       const broken = await play(plan);
       if (whole !== broken) throw new Error(`${broken}\ninstead of\n${whole}`);
     }),
-    { numRuns: propertyRuns(30) },
+    { numRuns: propertyRuns(20) },
   );
 });
 
@@ -255,12 +255,10 @@ async function play(plan: readonly Delivery[]): Promise<string> {
   await clock.advance(60_000);
   await world.record.idle();
   if (pending.length > 0) throw new Error(`${pending.length} batches were not acknowledged`);
-  const transitions = stored.transitions.map(({ serviceId, seq, to, at: began }) => [
-    serviceId,
-    seq,
-    to,
-    began,
-  ]);
+  // Changes of different services in one batch may be committed in any order.
+  const transitions = stored.transitions
+    .map(({ serviceId, seq, to, at: began }) => [serviceId, seq, to, began] as const)
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const incidents = [...stored.incidents.values()].map(({ id, status, startedAt }) => [
     id,
     status,
