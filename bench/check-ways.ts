@@ -12,7 +12,7 @@ import type { Service } from '../src/domain/service.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
 import { silentLog } from '../src/log.ts';
-import { createRecord } from '../src/record/record.ts';
+import { createRecord, type ResultRecord } from '../src/record/record.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { engineSettings, makeServices, RECORD_OPTIONS } from './services.ts';
@@ -112,6 +112,27 @@ function converse(socket: Socket, ready: 'connect' | 'secureConnect'): Promise<u
   });
 }
 
+/** Options of {@link checkThroughEngine}. */
+interface EngineRunOptions {
+  readonly onResults?: (results: readonly CheckResult[]) => void;
+  /** How results get from the engine to the record; default: at once. `taken` counts those that it has. */
+  readonly road?: (record: ResultRecord) => {
+    readonly take: (results: readonly CheckResult[]) => void;
+    readonly taken: () => number;
+  };
+}
+
+function directRoad(record: ResultRecord) {
+  let count = 0;
+  return {
+    take(results: readonly CheckResult[]) {
+      record.takeResults(results);
+      count += results.length;
+    },
+    taken: () => count,
+  };
+}
+
 /**
  * Checks every target once in one thread: timing wheel, actor, attempt, packing, unpacking, evaluation, status and sample,
  * without the disks. All targets are due at once, so that only work is measured. Resolves when all results are evaluated.
@@ -120,7 +141,7 @@ export async function checkThroughEngine(
   targets: readonly CheckTarget[],
   runAttempt: RunAttempt,
   concurrency: number,
-  onResults: (results: readonly CheckResult[]) => void = () => {},
+  { onResults = () => {}, road = directRoad }: EngineRunOptions = {},
 ): Promise<void> {
   const record = createRecord({
     registry: {
@@ -149,11 +170,12 @@ export async function checkThroughEngine(
   const { port1, port2 } = new MessageChannel();
   const done = Promise.withResolvers<void>();
   let left = targets.length;
+  const { take, taken } = road(record);
   port1.on('message', (message: FromHost) => {
     if (message.type === 'ready') port1.postMessage({ type: 'assign', services: targets, spreadMs: 0 });
     if (message.type !== 'results') return;
     const results = unpackResults(message.packed);
-    record.takeResults(results);
+    take(results);
     onResults(results);
     left -= results.length;
     if (left === 0) done.resolve();
@@ -162,6 +184,7 @@ export async function checkThroughEngine(
   const task = { epoch: 1, port: port2, loopTicks: new SharedArrayBuffer(4), settings, prober: null };
   const host = runHost(task, runAttempt, systemClock);
   await done.promise;
+  while (taken() < targets.length) await new Promise((resolve) => setTimeout(resolve, 5));
   port1.postMessage({ type: 'stop' });
   await host;
   await record.stop();

@@ -72,8 +72,10 @@ export async function run(): Promise<readonly BenchRow[]> {
     upbeat: async (perSecond, count) => {
       if (Number.isFinite(perSecond)) return offer(byProber, perSecond, count);
       const latencies: number[] = [];
-      await checkThroughEngine(targets, prober.runAttempt, SLOTS, (results) => {
-        for (const { timing } of results) latencies.push(timing.totalMs ?? Number.NaN);
+      await checkThroughEngine(targets, prober.runAttempt, SLOTS, {
+        onResults(results) {
+          for (const { timing } of results) latencies.push(timing.totalMs ?? Number.NaN);
+        },
       });
       return latencies;
     },
