@@ -1,4 +1,5 @@
 /** Incidents as Atom feeds: of all services, of one service, of a status page (RFC 4287). */
+
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
 import { fullName } from '../domain/service.ts';
@@ -14,16 +15,14 @@ import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
 
 /** What these routes read from. */
-export interface AtomSources {
-  readonly directory: ServiceDirectory;
+export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
 }
 
 /** The routes. */

@@ -63,7 +63,7 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
           'dependencies_private',
           `The owner of ${service.slug} has not made its dependencies public.`,
         );
-      const known = await registry.dependenciesOf(service.id, Number(limit));
+      const known = await registry.dependenciesOf(service.id, limit);
       return json({
         service: viewServiceName(service),
         reported_at: formatTimeOrNull(known.reportedAt),
@@ -104,7 +104,7 @@ function listRoute({ registry }: DependencySources): Route {
     async handle({ query }) {
       const { limit, offset } = readParameters(query, LIST_QUERY);
       const [failing, total] = await Promise.all([
-        registry.failingDependencies({ limit: Number(limit), offset: Number(offset) }),
+        registry.failingDependencies({ limit, offset }),
         registry.countFailingDependencies(),
       ]);
       const dependencies = failing.map(({ name, services, since }) => ({

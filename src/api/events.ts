@@ -125,11 +125,10 @@ export function createEventStreams(sources: EventSources) {
       describe: describeEvents,
       peek,
       handle({ method, client, headers, query }) {
-        const given = readParameters(query, QUERY);
-        const slug = given.slug === undefined ? null : String(given.slug);
-        const service = slug === null ? null : directory.bySlug(slug);
-        if (slug !== null && service === null) throw serviceNotFound(slug);
-        const after = readPosition(headers['last-event-id']?.toString() ?? given.last_event_id?.toString());
+        const { slug, last_event_id } = readParameters(query, QUERY);
+        const service = slug === undefined ? null : directory.bySlug(slug);
+        if (slug !== undefined && service === null) throw serviceNotFound(slug);
+        const after = readPosition(headers['last-event-id']?.toString() ?? last_event_id);
         if (method === 'HEAD') return STREAM_HEAD;
         if (!peek(client).allowed) {
           const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;

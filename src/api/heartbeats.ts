@@ -22,6 +22,7 @@ import { type Static, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from '../view/monitor.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 
 /** Longest body (decisions). */
 export const MAX_HEARTBEAT_BYTES = 16_384;
@@ -123,13 +124,10 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
 };
 
 /** What the endpoints need. */
-export interface HeartbeatSources {
+export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly heartbeats: HeartbeatIntake;
   /** The limits in force. */
   readonly limits: () => ApiLimits;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-  readonly now: () => number;
 }
 
 /** The routes. */

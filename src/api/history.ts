@@ -7,13 +7,9 @@ import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import {
-  isSampleReadError,
-  MAX_BUCKETS,
-  type SampleQuery,
-  type SampleStore,
-} from '../store/ports/samples.ts';
-import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import { isSampleReadError, MAX_BUCKETS, type SampleQuery } from '../store/ports/samples.ts';
+import { findService } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
@@ -82,11 +78,7 @@ const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].
 const USUAL_BUCKETS = 120;
 
 /** What the route reads from. */
-export interface HistorySources {
-  readonly directory: ServiceDirectory;
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  readonly now: () => number;
-}
+export type HistorySources = Pick<SiteSources, 'directory' | 'samples' | 'now'>;
 
 /** The route. */
 export function historyRoute({ directory, samples, now }: HistorySources): Route {
@@ -125,11 +117,11 @@ export function readWindow(
   now: number,
 ): { readonly from: number; readonly to: number; readonly stepMs: number } {
   const given = readParameters(query, QUERY);
-  const to = readTime('to', given.to as string | undefined) ?? now;
-  const from = readTime('from', given.from as string | undefined) ?? to - DAY_MS;
+  const to = readTime('to', given.to) ?? now;
+  const from = readTime('from', given.from) ?? to - DAY_MS;
   if (from >= to) throw refuse('from', 'must be earlier than "to"');
   if (to - from > MAX_WINDOW_MS) throw refuse('from', 'begins a window that is longer than two years');
-  const text = given.step as string | undefined;
+  const text = given.step;
   if (text === undefined) {
     const usual = USUAL_STEPS_MS.find((stepMs) => (to - from) / stepMs <= USUAL_BUCKETS);
     return { from, to, stepMs: usual ?? (USUAL_STEPS_MS.at(-1) as number) };

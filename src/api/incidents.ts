@@ -1,7 +1,7 @@
 /** Incidents as JSON: of all services, of one service, and one with its timeline (contract 2.3, 4.3, 4.4). */
 
 import { formatTime } from '../domain/durations.ts';
-import { INCIDENT_STATUSES, type Incident, type IncidentStatus, SEVERITIES } from '../domain/incident.ts';
+import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../domain/incident.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
@@ -90,12 +90,9 @@ function listRoute({ directory, registry }: IncidentSources): Route {
     answer: IncidentsSchema,
     async handle({ query }) {
       const { status, limit, offset } = readParameters(query, LIST_QUERY);
-      const filter = {
-        ...(status === undefined ? {} : { status: status as IncidentStatus }),
-        verifiedOnly: true,
-      };
+      const filter = { ...(status === undefined ? {} : { status }), verifiedOnly: true };
       const [found, total] = await Promise.all([
-        registry.listIncidents({ ...filter, limit: Number(limit), offset: Number(offset) }),
+        registry.listIncidents({ ...filter, limit, offset }),
         registry.countIncidents(filter),
       ]);
       const incidents = viewWithServices(directory, found, viewIncident);
@@ -126,7 +123,7 @@ function serviceRoute({ directory, registry }: IncidentSources): Route {
       const service = findService(directory, request);
       const { limit } = readParameters(request.query, SERVICE_QUERY);
       const [found, total] = await Promise.all([
-        registry.listIncidents({ serviceId: service.id, limit: Number(limit), offset: 0 }),
+        registry.listIncidents({ serviceId: service.id, limit, offset: 0 }),
         registry.countIncidents({ serviceId: service.id }),
       ]);
       const incidents = found.map(viewIncident);

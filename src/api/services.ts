@@ -4,20 +4,20 @@
  */
 
 import { BoundedMap } from '../async/bounded-map.ts';
-import { CATEGORIES, type Category } from '../domain/category.ts';
+import { CATEGORIES } from '../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
-import { SERVICE_STATUSES, type ServiceStatus } from '../domain/status.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { VendorWord } from '../domain/vendor-word.ts';
 import { entityTag } from '../http/conditional.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
-import type { StatusStore } from '../store/ports/status.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import type { ServiceFilter, ServiceSearch } from '../view/service-search.ts';
-import { intervalOf, isStale, type ListenedAt } from '../view/staleness.ts';
+import type { ServiceSearch } from '../view/service-search.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { intervalOf, isStale } from '../view/staleness.ts';
 import { readRoute } from './read-route.ts';
 import {
   LatestCheckSchema,
@@ -59,12 +59,8 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
     answer: ServicesSchema,
     handle({ query }) {
       const { category, status, q, limit, offset } = readParameters(query, QUERY);
-      const filter: ServiceFilter = {
-        category: (category as Category | undefined) ?? null,
-        status: (status as ServiceStatus | undefined) ?? null,
-        text: q === undefined ? null : String(q),
-      };
-      const page = search.page(filter, Number(offset), Number(limit));
+      const filter = { category: category ?? null, status: status ?? null, text: q ?? null };
+      const page = search.page(filter, offset, limit);
       const items = page.services.map(services.listItem).join(',');
       return jsonText(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
     },
@@ -112,14 +108,10 @@ interface Kept {
 const KEPT = 50_000;
 
 /** What the JSON is made of. */
-export interface ServiceJsonSources {
-  readonly status: Pick<StatusStore, 'get'>;
-  readonly intervalMs: number;
-  readonly now: () => number;
-  readonly listenedAt: ListenedAt;
-  /** The vendor's word on a service; null: its status page is not read. */
-  readonly vendorOf: (service: Service) => VendorWord | null;
-}
+export type ServiceJsonSources = Pick<
+  SiteSources,
+  'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'
+>;
 
 /** Makes an empty cache over the status store. */
 export function createServiceJson({ status, intervalMs, now, listenedAt, vendorOf }: ServiceJsonSources) {

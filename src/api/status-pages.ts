@@ -17,6 +17,7 @@ import {
   whole,
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import {
   INCIDENT_FILTERS,
   logoPath,
@@ -74,10 +75,7 @@ export const PageSchema = namedObject('StatusPage', {
 });
 
 /** What these routes read from. */
-export interface StatusPageSources extends PageViewSources {
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-}
+export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
 
 /** The routes; those below `/p/` must stand before the page itself. */
 export function statusPageRoutes(sources: StatusPageSources): Route[] {
@@ -94,9 +92,9 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     const view = await find(request);
     const found = await pages.incidentsOfServices({
       serviceIds: view.services.map(({ service }) => service.id),
-      ...readFilter(String(filter)),
-      limit: Number(limit),
-      offset: Number(offset),
+      ...readFilter(filter),
+      limit,
+      offset,
     });
     const { page, verdict } = view;
     return json({

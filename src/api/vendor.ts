@@ -6,7 +6,6 @@
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
-import type { Service } from '../domain/service.ts';
 import { VENDOR_STATUSES, type VendorWord } from '../domain/vendor-word.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
@@ -24,6 +23,7 @@ import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
@@ -129,12 +129,8 @@ export const VendorSchema = namedObject('Vendor', {
 const YEAR_MS = 365 * DAY_MS;
 
 /** What the route reads from. */
-export interface VendorSources {
-  readonly directory: ServiceDirectory;
+export interface VendorSources extends Pick<SiteSources, 'directory' | 'vendorOf' | 'now'> {
   readonly registry: Pick<IncidentStore, 'incidentsSince'>;
-  /** The vendor's word on a service; null: its status page is not read. */
-  readonly vendorOf: (service: Service) => VendorWord | null;
-  readonly now: () => number;
 }
 
 /** The route. */
@@ -188,7 +184,7 @@ export function maintenanceRoute({ directory, registry }: MaintenanceSources): R
     async handle({ query }) {
       const { limit, offset } = readParameters(query, QUERY);
       const [found, total] = await Promise.all([
-        registry.listMaintenances({ limit: Number(limit), offset: Number(offset) }),
+        registry.listMaintenances({ limit, offset }),
         registry.countMaintenances({}),
       ]);
       const maintenance = viewWithServices(directory, found, viewMaintenance);

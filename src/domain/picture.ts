@@ -66,6 +66,40 @@ export const PICTURE_THEMES = ['light', 'dark'] as const;
 /** A theme of a picture. */
 export type PictureTheme = (typeof PICTURE_THEMES)[number];
 
+/** The label of each status (contract 4.6; decisions, Badge). */
+export const STATUS_LABELS: Readonly<Record<ServiceStatus, string>> = {
+  up: 'Operational',
+  slow: 'Slow',
+  down: 'Down',
+  unknown: 'Unknown',
+};
+
+/** A badge, ready to be drawn. */
+export interface BadgePicture {
+  /** Display name, any Unicode text; cut with an ellipsis if it is too wide. */
+  readonly name: string;
+  /** The domain, shown if the fonts lack the name's script. Absent: boxes mark missing letters. */
+  readonly fallback?: string;
+  /** The status; with a figure, its rating, `unknown` if there is none. */
+  readonly status: ServiceStatus;
+  readonly theme: PictureTheme;
+  /** Age of a stale status, such as `12 min ago`; the badge is then grey (decisions, Badge). Null: not stale. */
+  readonly ageText: string | null;
+  /** A text for the pill, such as `99.98 % up`, and its window, such as `30 d`. Absent: the badge shows the status. */
+  readonly figure?: { readonly word: string; readonly window: string };
+  /** Default `png`. */
+  readonly format?: 'png' | 'svg';
+  /** The badge in a sentence, the title of an SVG. Absent: the name. */
+  readonly title?: string;
+  /** Time of the content, ISO 8601 UTC, stored in a PNG as the text `As of`. Absent: none. */
+  readonly asOf?: string;
+}
+
+/** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
+export function describeShare(part: number, whole: number): string {
+  return `${Math.floor((part * 10_000) / whole) / 100} %`;
+}
+
 /** A step of a chart. */
 export interface ChartPoint {
   /** Median and 95th percentile in milliseconds; null: no response time is known. */
@@ -101,13 +135,13 @@ export interface ChartPicture {
   readonly site: string;
 }
 
-/** The points of a chart, and the share of good checks, rounded down so that 100 % means all of them. */
+/** The points of a chart, and the share of good checks. */
 export function chartPoints(buckets: readonly Bucket[]): Pick<ChartPicture, 'points' | 'uptimeText'> {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
   return {
     points: buckets.map(({ p50Ms, p95Ms, count, downCount }) => ({ p50Ms, p95Ms, count, downCount })),
-    uptimeText: count === 0 ? null : `${Math.floor(((count - down) * 10_000) / count) / 100} %`,
+    uptimeText: count === 0 ? null : describeShare(count - down, count),
   };
 }
 

@@ -3,14 +3,19 @@
  * not allowed are refused with the parameter's name and the allowed values; unknown parameters are ignored
  * (decisions, Services).
  */
-import { type TSchema, Type } from '../json-schema.ts';
+import { type Static, type TSchema, type TUnsafe, Type } from '../json-schema.ts';
 import { HttpError } from './problem.ts';
 
 /** A set of query parameters by name, each a TypeBox schema; the OpenAPI document is made from the same. */
 export type ParameterSchemas = Readonly<Record<string, TSchema>>;
 
+/** What is read of parameters. Texts may be absent; all others without a default say so in their schema. */
+export type ParameterValues<S extends ParameterSchemas> = {
+  readonly [N in keyof S]: string extends Static<S[N]> ? string | undefined : Static<S[N]>;
+};
+
 /** A number of results; over the maximum it is lowered to it. */
-export function limitParameter(byDefault: number, maximum: number): TSchema {
+export function limitParameter(byDefault: number, maximum: number) {
   return Type.Integer({
     minimum: 1,
     maximum,
@@ -21,14 +26,18 @@ export function limitParameter(byDefault: number, maximum: number): TSchema {
 }
 
 /** Where a page begins. */
-export const OFFSET_PARAMETER: TSchema = Type.Integer({
+export const OFFSET_PARAMETER = Type.Integer({
   minimum: 0,
   default: 0,
   description: 'Results to leave out first.',
 });
 
 /** One of some words. */
-export function enumParameter(words: readonly string[], description: string, byDefault?: string): TSchema {
+export function enumParameter<W extends string, D extends W | undefined = undefined>(
+  words: readonly W[],
+  description: string,
+  byDefault?: D,
+): TUnsafe<W | D> {
   return Type.Unsafe({
     type: 'string',
     enum: [...words],
@@ -38,10 +47,7 @@ export function enumParameter(words: readonly string[], description: string, byD
 }
 
 /** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws HttpError. */
-export function readParameters(
-  query: string,
-  schemas: ParameterSchemas,
-): Record<string, string | number | undefined> {
+export function readParameters<S extends ParameterSchemas>(query: string, schemas: S): ParameterValues<S> {
   const given = query === '' ? null : new URLSearchParams(query);
   const read: Record<string, string | number | undefined> = {};
   for (const [name, schema] of Object.entries(schemas)) {
@@ -49,7 +55,7 @@ export function readParameters(
     if (values.length > 1) throw refuse(name, `is given ${values.length} times; give it once`, schema);
     read[name] = values[0] === undefined ? schema.default : readValue(name, values[0], schema);
   }
-  return read;
+  return read as ParameterValues<S>;
 }
 
 /** The error for a parameter. */

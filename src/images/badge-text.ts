@@ -2,11 +2,12 @@
 
 import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
+import { describeShare, type PictureTheme, type PictureWindow, STATUS_LABELS } from '../domain/picture.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import { namedObject } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { BadgeMeasure, BadgeRequest, BadgeWindow } from '../view/badge-query.ts';
+import type { BadgeMeasure } from '../view/badge-query.ts';
 
 /** The text of a badge in any format. */
 export interface BadgeCaption {
@@ -34,18 +35,10 @@ export interface BadgeFigures {
   readonly readAt: number;
 }
 
-/** The badge's word for each status (contract 4.6; decisions, Badge). */
-export const BADGE_STATUS_WORDS: Readonly<Record<ServiceStatus, string>> = {
-  up: 'Operational',
-  slow: 'Slow',
-  down: 'Down',
-  unknown: 'Unknown',
-};
-
 /** From here on an uptime is shown as good, and below the second as bad. */
 const GOOD_RATIO = 0.99;
 const FAIR_RATIO = 0.95;
-const WINDOW_WORDS: Readonly<Record<BadgeWindow, readonly [short: string, long: string]>> = {
+const WINDOW_WORDS: Readonly<Record<PictureWindow, readonly [short: string, long: string]>> = {
   '24h': ['24 h', '24 hours'],
   '7d': ['7 d', '7 days'],
   '30d': ['30 d', '30 days'],
@@ -63,18 +56,22 @@ export function describeStatus(
 ): BadgeCaption {
   const asOf = latest?.checkedAt ?? null;
   const ageText = staleSince === null ? null : ageOf(staleSince, now);
-  const word = BADGE_STATUS_WORDS[status];
+  const word = STATUS_LABELS[status];
   return { status, word, window: null, ageText, asOf, said: word };
 }
 
 /** What an uptime badge says. `lastCheckAt` is null for a service that was never checked. */
-export function describeUptime(figures: BadgeFigures, window: BadgeWindow, state: FigureState): BadgeCaption {
+export function describeUptime(
+  figures: BadgeFigures,
+  window: PictureWindow,
+  state: FigureState,
+): BadgeCaption {
   const { count, upCount, slowCount } = figures.bucket;
   const [short, long] = WINDOW_WORDS[window];
   if (count === 0) return emptyCaption(short, long);
   const ratio = (upCount + slowCount) / count;
   const status = ratio >= GOOD_RATIO ? 'up' : ratio >= FAIR_RATIO ? 'slow' : 'down';
-  const percent = percentOf(upCount + slowCount, count);
+  const percent = describeShare(upCount + slowCount, count);
   return captionOf(
     status,
     `${percent} up`,
@@ -88,7 +85,7 @@ export function describeUptime(figures: BadgeFigures, window: BadgeWindow, state
 /** What a latency badge says; a response time over `slowOverMs` is slow, as it is for a check. */
 export function describeLatency(
   figures: BadgeFigures,
-  window: BadgeWindow,
+  window: PictureWindow,
   measure: BadgeMeasure,
   slowOverMs: number,
   state: FigureState,
@@ -117,11 +114,6 @@ export function sentenceOf(name: string, { said, window, asOf, ageText }: BadgeC
   if (asOf === null) return `${name}: ${said}${window === null ? ', not checked yet' : ''}`;
   const time = `${formatTime(asOf).slice(0, 16).replace('T', ' ')} UTC`;
   return `${name}: ${said}, ${ageText === null ? `as of ${time}` : `not checked since ${time}, ${ageText}`}`;
-}
-
-/** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
-export function percentOf(part: number, whole: number): string {
-  return `${Math.floor((part * 10_000) / whole) / 100} %`;
 }
 
 /** How long ago `at` was, in the largest whole unit: `12 min ago`. */
@@ -176,7 +168,7 @@ export const ShieldsSchema = namedObject('ShieldsBadge', {
 export type ShieldsAnswer = Static<typeof ShieldsSchema>;
 
 /** Colours of the shapes of our own badges, so that both look alike. */
-const COLOURS: Readonly<Record<BadgeRequest['theme'], Readonly<Record<ServiceStatus | 'stale', string>>>> = {
+const COLOURS: Readonly<Record<PictureTheme, Readonly<Record<ServiceStatus | 'stale', string>>>> = {
   light: { up: '#1a8f46', slow: '#b87503', down: '#cf222e', unknown: '#6e7781', stale: '#838c96' },
   dark: { up: '#3fb968', slow: '#e3a51f', down: '#f85149', unknown: '#9aa4af', stale: '#7d8590' },
 };
@@ -187,7 +179,7 @@ const CACHE_SECONDS = 300;
 export function shieldsAnswer(
   name: string,
   { status, word, window, ageText }: BadgeCaption,
-  theme: BadgeRequest['theme'],
+  theme: PictureTheme,
 ): ShieldsAnswer {
   const line = name.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   return {

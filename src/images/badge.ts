@@ -5,8 +5,8 @@ import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createPromiseCache } from '../async/promise-cache.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
+import type { BadgePicture, PictureTheme, PictureWindow } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
-import type { ServiceStatus } from '../domain/status.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
   LIMIT_HEADERS,
@@ -19,15 +19,10 @@ import {
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import {
-  BADGE_QUERY,
-  type BadgeRequest,
-  type BadgeWindow,
-  readBadgeRequest,
-  windowMs,
-} from '../view/badge-query.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
-import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
+import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
+import { serviceNotFound } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import {
   type BadgeCaption,
   type BadgeFigures,
@@ -41,36 +36,12 @@ import {
 } from './badge-text.ts';
 import { lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
 
-/** What a picture shows. */
-export interface BadgeText {
-  readonly name: string;
-  /** Shown where the name's script has no letters in the font. */
-  readonly fallback: string;
-  /** The status; beside a figure how good it is. */
-  readonly status: ServiceStatus;
-  readonly theme: 'light' | 'dark';
-  /** Age of what is stale; null: it is fresh. */
-  readonly ageText: string | null;
-  /** Absent: the badge says the status. */
-  readonly figure?: { readonly word: string; readonly window: string };
-  /** Absent: `png`. */
-  readonly format?: 'png' | 'svg';
-  /** The badge in a sentence, for an SVG. */
-  readonly title?: string;
-  /** Time of a figure, ISO 8601 UTC, for a PNG. */
-  readonly asOf?: string;
-}
-
 /** What the routes read from. */
-export interface BadgeSources {
-  readonly directory: ServiceDirectory;
+export interface BadgeSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
-  readonly renderBadge: (text: BadgeText) => Promise<Uint8Array>;
-  readonly intervalMs: number;
+  readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
   readonly slowOverMs: number;
-  readonly now: () => number;
-  readonly listenedAt: ListenedAt;
 }
 
 const CACHED = { 'Cache-Control': PICTURE_CACHING };
@@ -169,9 +140,9 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
 function textOf(
   service: Service,
   caption: BadgeCaption,
-  theme: BadgeText['theme'],
+  theme: PictureTheme,
   format: 'png' | 'svg',
-): BadgeText {
+): BadgePicture {
   const { name, domain } = service;
   const { status, word, window, ageText, asOf } = caption;
   const text = { name, fallback: domain, status, theme, ageText };
@@ -238,7 +209,7 @@ export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () 
     recover: lastOrUnavailable,
   });
   const limit = createConcurrencyLimiter(MAX_READS);
-  return (serviceId: number, window: BadgeWindow): Promise<BadgeFigures> => {
+  return (serviceId: number, window: PictureWindow): Promise<BadgeFigures> => {
     const key = `${serviceId} ${window}`;
     const read = async () => {
       const readAt = now();

@@ -1,22 +1,14 @@
 /** `GET /api/chart/:slug`: the response times of a service, for other pages and for cards of links. */
+
 import type { Clock } from '../clock.ts';
 import { unknownStatus } from '../domain/current.ts';
-import {
-  CHART_SIZES,
-  type ChartPicture,
-  type ChartSize,
-  chartPoints,
-  type PictureTheme,
-  type PictureWindow,
-  spanOf,
-} from '../domain/picture.ts';
+import { CHART_SIZES, type ChartPicture, chartPoints, spanOf } from '../domain/picture.ts';
 import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
-import type { StatusStore } from '../store/ports/status.ts';
-import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
-import { intervalOf, isStale, type ListenedAt, seenAt } from '../view/staleness.ts';
+import { serviceNotFound } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import { ageOf } from './badge-text.ts';
 import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
 
@@ -31,16 +23,10 @@ const QUERY = {
 };
 
 /** What the route reads from. */
-export interface ChartSources {
-  readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+export interface ChartSources
+  extends Pick<SiteSources, 'directory' | 'status' | 'samples' | 'intervalMs' | 'listenedAt' | 'siteUrl'> {
   /** What draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
-  readonly intervalMs: number;
-  readonly listenedAt: ListenedAt;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
   readonly clock: Clock;
 }
 
@@ -65,12 +51,7 @@ export function chartRoute({
     bucket: 'pictures',
     describe: describeChart,
     handle({ params, query }) {
-      // The words were read by the same lists.
-      const { window, theme, size } = readParameters(query, QUERY) as {
-        window: PictureWindow;
-        theme: PictureTheme;
-        size: ChartSize;
-      };
+      const { window, theme, size } = readParameters(query, QUERY);
       const name = (params.slug ?? '').replace(/\.png$/i, '');
       const service = directory.byPageName(name);
       if (service === null) throw serviceNotFound(name);

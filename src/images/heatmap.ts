@@ -12,7 +12,6 @@ import {
   type HeatmapPicture,
   MAX_HEATMAP_SERVICES,
   type PictureSpan,
-  type PictureTheme,
   type PictureWindow,
   spanOf,
   stepsOf,
@@ -55,11 +54,7 @@ export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSou
     bucket: 'pictures',
     describe: describeHeatmap,
     async handle({ query }) {
-      const { window, category, theme } = readParameters(query, QUERY) as {
-        window: PictureWindow;
-        category: Category | undefined;
-        theme: PictureTheme;
-      };
+      const { window, category, theme } = readParameters(query, QUERY);
       const missingSince = samples.missingSince?.() ?? null;
       const place = `${window} ${category ?? ''} ${theme}`;
       const answer = keep(place, String(missingSince !== null), async () => {

@@ -1,33 +1,11 @@
 /** The layout of a badge, shared by PNG and SVG. */
+import { type BadgePicture, STATUS_LABELS } from '../domain/picture.ts';
 import type { ServiceStatus } from '../domain/status.ts';
-import { BADGE_COLOURS, type BadgeTheme, type Colour } from './colours.ts';
+import { BADGE_COLOURS, type Colour } from './colours.ts';
 import type { Contour } from './font.ts';
 import { readableLine, readableName } from './readable-name.ts';
 import { circle, SHAPE_SIZE, statusShape } from './shapes.ts';
 import { type Face, faceOf, measure, shorten } from './text.ts';
-
-/** A figure that a badge shows instead of the status. */
-interface BadgeFigure {
-  /** Text of the pill, such as `99.98 % up`; cut with an ellipsis if it is too wide. */
-  readonly word: string;
-  /** Window of the figure, such as `30 d`, beside the pill. */
-  readonly window: string;
-}
-
-/** The content of a badge. */
-export interface BadgeText {
-  /** Display name, any Unicode text; cut with an ellipsis if it is too wide. */
-  readonly name: string;
-  /** The domain, shown if the fonts lack the name's script. Absent: boxes mark missing letters. */
-  readonly fallback?: string;
-  /** The status; with a figure, its rating, `unknown` if there is none. */
-  readonly status: ServiceStatus;
-  readonly theme: BadgeTheme;
-  /** Age of a stale status, such as `12 min ago`; the badge is then grey (decisions, Badge). Null: not stale. */
-  readonly ageText: string | null;
-  /** Absent: the badge shows the status (contract 4.6). */
-  readonly figure?: BadgeFigure;
-}
 
 /** A badge with all positions, in pixels from the top left corner. */
 export type BadgeLayout = ReturnType<typeof layOutBadge>;
@@ -42,14 +20,6 @@ export const BADGE_HEIGHT = 36;
 /** Radius of the card's corners in pixels. */
 export const CARD_RADIUS = 8;
 
-/** Text by status (contract 4.6; decisions, Badge). */
-export const STATUS_WORDS: Readonly<Record<ServiceStatus, string>> = {
-  up: 'Operational',
-  slow: 'Slow',
-  down: 'Down',
-  unknown: 'Unknown',
-};
-
 const NAME_LEFT = 13;
 const NAME_GAP = 10;
 const PILL_MARGIN = 7;
@@ -62,12 +32,12 @@ const WINDOW_GAP = 8;
 const MAX_WORD_WIDTH = 150;
 
 /** Lays out a badge. Does not throw for any text. */
-export function layOutBadge({ name, fallback, status, theme, ageText, figure }: BadgeText) {
+export function layOutBadge({ name, fallback, status, theme, ageText, figure }: BadgePicture) {
   const colours = BADGE_COLOURS[theme];
   const fill = ageText === null ? colours.pills[status] : colours.stale;
   const word = wordFace();
   const said =
-    figure === undefined ? STATUS_WORDS[status] : readableLine(figure.word, word.font.has) || NOTHING;
+    figure === undefined ? STATUS_LABELS[status] : readableLine(figure.word, word.font.has) || NOTHING;
   const text = shorten(word, withAge(said, ageText, word), MAX_WORD_WIDTH);
   const width = PILL_LEFT + SHAPE_SIZE + SHAPE_GAP + Math.ceil(measure(word, text)) + PILL_RIGHT;
   const pill = { x: BADGE_WIDTH - PILL_MARGIN - width, y: PILL_MARGIN, width, height: PILL_HEIGHT };

@@ -1,11 +1,11 @@
 /** Draws badges: 280 by 36 pixels, the name on the left, the status or a figure in a pill on the right (contract 4.6). */
 import { type Bitmap, make } from 'pureimage';
 import { getOrInsert } from '../async/bounded-map.ts';
+import type { BadgePicture } from '../domain/picture.ts';
 import {
   BADGE_HEIGHT,
   BADGE_WIDTH,
   type BadgeLayout,
-  type BadgeText,
   CARD_RADIUS,
   layOutBadge,
   type MarkShape,
@@ -19,28 +19,19 @@ import { addPngText, encodePalettePng } from './png.ts';
 import { SHAPE_SIZE } from './shapes.ts';
 import { layOut, traceLine } from './text.ts';
 
-/** The content and format of a badge. */
-export interface BadgeInput extends BadgeText {
-  /** Default `png`. */
-  readonly format?: 'png' | 'svg';
-  /** The badge in a sentence, the title of an SVG. Absent: the name. */
-  readonly title?: string;
-  /** Time of the content, ISO 8601 UTC, stored in a PNG as the text `As of`. Absent: none. */
-  readonly asOf?: string;
-}
-
 const shapes = new Map<MarkShape, Coverage>();
 
 /** Draws a badge: a PNG of at most 4 KB, or an SVG in UTF-8. Does not throw for any text. */
-export function drawBadge(input: BadgeInput): Uint8Array {
-  if (input.format === 'svg') return Buffer.from(badgeSvg(layOutBadge(input), input.title ?? input.name));
-  const png = encodePalettePng(drawBadgePixels(input));
-  return input.asOf === undefined ? png : addPngText(png, 'As of', input.asOf);
+export function drawBadge(picture: BadgePicture): Uint8Array {
+  if (picture.format === 'svg')
+    return Buffer.from(badgeSvg(layOutBadge(picture), picture.title ?? picture.name));
+  const png = encodePalettePng(drawBadgePixels(picture));
+  return picture.asOf === undefined ? png : addPngText(png, 'As of', picture.asOf);
 }
 
 /** Draws a badge as pixels with straight alpha; only the corners outside the card are transparent. */
-export function drawBadgePixels(text: BadgeText): Bitmap {
-  const { colours, pill, pillFill, mark, lines } = layOutBadge(text);
+export function drawBadgePixels(picture: BadgePicture): Bitmap {
+  const { colours, pill, pillFill, mark, lines } = layOutBadge(picture);
   const bitmap = make(BADGE_WIDTH, BADGE_HEIGHT);
   bitmap.data.fill(0);
   fillRoundRect(bitmap, 0, 0, BADGE_WIDTH, BADGE_HEIGHT, CARD_RADIUS, colours.border);

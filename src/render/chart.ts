@@ -1,7 +1,12 @@
 /** Draws charts of response times: median, 95th percentile and failed checks, for pages and link previews. */
 import { type Bitmap, make } from 'pureimage';
-import { type ChartPicture, describeMissing, describeWindow, formatPictureTime } from '../domain/picture.ts';
-import { STATUS_WORDS } from './badge-layout.ts';
+import {
+  type ChartPicture,
+  describeMissing,
+  describeWindow,
+  formatPictureTime,
+  STATUS_LABELS,
+} from '../domain/picture.ts';
 import { latencyTicks, type Tick, timeTicks } from './chart-axis.ts';
 import { capHeightOf, drawStatusShape, type Pen, textWidth, writeText } from './chart-pen.ts';
 import { bandCoverage, lineCoverage, runsOf } from './chart-plot.ts';
@@ -81,7 +86,7 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
   const badge = BADGE_COLOURS[theme];
   const fill = ageText === null ? badge.pills[status] : badge.stale;
   const word: Pen = { weight: 'semibold', size: m.word, colour: fill.text };
-  const said = ageText === null ? STATUS_WORDS[status] : `${STATUS_WORDS[status]} · ${ageText}`;
+  const said = ageText === null ? STATUS_LABELS[status] : `${STATUS_LABELS[status]} · ${ageText}`;
   const shape = Math.round(m.pill * 0.42);
   const inset = Math.round(m.pill * 0.42);
   const pillWidth = inset + shape + Math.round(shape * 0.6) + Math.ceil(textWidth(word, said)) + inset;

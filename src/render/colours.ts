@@ -2,12 +2,6 @@
 
 import type { PictureTheme } from '../domain/picture.ts';
 
-/** Themes of contract 4.6; `light` is the default. */
-export const BADGE_THEMES = ['light', 'dark'] as const;
-
-/** Colours for a light or a dark page. */
-export type BadgeTheme = (typeof BADGE_THEMES)[number];
-
 /** Colour in sRGB, three bytes. */
 export type Colour = number;
 

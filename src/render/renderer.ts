@@ -1,13 +1,12 @@
 /** Draws pictures in the render thread, and caches badges. */
 import { BoundedMap } from '../async/bounded-map.ts';
-import type { ChartPicture, HeatmapPicture } from '../domain/picture.ts';
+import type { BadgePicture, ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
 import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
-import type { BadgeInput } from './badge.ts';
 
 /** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
 type RenderMethods = {
-  readonly badge: (input: BadgeInput) => Uint8Array;
+  readonly badge: (picture: BadgePicture) => Uint8Array;
   readonly chart: (picture: ChartPicture) => Uint8Array;
   /** `fault`: why WebGL did not draw it; null: it did. */
   readonly heatmap: (
@@ -61,11 +60,11 @@ export function createRenderer(options: RendererOptions) {
 
   return {
     /** The bytes of a badge. Several callers share them, so do not change them. */
-    badge(input: BadgeInput): Promise<Uint8Array> {
-      const key = keyOf(input);
+    badge(picture: BadgePicture): Promise<Uint8Array> {
+      const key = keyOf(picture);
       const found = kept.touch(key);
       if (found !== undefined) return found;
-      const drawing = call('badge', [input]);
+      const drawing = call('badge', [picture]);
       kept.set(key, drawing);
       drawing.catch(() => {
         if (kept.get(key) === drawing) kept.delete(key);
@@ -91,6 +90,16 @@ export function createRenderer(options: RendererOptions) {
 }
 
 /** The content of a badge in a fixed order. */
-function keyOf({ name, fallback, status, theme, ageText, figure, format, title, asOf }: BadgeInput): string {
+function keyOf({
+  name,
+  fallback,
+  status,
+  theme,
+  ageText,
+  figure,
+  format,
+  title,
+  asOf,
+}: BadgePicture): string {
   return JSON.stringify([name, fallback, status, theme, ageText, figure, format, title, asOf]);
 }

@@ -1,22 +1,17 @@
 /** The parameters of a badge's address: variant, window, theme and format. */
 import { parseDuration } from '../domain/durations.ts';
+import { PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme, type PictureWindow } from '../domain/picture.ts';
 import { enumParameter, readParameters, refuse } from '../http/parameters.ts';
 
 /** What a badge can show. `status` is the contract's (4.6). */
 export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
 /** What `latency` can show. */
 export const BADGE_MEASURES = ['median', 'p95'] as const;
-/** Windows of `uptime` and `latency`, by the length that they end now. */
-export const BADGE_WINDOWS = ['24h', '7d', '30d', '90d', '1y'] as const;
-/** Colours for a light or a dark page. */
-export const BADGE_THEMES = ['light', 'dark'] as const;
 /** A picture, or the answer of an endpoint for Shields. */
 export const BADGE_FORMATS = ['png', 'svg', 'shields'] as const;
 
 /** What a badge shows. */
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
-/** A window of a badge. */
-export type BadgeWindow = (typeof BADGE_WINDOWS)[number];
 /** A figure of a latency badge. */
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 /** A format of a badge. */
@@ -24,9 +19,10 @@ export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 
 /** A requested badge. */
 export interface BadgeRequest {
-  readonly theme: (typeof BADGE_THEMES)[number];
+  readonly theme: PictureTheme;
   readonly variant: BadgeVariant;
-  readonly window: BadgeWindow;
+  /** Of `uptime` and `latency`. */
+  readonly window: PictureWindow;
   readonly measure: BadgeMeasure;
   readonly format: BadgeFormat;
 }
@@ -42,13 +38,13 @@ export const DEFAULT_BADGE: BadgeRequest = {
 
 /** Query parameters of the badge. */
 export const BADGE_QUERY = {
-  theme: enumParameter(BADGE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
+  theme: enumParameter(PICTURE_THEMES, 'Colours of the badge.', DEFAULT_BADGE.theme),
   variant: enumParameter(
     BADGE_VARIANTS,
     'What it shows: the status now, the share of good checks, or the response time.',
     DEFAULT_BADGE.variant,
   ),
-  window: enumParameter(BADGE_WINDOWS, 'How far back uptime and latency look.', DEFAULT_BADGE.window),
+  window: enumParameter(PICTURE_WINDOWS, 'How far back uptime and latency look.', DEFAULT_BADGE.window),
   measure: enumParameter(BADGE_MEASURES, 'Which response time latency shows.', DEFAULT_BADGE.measure),
   format: enumParameter(
     BADGE_FORMATS,
@@ -63,22 +59,14 @@ export function readBadgeRequest(slug: string, query: string): BadgeRequest & { 
   const ending = /\.(png|svg|json)$/i.exec(slug)?.[1];
   const name = ending === undefined ? slug : slug.slice(0, -ending.length - 1);
   const ended = ending === undefined ? undefined : ENDINGS.get(ending.toLowerCase());
-  const { format, theme, variant, window, measure } = readParameters(query, BADGE_QUERY);
+  const { format, ...shown } = readParameters(query, BADGE_QUERY);
   if (format !== undefined && ended !== undefined && format !== ended) {
     throw refuse('format', `is "${format}", and the address ends with ".${ending}"`, BADGE_QUERY.format);
   }
-  // The words were read by the same lists.
-  return {
-    name,
-    theme: theme as BadgeRequest['theme'],
-    variant: variant as BadgeVariant,
-    window: window as BadgeWindow,
-    measure: measure as BadgeMeasure,
-    format: (format as BadgeFormat | undefined) ?? ended ?? DEFAULT_BADGE.format,
-  };
+  return { name, ...shown, format: format ?? ended ?? DEFAULT_BADGE.format };
 }
 
 /** Length of a window in milliseconds. */
-export function windowMs(window: BadgeWindow): number {
+export function windowMs(window: PictureWindow): number {
   return parseDuration(window) ?? 0;
 }

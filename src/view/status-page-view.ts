@@ -1,4 +1,5 @@
 /** What an owner's status page shows now: its services with their standing, in the order that the owner chose. */
+
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
@@ -6,11 +7,11 @@ import type { Service } from '../domain/service.ts';
 import { isListable, type OwnedPage, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
-import type { StatusStore } from '../store/ports/status.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import type { ServiceDirectory } from './service-directory.ts';
-import { intervalOf, isStale, type ListenedAt } from './staleness.ts';
+import type { SiteSources } from './site-sources.ts';
+import { intervalOf, isStale } from './staleness.ts';
 
 /** The part of the registry that pages are read from. */
 export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
@@ -18,13 +19,9 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
   Pick<IncidentStore, 'incidentsOfServices'>;
 
 /** What a page is read from. */
-export interface PageViewSources {
-  readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
+export interface PageViewSources
+  extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
-  readonly intervalMs: number;
-  readonly now: () => number;
-  readonly listenedAt: ListenedAt;
 }
 
 /** A service on a page. */

@@ -1,21 +1,20 @@
 /** `/badges` and `/badges/:slug`: choose a service and what its badge shows, see it, and take the snippet along. */
 
+import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
-import type { StatusStore } from '../store/ports/status.ts';
 import {
   BADGE_FORMATS,
   BADGE_MEASURES,
-  BADGE_THEMES,
   BADGE_VARIANTS,
-  BADGE_WINDOWS,
   type BadgeRequest,
   DEFAULT_BADGE,
   readBadgeRequest,
 } from '../view/badge-query.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import type { Texts } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
@@ -23,12 +22,7 @@ import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
 /** What the pages read from. */
-export interface BadgeBuilderSources {
-  readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-}
+export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'status' | 'siteUrl'>;
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
 const MATCHES_SHOWN = 12;
@@ -84,9 +78,9 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
   });
   return [
     field('variant', texts.variant, BADGE_VARIANTS, texts.variants),
-    field('window', texts.window, BADGE_WINDOWS, texts.windows),
+    field('window', texts.window, PICTURE_WINDOWS, texts.windows),
     field('measure', texts.measure, BADGE_MEASURES, texts.measures),
-    field('theme', texts.theme, BADGE_THEMES, texts.themes),
+    field('theme', texts.theme, PICTURE_THEMES, texts.themes),
     field('format', texts.format, BADGE_FORMATS, texts.formats),
   ];
 }
@@ -94,7 +88,7 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
 /** Services whose name or domain holds what was written; those that begin with it first. */
 function findServices(directory: ServiceDirectory, query: string, asked: BadgeRequest) {
   const { q = '' } = readParameters(query, QUERY);
-  const text = String(q).trim();
+  const text = q.trim();
   const wanted = text.toLowerCase();
   const found: { readonly service: Service; readonly begins: boolean }[] = [];
   if (wanted !== '') {

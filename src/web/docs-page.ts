@@ -1,16 +1,16 @@
 /** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
+
 import type { OpenApiDocument, OpenApiOperation } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import type { ApiLimits } from '../view/monitor.ts';
+import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';
 import { escapeMarkup } from './language/phrase.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** What the page describes. */
-export interface DocsSources {
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
+export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
   /** The OpenAPI document; another object where it changed. */
   readonly apiDocument: () => OpenApiDocument;
   /** The limits in force. */

@@ -1,9 +1,10 @@
 /** The badge routes on samples and statuses that a test fills, with pictures as they are really drawn. */
 
+import type { BadgePicture } from '../../src/domain/picture.ts';
 import type { Bucket, Sample } from '../../src/domain/sample.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { HttpResponse } from '../../src/http/route.ts';
-import { type BadgeText, badgeRoutes } from '../../src/images/badge.ts';
+import { badgeRoutes } from '../../src/images/badge.ts';
 import { silentLog } from '../../src/log.ts';
 import { drawBadge } from '../../src/render/badge.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
@@ -42,7 +43,7 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
   const directory = createServiceDirectory();
   directory.load(services);
   const status = createMemoryStatusStore({ log: silentLog });
-  const drawn: BadgeText[] = [];
+  const drawn: BadgePicture[] = [];
   const queries: SampleQuery[] = [];
   let store: SampleStore | null = null;
   const openStore = () => {

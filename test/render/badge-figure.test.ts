@@ -1,10 +1,11 @@
 /** Badges that show a figure, and what all badges tell those who do not see them (decisions, Badge). */
 import fc from 'fast-check';
 import t from 'tap';
+import { type BadgePicture, PICTURE_THEMES } from '../../src/domain/picture.ts';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge, drawBadgePixels } from '../../src/render/badge.ts';
+import { drawBadge, drawBadgePixels } from '../../src/render/badge.ts';
 import { BADGE_WIDTH, layOutBadge, wordFace } from '../../src/render/badge-layout.ts';
-import { BADGE_COLOURS, BADGE_THEMES } from '../../src/render/colours.ts';
+import { BADGE_COLOURS } from '../../src/render/colours.ts';
 import { measure } from '../../src/render/text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
@@ -17,12 +18,18 @@ const FIGURES = [
   { word: 'p95 12.3 s', window: '90 d' },
   { word: 'No data', window: '1 y' },
 ] as const;
-const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null, figure: FIGURES[0] };
+const base: BadgePicture = {
+  name: 'GitHub',
+  status: 'up',
+  theme: 'light',
+  ageText: null,
+  figure: FIGURES[0],
+};
 const hex = (colour: number) => `${colour.toString(16).padStart(6, '0')}ff`;
 
 t.test('it draws each figure in each theme and state, in the size of the contract and 4 KB', async (t) => {
   const pictures = new Set<string>();
-  for (const theme of BADGE_THEMES) {
+  for (const theme of PICTURE_THEMES) {
     for (const status of SERVICE_STATUSES) {
       for (const ageText of [null, '12 min ago']) {
         for (const figure of FIGURES) {
@@ -53,7 +60,7 @@ t.test('it draws each figure in each theme and state, in the size of the contrac
 });
 
 t.test('it says figure, window and age in words, the name shortened before them', async (t) => {
-  const said = (change: Partial<BadgeInput>) =>
+  const said = (change: Partial<BadgePicture>) =>
     layOutBadge({ ...base, ...change }).lines.map(({ text }) => text);
   t.same(said({}), ['99.98 % up', '30 d', 'GitHub']);
   t.same(said({ ageText: '12 min ago' }), ['99.98 % up · 12 min ago', '30 d', 'GitHub']);
@@ -66,7 +73,7 @@ t.test('it says figure, window and age in words, the name shortened before them'
 
 t.test('it marks a stale figure by a clock, and nothing else by one', async (t) => {
   const { figure: _, ...statusBadge } = base;
-  const mark = (change: Partial<BadgeInput>) => layOutBadge({ ...base, ...change }).mark.shape;
+  const mark = (change: Partial<BadgePicture>) => layOutBadge({ ...base, ...change }).mark.shape;
   t.same(
     SERVICE_STATUSES.map((status) => [mark({ status }), mark({ status, ageText: '1 h ago' })]),
     SERVICE_STATUSES.map((status) => [status, 'clock']),
@@ -100,7 +107,7 @@ t.test('it keeps texts apart: name, window, pill', async () => {
 });
 
 t.test('it keeps the window readable: a contrast of 4.5 to 1 on the card', async (t) => {
-  for (const theme of BADGE_THEMES) {
+  for (const theme of PICTURE_THEMES) {
     const { card, stale } = BADGE_COLOURS[theme];
     const window = layOutBadge({ ...base, theme }).lines.find(({ text }) => text === '30 d');
     t.equal(window?.colour, stale.text);

@@ -1,15 +1,15 @@
 /** Badges as SVG: nothing of a name ever becomes markup, and browsers see what the PNG shows. */
 import fc from 'fast-check';
 import t from 'tap';
+import { type BadgePicture, PICTURE_THEMES } from '../../src/domain/picture.ts';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
-import { BADGE_THEMES } from '../../src/render/colours.ts';
+import { drawBadge } from '../../src/render/badge.ts';
 import { anyText } from '../support/any-text.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
-const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
-const svg = (change: Partial<BadgeInput>) =>
+const base: BadgePicture = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
+const svg = (change: Partial<BadgePicture>) =>
   Buffer.from(drawBadge({ ...base, format: 'svg', ...change })).toString();
 
 /** The whole grammar of a badge: no other element, attribute or quote has a place in it. */
@@ -51,7 +51,7 @@ t.test('it lets no text become markup', async () => {
     fc.string({ unit: fc.constantFrom(...'<>&"\'/=! \n\u0000ab]['), maxLength: 40 }),
   );
   const status = fc.constantFrom(...SERVICE_STATUSES);
-  const theme = fc.constantFrom(...BADGE_THEMES);
+  const theme = fc.constantFrom(...PICTURE_THEMES);
   fc.assert(
     fc.property(
       planted,
@@ -74,7 +74,7 @@ t.test('it shows in a browser what the PNG shows', { ...NEEDS_BROWSER, timeout: 
   const browser = await launchBrowser();
   t.teardown(() => browser.close());
   const page = await browser.newPage();
-  const cases: BadgeInput[] = BADGE_THEMES.flatMap((theme) => [
+  const cases: BadgePicture[] = PICTURE_THEMES.flatMap((theme) => [
     ...SERVICE_STATUSES.map((status) => ({ ...base, theme, status, name: MARKUP[0] ?? '' })),
     { ...base, theme, ageText: '12 min ago', figure: { word: '99.98 % up', window: '30 d' } },
     { ...base, theme, status: 'slow', name: 'Łódź ΩΨ Почта', figure: { word: 'p95 3.4 s', window: '1 y' } },

@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
+import { type BadgePicture, PICTURE_THEMES, STATUS_LABELS } from '../../src/domain/picture.ts';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
-import { BADGE_HEIGHT, BADGE_WIDTH, STATUS_WORDS } from '../../src/render/badge-layout.ts';
-import { BADGE_COLOURS, BADGE_THEMES, type Colour } from '../../src/render/colours.ts';
+import { drawBadge } from '../../src/render/badge.ts';
+import { BADGE_HEIGHT, BADGE_WIDTH } from '../../src/render/badge-layout.ts';
+import { BADGE_COLOURS, type Colour } from '../../src/render/colours.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { countColours, decodePng, pixelAt } from './decode-png.ts';
 import { pngContent } from './png-chunks.ts';
 
-const base: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
-const draw = (change: Partial<BadgeInput>) => decodePng(drawBadge({ ...base, ...change }));
+const base: BadgePicture = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
+const draw = (change: Partial<BadgePicture>) => decodePng(drawBadge({ ...base, ...change }));
 const hex = (colour: Colour) => `${colour.toString(16).padStart(6, '0')}ff`;
 const bytes = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
 
 t.test(
   'it draws 280 by 36 pixels with the card, the name and the pill of the status in the theme',
   async (t) => {
-    for (const theme of BADGE_THEMES) {
+    for (const theme of PICTURE_THEMES) {
       for (const status of SERVICE_STATUSES) {
         const png = drawBadge({ ...base, theme, status });
         const badge = await decodePng(png);
@@ -53,24 +54,25 @@ t.test(
 );
 
 /** Digests of what the status badges hold: chunks, palette and pixels, not how zlib packed them. */
-const CONTRACT: readonly (readonly [BadgeInput['theme'], BadgeInput['status'], string | null, string])[] = [
-  ['light', 'up', null, '42c3dba613ae4369'],
-  ['light', 'up', '12 min ago', 'a302f014dbf2ebde'],
-  ['light', 'slow', null, '60ef749a7034df69'],
-  ['light', 'slow', '12 min ago', '27454993b27f000c'],
-  ['light', 'down', null, 'f83f479bf7633ecf'],
-  ['light', 'down', '12 min ago', 'e9d2272120daabdb'],
-  ['light', 'unknown', null, '7c2a4766754d6bef'],
-  ['light', 'unknown', '12 min ago', '8c49c80597a897d4'],
-  ['dark', 'up', null, 'd0cbaf917fb6b46a'],
-  ['dark', 'up', '12 min ago', 'ff8bb6ad00bb230a'],
-  ['dark', 'slow', null, '2d12bc61a2cf1f41'],
-  ['dark', 'slow', '12 min ago', '6dedb9e44b17a4f3'],
-  ['dark', 'down', null, '7fe8d4852ccc44e7'],
-  ['dark', 'down', '12 min ago', '87271464c9a4a128'],
-  ['dark', 'unknown', null, 'ff28cef4fe8c09fb'],
-  ['dark', 'unknown', '12 min ago', 'bdd2e76378bff04a'],
-];
+const CONTRACT: readonly (readonly [BadgePicture['theme'], BadgePicture['status'], string | null, string])[] =
+  [
+    ['light', 'up', null, '42c3dba613ae4369'],
+    ['light', 'up', '12 min ago', 'a302f014dbf2ebde'],
+    ['light', 'slow', null, '60ef749a7034df69'],
+    ['light', 'slow', '12 min ago', '27454993b27f000c'],
+    ['light', 'down', null, 'f83f479bf7633ecf'],
+    ['light', 'down', '12 min ago', 'e9d2272120daabdb'],
+    ['light', 'unknown', null, '7c2a4766754d6bef'],
+    ['light', 'unknown', '12 min ago', '8c49c80597a897d4'],
+    ['dark', 'up', null, 'd0cbaf917fb6b46a'],
+    ['dark', 'up', '12 min ago', 'ff8bb6ad00bb230a'],
+    ['dark', 'slow', null, '2d12bc61a2cf1f41'],
+    ['dark', 'slow', '12 min ago', '6dedb9e44b17a4f3'],
+    ['dark', 'down', null, '7fe8d4852ccc44e7'],
+    ['dark', 'down', '12 min ago', '87271464c9a4a128'],
+    ['dark', 'unknown', null, 'ff28cef4fe8c09fb'],
+    ['dark', 'unknown', '12 min ago', 'bdd2e76378bff04a'],
+  ];
 
 t.test('it draws the status badges of the contract as they have always been', async (t) => {
   const drawn = CONTRACT.map(([theme, status, ageText]) => {
@@ -86,7 +88,7 @@ t.test('it draws the status badges of the contract as they have always been', as
 });
 
 t.test('it says one of the four words', async (t) => {
-  t.same(STATUS_WORDS, { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' });
+  t.same(STATUS_LABELS, { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' });
 });
 
 t.test('it tells each status from the others without colours', async (t) => {
@@ -101,7 +103,7 @@ t.test('it tells each status from the others without colours', async (t) => {
 });
 
 t.test('it draws a stale status in grey, with its age and in the same size', async (t) => {
-  for (const theme of BADGE_THEMES) {
+  for (const theme of PICTURE_THEMES) {
     for (const status of SERVICE_STATUSES) {
       const stale = await draw({ theme, status, ageText: '12 min ago' });
       const { stale: grey, pills } = BADGE_COLOURS[theme];
@@ -150,7 +152,7 @@ t.test('it shortens a long name with an ellipsis and keeps a gap before the pill
 });
 
 t.test('it keeps every text readable: a contrast of 4.5 to 1, and 3 to 1 for shapes', async (t) => {
-  for (const theme of BADGE_THEMES) {
+  for (const theme of PICTURE_THEMES) {
     const { card, name, pills, stale } = BADGE_COLOURS[theme];
     t.ok(contrast(card, name) >= 7, `${theme} name`);
     for (const [status, pill] of Object.entries({ ...pills, stale })) {
@@ -177,7 +179,7 @@ t.test('it draws any name in at most 4 KB', async (t) => {
       text,
       fc.option(text),
       fc.constantFrom(...SERVICE_STATUSES),
-      fc.constantFrom(...BADGE_THEMES),
+      fc.constantFrom(...PICTURE_THEMES),
       fc.option(text),
       async (name, fallback, status, theme, ageText) => {
         const png = drawBadge({ name, status, theme, ageText, ...(fallback === null ? {} : { fallback }) });

@@ -1,14 +1,14 @@
 import t from 'tap';
-import type { ChartPicture } from '../../src/domain/picture.ts';
+import type { BadgePicture, ChartPicture } from '../../src/domain/picture.ts';
 import { silentLog } from '../../src/log.ts';
-import { type BadgeInput, drawBadge } from '../../src/render/badge.ts';
+import { drawBadge } from '../../src/render/badge.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
 import { createRenderer } from '../../src/render/renderer.ts';
 import { scene } from './heatmap-scenes.ts';
 
-const badge: BadgeInput = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
-const named = (name: string): BadgeInput => ({ ...badge, name });
+const badge: BadgePicture = { name: 'GitHub', status: 'up', theme: 'light', ageText: null };
+const named = (name: string): BadgePicture => ({ ...badge, name });
 const FAILING = new URL('./failing-thread.ts', import.meta.url);
 
 t.test('it draws in its thread what the pure function draws', async (t) => {

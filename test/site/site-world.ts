@@ -6,14 +6,13 @@ import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/cu
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
-import type { ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
+import type { BadgePicture, ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
 import type { VendorWord } from '../../src/domain/vendor-word.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
-import type { BadgeText } from '../../src/images/badge.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
@@ -155,7 +154,7 @@ export interface WorldOptions {
   /** The sample store, which the test closes; absent: an embedded one, which is empty. */
   readonly samples?: SampleStore;
   /** Draws badges; absent: what was asked for is written down in place of a picture. */
-  readonly renderBadge?: (text: BadgeText) => Promise<Uint8Array>;
+  readonly renderBadge?: (text: BadgePicture) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
   readonly pictures?: RouteSources['pictures'];
   /** How old the copy of the statuses is; absent: they are current. */
@@ -291,7 +290,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     vendorOf: ({ id }) => vendorWords.get(id) ?? null,
     authenticator,
-    async renderBadge(text: BadgeText) {
+    async renderBadge(text: BadgePicture) {
       asked.badges.push(text);
       if (options.renderBadge !== undefined) return options.renderBadge(text);
       return Buffer.from(`PNG ${JSON.stringify(text)}`);

@@ -1,12 +1,11 @@
 /** What authors paste: right in each language of documents, whatever a service is called. */
 import fc from 'fast-check';
 import t from 'tap';
+import { PICTURE_THEMES, PICTURE_WINDOWS } from '../../src/domain/picture.ts';
 import {
   BADGE_FORMATS,
   BADGE_MEASURES,
-  BADGE_THEMES,
   BADGE_VARIANTS,
-  BADGE_WINDOWS,
   type BadgeRequest,
   DEFAULT_BADGE,
   readBadgeRequest,
@@ -57,9 +56,9 @@ t.test('it makes addresses that are read as what was chosen', async () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...BADGE_VARIANTS),
-      fc.constantFrom(...BADGE_WINDOWS),
+      fc.constantFrom(...PICTURE_WINDOWS),
       fc.constantFrom(...BADGE_MEASURES),
-      fc.constantFrom(...BADGE_THEMES),
+      fc.constantFrom(...PICTURE_THEMES),
       fc.constantFrom(...BADGE_FORMATS),
       (variant, window, measure, theme, format) => {
         const url = new URL(badgeUrl(place({ variant, window, measure, theme, format })));

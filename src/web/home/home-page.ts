@@ -4,16 +4,17 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import { CATEGORIES, isCategory } from '../../domain/category.ts';
+import { CATEGORIES } from '../../domain/category.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { dashDomain, fullName } from '../../domain/service.ts';
-import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import { lasting, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
@@ -27,10 +28,8 @@ import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-update
 import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** What the page is made of. */
-export interface HomeSources extends HomeUpdateSources {
+export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteUrl'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
 }
@@ -104,13 +103,8 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
 }
 
 function readFilter(query: string): HomeFilter {
-  const { q = '', category = '', status = '' } = readParameters(query, QUERY);
-  const wanted = String(category);
-  return {
-    text: String(q).trim(),
-    category: isCategory(wanted) ? wanted : '',
-    status: SERVICE_STATUSES.find((word: ServiceStatus) => word === status) ?? '',
-  };
+  const { q = '', category, status } = readParameters(query, QUERY);
+  return { text: q.trim(), category, status };
 }
 
 /** Own incidents of services that are down or slow now are in the list of these services already. */

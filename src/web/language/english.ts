@@ -5,9 +5,10 @@
 import { CATEGORY_TITLES, type Category } from '../../domain/category.ts';
 import { describeCauseInSeconds, type Failure } from '../../domain/failure.ts';
 import { describeNote, describeOpening, type IncidentStatus, type Severity } from '../../domain/incident.ts';
+import type { PictureTheme, PictureWindow } from '../../domain/picture.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { VendorStatus } from '../../domain/vendor-word.ts';
-import type { BadgeFormat, BadgeMeasure, BadgeVariant, BadgeWindow } from '../../view/badge-query.ts';
+import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
@@ -127,11 +128,11 @@ export const english = {
       '30d': '30 days',
       '90d': '90 days',
       '1y': 'a year',
-    } as Readonly<Record<BadgeWindow, string>>,
+    } as Readonly<Record<PictureWindow, string>>,
     measure: 'Statistic',
     measures: { median: 'median', p95: '95th percentile' } as Readonly<Record<BadgeMeasure, string>>,
     theme: 'Theme',
-    themes: { light: 'light', dark: 'dark' } as Readonly<Record<'light' | 'dark', string>>,
+    themes: { light: 'light', dark: 'dark' } as Readonly<Record<PictureTheme, string>>,
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } as Readonly<Record<BadgeFormat, string>>,
     picture: 'Preview',

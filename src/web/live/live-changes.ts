@@ -10,17 +10,16 @@ import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
-import { intervalOf, isStale, type ListenedAt } from '../../view/staleness.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
+import { intervalOf, isStale } from '../../view/staleness.ts';
 
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
 /** What the numbers are made from. */
-export interface LiveChangeSources {
+export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
-  readonly intervalMs: number;
-  readonly listenedAt: ListenedAt;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 

@@ -225,7 +225,7 @@ export function createLiveStreams(sources: LiveSources) {
       handle(request) {
         const { method, client, headers, query } = request;
         const { of, after } = readParameters(query, QUERY);
-        const position = headers['last-event-id']?.toString() ?? after?.toString() ?? '';
+        const position = headers['last-event-id']?.toString() ?? after ?? '';
         if (method === 'HEAD') return STREAM_HEAD;
         if (open.of(client) >= LIVE_BOUNDS.perClient || open.size >= LIVE_BOUNDS.inAll)
           throw retryLater(
@@ -233,7 +233,7 @@ export function createLiveStreams(sources: LiveSources) {
             RETRY_AFTER_SECONDS,
             'Too many pages are open; reload this one to see its present state.',
           );
-        const serviceIds = of === undefined ? null : new Set(readPages(String(of), directory));
+        const serviceIds = of === undefined ? null : new Set(readPages(of, directory));
         return open.open(client, (response) => {
           const stream = { response, language: LANGUAGES[chooseLanguage(request).code], serviceIds };
           add(stream);

@@ -5,6 +5,7 @@ import { fullName } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage } from '../language/language.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
@@ -12,12 +13,9 @@ import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 
 /** What the page is made of. */
-export interface IncidentPageSources {
+export interface IncidentPageSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
   readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'>;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
-  readonly now: () => number;
 }
 
 /** The route. */

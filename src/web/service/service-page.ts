@@ -6,17 +6,16 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
-import type { VendorWord } from '../../domain/vendor-word.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
-import type { StatusStore } from '../../store/ports/status.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
-import { type ServiceDirectory, serviceNotFound } from '../../view/service-directory.ts';
-import { intervalOf, isStale, type ListenedAt, seenAt } from '../../view/staleness.ts';
+import { serviceNotFound } from '../../view/service-directory.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
+import { intervalOf, isStale, seenAt } from '../../view/staleness.ts';
 import {
   closeUp,
   daysUntil,
@@ -44,21 +43,11 @@ const MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
 /** What the page is made of. */
-export interface ServicePageSources {
-  readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+export interface ServicePageSources extends SiteSources {
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
     Pick<VendorStore, 'listMaintenances'> &
     Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
-  /** The vendor's word on a service; null: its status page is not read. */
-  readonly vendorOf: (service: Service) => VendorWord | null;
-  readonly intervalMs: number;
-  readonly listenedAt: ListenedAt;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
   readonly changes: Pick<LiveChanges, 'position'>;
-  readonly now: () => number;
 }
 
 /** The routes. */
@@ -125,7 +114,7 @@ export function servicePages(
     if (service === null)
       return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
     const title = fullName(service);
-    const range = rangeOf(request.query);
+    const range = readParameters(request.query, RANGE_QUERY).range;
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
     // Taken before anything is read: a change meanwhile is sent again to the open page.
@@ -192,7 +181,7 @@ export function servicePages(
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
-    const range = rangeOf(request.query);
+    const range = readParameters(request.query, RANGE_QUERY).range;
     const times = await timesOf(service, range, now());
     if (times === null)
       throw retryLater('history_unavailable', 60, 'The store of past checks does not answer.');
@@ -212,10 +201,6 @@ function runningFirst(newest: readonly Incident[], older: readonly Incident[]): 
   const known = new Set(newest.map(({ id }) => id));
   const running = older.filter((incident) => isRunning(incident) && !known.has(incident.id)).reverse();
   return [...newest.filter(isRunning), ...running, ...newest.filter((incident) => !isRunning(incident))];
-}
-
-function rangeOf(query: string): RangeName {
-  return readParameters(query, RANGE_QUERY).range as RangeName;
 }
 
 /** Reads the days of a window whose last one is today. Throws what the store throws. */

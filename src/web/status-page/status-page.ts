@@ -10,6 +10,7 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import type { SiteSources } from '../../view/site-sources.ts';
 import {
   INCIDENT_FILTERS,
   logoPath,
@@ -29,12 +30,9 @@ import type { RenderPage } from '../parts/views.ts';
 import { uptimeOf } from '../service/service-days.ts';
 
 /** What these pages read from. */
-export interface StatusPageViewSources extends PageViewSources {
-  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources, 'samples' | 'siteUrl'> {
   /** The position of a page among the changes that open pages get. */
   readonly changes: Pick<LiveChanges, 'position'>;
-  /** Without a slash at its end. */
-  readonly siteUrl: string;
 }
 
 const INCIDENTS_SHOWN = 10;
@@ -103,7 +101,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const isSplit = show === 'all';
     const [bars, running, found] = await Promise.all([
       barsOf(ids),
-      isSplit && Number(offset) === 0
+      isSplit && offset === 0
         ? pages.incidentsOfServices({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
         : [],
       pages.incidentsOfServices({
@@ -111,7 +109,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         running: show === 'running',
         // One more than is shown, to know whether there are older ones.
         limit: INCIDENTS_SHOWN + 1,
-        offset: Number(offset),
+        offset,
       }),
     ]);
     const shown = found.slice(0, INCIDENTS_SHOWN);
@@ -124,7 +122,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     }));
     const link = (start: number) => {
       const query = new URLSearchParams({
-        show: String(show),
+        show,
         service: chosen?.service.slug ?? '',
         offset: String(start),
       });
@@ -189,8 +187,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       show,
       only: chosen?.service.slug ?? '',
       listed: look.services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
-      newer: Number(offset) === 0 ? null : link(Math.max(0, Number(offset) - INCIDENTS_SHOWN)),
-      older: found.length > INCIDENTS_SHOWN ? link(Number(offset) + INCIDENTS_SHOWN) : null,
+      newer: offset === 0 ? null : link(Math.max(0, offset - INCIDENTS_SHOWN)),
+      older: found.length > INCIDENTS_SHOWN ? link(offset + INCIDENTS_SHOWN) : null,
     });
   };
 

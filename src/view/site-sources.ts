@@ -1,0 +1,22 @@
+/** What most routes read from. */
+import type { Service } from '../domain/service.ts';
+import type { VendorWord } from '../domain/vendor-word.ts';
+import type { SampleStore } from '../store/ports/samples.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { ServiceDirectory } from './service-directory.ts';
+import type { ListenedAt } from './staleness.ts';
+
+/** Each route names the parts that it reads: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
+export interface SiteSources {
+  readonly directory: ServiceDirectory;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+  /** The vendor's word on a service; null: its status page is not read. */
+  readonly vendorOf: (service: Service) => VendorWord | null;
+  /** How often services are checked, milliseconds. */
+  readonly intervalMs: number;
+  readonly listenedAt: ListenedAt;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly now: () => number;
+}
