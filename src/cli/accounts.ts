@@ -19,12 +19,6 @@ export interface AccountChoice {
   readonly accountId?: number;
 }
 
-/** An account as a command found or made it. */
-export interface ChosenAccount {
-  readonly id: number;
-  readonly name: string;
-}
-
 /**
  * Checks the words of a command before anything is opened. `byDefault`: the name where neither option is given. Throws
  * {@link UsageError} for both options, for neither, and for a name that may not be.
@@ -46,7 +40,7 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
 export async function chooseAccount(
   registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts'>,
   { account, accountId }: AccountChoice,
-): Promise<ChosenAccount> {
+): Promise<Pick<AccountListing, 'id' | 'name'>> {
   const known = await registry.listAccounts();
   if (accountId !== undefined) {
     const found = known.find(({ id }) => id === accountId);
@@ -62,11 +56,10 @@ export async function chooseAccount(
 }
 
 function warningFor(
-  chosen: ChosenAccount,
+  { id, name }: Pick<AccountListing, 'id' | 'name'>,
   found: AccountListing | undefined,
   known: readonly AccountListing[],
 ): string | null {
-  const { id, name } = chosen;
   if (found !== undefined) {
     if (found.providers.length === 0) return null;
     return `account "${name}" (number ${id}) belongs to a person who signs in by ${found.providers.join(' and ')}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;

@@ -5,6 +5,7 @@ import { VERSION } from '../version.ts';
 import { EXIT_USAGE, endByError } from './command.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
+const OWNER = 'account that owns it; it is made where there is none';
 
 /** Builds the command with its subcommands. */
 export function buildCommands(): Command {
@@ -18,9 +19,7 @@ export function buildCommands(): Command {
     .action(act(async () => (await import('./start.ts')).start));
 
   const keys = program.command('keys').description('API keys');
-  addJson(keys, 'create', 'make a key and print it, once')
-    .option('--account <name>', 'account that owns the key; it is made where there is none')
-    .addOption(accountIdOption())
+  addForAccount(keys, 'create', 'make a key and print it, once', OWNER)
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
     .action(act(async () => (await import('./keys.ts')).createKey));
@@ -40,10 +39,8 @@ export function buildCommands(): Command {
   addJson(services, 'list', 'list services with their last known status').action(
     act(async () => (await import('./service-commands.ts')).listServices),
   );
-  addJson(services, 'add', 'register a service for an account')
+  addForAccount(services, 'add', 'register a service for an account', OWNER)
     .argument('<domain>')
-    .option('--account <name>', 'account that owns the service; it is made where there is none')
-    .addOption(accountIdOption())
     .addOption(kindOption().default('root'))
     .action(act(async () => (await import('./service-commands.ts')).addService));
   add(services, 'set', "change an account's service")
@@ -61,14 +58,13 @@ export function buildCommands(): Command {
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
     .action(act(async () => (await import('./service-commands.ts')).endService));
-  addJson(
+  addForAccount(
     services,
     'import',
     "register the services of a CSV, YAML or JSON file, of Uptime Kuma's backup or Gatus' configuration",
+    'account that owns them; default: imported',
   )
     .argument('<file>')
-    .option('--account <name>', 'account that owns them; default: imported')
-    .addOption(accountIdOption())
     .action(act(async () => (await import('./import-services.ts')).importServices));
   addJson(services, 'export', "print the accounts' services as a file that import reads")
     .addOption(
@@ -83,10 +79,8 @@ export function buildCommands(): Command {
   addJson(pages, 'list', 'list status pages with their addresses').action(
     act(async () => (await import('./pages.ts')).listPages),
   );
-  addJson(pages, 'add', 'make a status page for an account')
+  addForAccount(pages, 'add', 'make a status page for an account', OWNER)
     .argument('<slug>', 'its address behind /p/')
-    .option('--account <name>', 'account that owns the page; it is made where there is none')
-    .addOption(accountIdOption())
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
@@ -139,13 +133,6 @@ export function buildCommands(): Command {
   return program;
 }
 
-function accountIdOption(): Option {
-  return new Option(
-    '--account-id <id>',
-    'its number, from "upbeat accounts list", in place of its name',
-  ).argParser(readId);
-}
-
 function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored').choices(['root', 'health', 'heartbeat']);
 }
@@ -166,6 +153,13 @@ function add(parent: Command, name: string, description: string): Command {
 
 function addJson(parent: Command, name: string, description: string): Command {
   return add(parent, name, description).option('--json', 'print JSON');
+}
+
+/** A command that acts for an account. `account`: what its name means. */
+function addForAccount(parent: Command, name: string, description: string, account: string): Command {
+  return addJson(parent, name, description)
+    .option('--account <name>', account)
+    .option('--account-id <id>', 'its number, from "upbeat accounts list", in place of its name', readId);
 }
 
 /** An action that loads the function of a command and calls it. An error ends the process (`endByError`). */

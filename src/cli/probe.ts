@@ -10,7 +10,7 @@ import { readHostName } from '../domain/host-name.ts';
 import { judgeAttempt, latestCheckOf } from '../domain/judge.ts';
 import { describeHostNameProblem } from '../domain/refusal.ts';
 import { type Attempt, NO_MEMORY, type SuspectReason } from '../domain/result.ts';
-import { type CheckDefinition, DEFAULT_CHECK, type ServiceOrigin } from '../domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
@@ -145,11 +145,7 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
 }
 
 /** A check to make. */
-interface OneCheck {
-  readonly domain: string;
-  readonly origin: ServiceOrigin;
-  readonly check: Partial<CheckDefinition>;
-}
+type OneCheck = Pick<CheckTarget, 'domain' | 'origin'> & { readonly check: Partial<CheckDefinition> };
 
 /** Makes one attempt without re-checks, except for one by GET if HEAD got no response. */
 export async function checkOnce(

@@ -229,6 +229,7 @@ export function oneLine(text: string): string {
   return line.length <= 200 ? line : `${line.slice(0, 199)}…`;
 }
 
-function kibibytes(bytes: number): string {
+/** A size of whole KiB as text. */
+export function kibibytes(bytes: number): string {
   return `${bytes / 1024} KiB`;
 }

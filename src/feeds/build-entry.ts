@@ -26,18 +26,13 @@ export const COMMON_SEVERITIES = Object.fromEntries(SEVERITIES.map((word) => [wo
 /** The statuses that many vendors name as the API does. */
 export const COMMON_STATUSES = Object.fromEntries(INCIDENT_STATUSES.map((word) => [word, word]));
 
-/** The parsed members of an entry, of any length and as the vendor wrote them. */
-interface EntryDraft {
-  /** The vendor's identifier; not empty. */
-  readonly key: string;
-  /** May contain markup and may be empty. */
-  readonly title: string;
-  /** A safe link. */
-  readonly sourceUrl: string;
+/**
+ * The parsed members of an entry, of any length and as the vendor wrote them: a key that is not empty, a title that may
+ * contain markup and may be empty, a safe link, and updates in any order.
+ */
+interface EntryDraft extends Pick<FeedIncident, 'key' | 'title' | 'sourceUrl' | 'updates'> {
   /** Names and identifiers, some of them empty; an empty list: the feed does not say. */
   readonly components: readonly string[];
-  /** In any order; plain text. */
-  readonly updates: readonly FeedUpdate[];
 }
 
 interface IncidentDraft

@@ -4,14 +4,6 @@ import { existsSync } from 'node:fs';
 import { buffer, text } from 'node:stream/consumers';
 import { type CellField, drawCells } from './heatmap-cells.ts';
 
-/** Options of the drawer. */
-interface CellDrawerSettings {
-  /** Entry of the process; default `workers/heatmap.ts`. */
-  readonly entry?: URL;
-  /** Timeout of the process, milliseconds; default 15,000. */
-  readonly timeoutMs?: number;
-}
-
 /** Why WebGL is not available. */
 export const WEBGL_FAULTS = {
   notInstalled: 'node-canvas-webgl is not installed',
@@ -20,6 +12,7 @@ export const WEBGL_FAULTS = {
 
 const ENTRY = new URL('../../workers/heatmap.ts', import.meta.url);
 const MODULES = new URL('../../node_modules/', import.meta.url);
+/** Timeout of the process. */
 const TIMEOUT_MS = 15_000;
 /** After so many consecutive crashes or timeouts, no process is started any more. */
 const MAX_FAULTS = 3;
@@ -30,7 +23,7 @@ const NO_WEBGL = 3;
  * Creates a drawer that remembers whether WebGL works. It never rejects. `fault`: why WebGL did not draw the cells; null: it
  * did.
  */
-export function createCellDrawer({ entry = ENTRY, timeoutMs = TIMEOUT_MS }: CellDrawerSettings = {}) {
+export function createCellDrawer({ entry = ENTRY, timeoutMs = TIMEOUT_MS } = {}) {
   // Even a process that finds no WebGL takes some 40 MB.
   const missing = entry === ENTRY ? findMissingWebgl() : null;
   let faults = missing === null ? 0 : MAX_FAULTS;

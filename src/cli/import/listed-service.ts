@@ -3,18 +3,13 @@
 import type { Category } from '../../domain/category.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem } from '../../domain/refusal.ts';
-import type { AcceptRule, CheckKind } from '../../domain/service.ts';
+import type { AcceptRule, CheckDefinition } from '../../domain/service.ts';
 
 /** A service in an import file. */
-export interface ListedService {
+export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'method' | 'accept'> {
   readonly domain: string;
   readonly name: string;
   readonly category: Category;
-  readonly kind: CheckKind;
-  /** URL to check; null: `https://<domain>/` or its health endpoint. */
-  readonly url: string | null;
-  readonly method: 'HEAD' | 'GET' | null;
-  readonly accept: readonly AcceptRule[] | null;
   readonly paused: boolean;
   /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;

@@ -110,11 +110,7 @@ function readIncident(item: JsonObject, home: string): FeedIncident | null {
   const status =
     lookUp(STATUSES, wordAt(item, 'status')) ?? (resolvedAt === null ? 'investigating' : 'resolved');
   return buildIncident({
-    key,
-    title: textAt(item, 'name'),
-    sourceUrl: linkOf(item, key, home),
-    components: readComponents(item),
-    updates: readUpdates(item),
+    ...readBase(item, key, home),
     severity: lookUp(COMMON_SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
     status,
     // People may backdate it; old pages have none.
@@ -133,11 +129,7 @@ function readMaintenance(item: JsonObject, home: string): FeedMaintenance | null
   const until = timeAt(item, 'scheduled_until');
   const state = stateOf(wordAt(item, 'status'), resolvedAt);
   return buildMaintenance({
-    key,
-    title: textAt(item, 'name'),
-    sourceUrl: linkOf(item, key, home),
-    components: readComponents(item),
-    updates: readUpdates(item),
+    ...readBase(item, key, home),
     startsAt,
     endsAt: state === 'done' ? (resolvedAt ?? until) : until,
     state,
@@ -159,12 +151,19 @@ function homeOf(page: JsonObject, { pageUrl }: FeedSource): string {
   return pageBase(home === null || home.length > MAX_HOME_URL_LENGTH ? pageUrl : home);
 }
 
-function linkOf(item: JsonObject, key: string, home: string): string {
-  const link = safeLink(member(item, 'shortlink'), home);
-  if (link !== null) return link;
-  return key.length > MAX_ID_LENGTH
-    ? home
-    : `${home}/incidents/${encodeURIComponent(key.toWellFormed()).replaceAll("'", '%27')}`;
+/** What incidents and maintenances have in common. */
+function readBase(item: JsonObject, key: string, home: string) {
+  const page =
+    key.length > MAX_ID_LENGTH
+      ? home
+      : `${home}/incidents/${encodeURIComponent(key.toWellFormed()).replaceAll("'", '%27')}`;
+  return {
+    key,
+    title: textAt(item, 'name'),
+    sourceUrl: safeLink(member(item, 'shortlink'), home) ?? page,
+    components: readComponents(item),
+    updates: readUpdates(item),
+  };
 }
 
 /** Also those of the updates: the incident itself no longer lists a component that has recovered. */

@@ -5,6 +5,7 @@ import {
   type Failure,
   type FailureCauseParams,
   type FailureClass,
+  kibibytes,
   oneLine,
   type Phase,
 } from '../../domain/failure.ts';
@@ -106,8 +107,4 @@ export function germanFailure({ class: kind, cause }: Pick<Failure, 'class' | 'c
   const text = oneLine(textOf(CAUSES, cause, 'aus einem unbekannten Grund'));
   if (cause.code !== 'text') return text;
   return text === '' ? CLASSES[kind] : `${CLASSES[kind]} (${text})`;
-}
-
-function kibibytes(bytes: number): string {
-  return `${bytes / 1024} KiB`;
 }
