@@ -2,7 +2,6 @@
 
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import {
   type AcceptRule,
@@ -13,6 +12,7 @@ import {
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { NewService } from '../store/ports/services.ts';
+import { readYaml } from '../yaml-file.ts';
 
 /** Formats of text in entries, each with a description for messages. */
 const FORMATS = {
@@ -102,17 +102,13 @@ interface Problem {
  * Throws {@link CatalogueError} with all problems in the order of their lines.
  */
 export function readCatalogue(text: string, file: string): NewService[] {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
-  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
-  if (document.errors.length > 0)
-    throw new CatalogueError(
-      document.errors.map(({ pos, message }) => `${file}:${lineAt(pos[0])}: ${message}`),
-    );
-  const root = readRoot(document, file);
+  const yaml = readYaml(text, file);
+  if (yaml.problems.length > 0)
+    throw new CatalogueError(yaml.problems.map(({ place, message }) => `${place}: ${message}`));
+  const root = (yaml.content ?? {}) as { readonly [name: string]: unknown };
   if (!Array.isArray(root.services)) throw new CatalogueError([`${file}: must hold a list named "services"`]);
   const items: readonly unknown[] = root.services;
-  const lineOf = (path: readonly string[]) => lineAt(offsetOf(document, path));
+  const lineOf = (path: readonly string[]) => yaml.lineOf(path) ?? 1;
   const problems: Problem[] = Object.keys(root)
     .filter((name) => name !== 'services')
     .map((name) => ({ path: [name], message: `has an unknown member "${name}"` }));
@@ -128,26 +124,6 @@ export function readCatalogue(text: string, file: string): NewService[] {
     throw new CatalogueError(lines.map(({ line, message }) => `${file}:${line}: ${message}`));
   }
   return entries.map(toService);
-}
-
-function readRoot(document: Document, file: string): { readonly [name: string]: unknown } {
-  try {
-    const root: unknown = document.toJS({ maxAliasCount: 100 });
-    return typeof root === 'object' && root !== null ? (root as { [name: string]: unknown }) : {};
-  } catch (error) {
-    // Unresolved and recursive aliases are only detected here.
-    throw new CatalogueError([`${file}: ${(error as Error).message}`]);
-  }
-}
-
-/** The position of the value at `path`, or of its nearest ancestor. */
-function offsetOf(document: Document, path: readonly string[]): number {
-  for (let length = path.length; length > 0; length--) {
-    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const node = document.getIn(keys, true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return 0;
 }
 
 function describe(item: unknown, index: number, errors: readonly ErrorObject[]): Problem[] {

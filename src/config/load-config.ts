@@ -1,9 +1,9 @@
 /** Loads the configuration from the environment, the file and the defaults, in this order of precedence. */
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { parseDuration } from '../domain/durations.ts';
 import type { TSchema } from '../json-schema.ts';
+import { readYaml } from '../yaml-file.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeErrors, formatPath, type SchemaProblem } from './describe-errors.ts';
 import { readEnvironment } from './environment.ts';
@@ -102,35 +102,28 @@ const NO_FILE: ConfigFile = { tree: {}, placeOf: () => null, problems: [] };
 
 /** Reads YAML. Does not throw: problems are in `problems`, and the tree is then empty. */
 function readConfigFile(file: string, readFile: (path: string) => string): ConfigFile {
-  const failed = (...messages: readonly (readonly [place: string, message: string])[]): ConfigFile => ({
+  const failed = (
+    ...problems: readonly { readonly place: string; readonly message: string }[]
+  ): ConfigFile => ({
     ...NO_FILE,
-    problems: messages.map(([path, message]) => ({ path, message, place: null })),
+    problems: problems.map(({ place, message }) => ({ path: place, message, place: null })),
   });
   let text: string;
   try {
     text = readFile(file);
   } catch (error) {
-    return failed([file, `cannot be read: ${(error as Error).message}`]);
+    return failed({ place: file, message: `cannot be read: ${(error as Error).message}` });
   }
-  const lines = new LineCounter();
-  const document = parseDocument(text, { uniqueKeys: true, lineCounter: lines, prettyErrors: false });
-  const lineAt = (offset: number) => `${file}:${Math.max(1, lines.linePos(offset).line)}`;
-  if (document.errors.length > 0)
-    return failed(...document.errors.map(({ pos, message }) => [lineAt(pos[0]), message] as const));
-  let tree: unknown;
-  try {
-    tree = document.toJS({ maxAliasCount: 100 }) ?? {};
-  } catch (error) {
-    // Unresolved and recursive aliases are only detected here.
-    return failed([file, (error as Error).message]);
-  }
+  const { content, problems, lineOf } = readYaml(text, file);
+  if (problems.length > 0) return failed(...problems);
+  const tree = content ?? {};
   if (typeof tree !== 'object' || Array.isArray(tree))
-    return failed([file, 'must hold settings by their names']);
+    return failed({ place: file, message: 'must hold settings by their names' });
   return {
     tree: dropEmptySections(tree as SettingTree, CONFIG_SCHEMA),
     placeOf: (path) => {
-      const offset = offsetOf(document, path);
-      return offset === null ? null : lineAt(offset);
+      const line = lineOf(path);
+      return line === null ? null : `${file}:${line}`;
     },
     problems: [],
   };
@@ -148,13 +141,4 @@ function dropEmptySections(tree: SettingTree, schema: TSchema): SettingTree {
     return [[name, isSection ? dropEmptySections(value as SettingTree, member) : value]];
   });
   return Object.fromEntries(kept);
-}
-
-function offsetOf(document: Document, path: readonly string[]): number | null {
-  for (let length = path.length; length > 0; length--) {
-    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-    const node = document.getIn(keys, true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return null;
 }

@@ -1,0 +1,33 @@
+/** Files in YAML, whose problems are told with their lines. */
+import { isNode, LineCounter, parseDocument } from 'yaml';
+
+/** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */
+export function readYaml(text: string, file: string) {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
+  const problems = document.errors.map(({ pos, message }) => ({
+    place: `${file}:${lineAt(pos[0])}`,
+    message,
+  }));
+  let content: unknown = null;
+  try {
+    if (problems.length === 0) content = document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    // Unresolved and recursive aliases are only detected here.
+    problems.push({ place: file, message: (error as Error).message });
+  }
+  return {
+    content,
+    problems,
+    /** The line of the value at `path`, or of its nearest ancestor; null: neither is in the file. */
+    lineOf(path: readonly string[]): number | null {
+      for (let length = path.length; length > 0; length--) {
+        const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+        const node = document.getIn(keys, true);
+        if (isNode(node) && node.range) return lineAt(node.range[0]);
+      }
+      return null;
+    },
+  };
+}
