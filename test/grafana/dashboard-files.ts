@@ -8,7 +8,7 @@ import type { InfluxTarget } from '../../grafana/queries.ts';
 /** The repository's folder of Grafana. */
 export const GRAFANA_FOLDER = join(import.meta.dirname, '../../grafana');
 
-/** A question to Prometheus as it stands in a file. */
+/** A query to Prometheus as it stands in a file. */
 export interface PrometheusTarget {
   readonly refId: string;
   readonly expr: string;
@@ -41,19 +41,19 @@ export function variablesOf({ templating }: Dashboard): readonly VariableModel[]
   return templating.list ?? [];
 }
 
-/** The questions of a panel to one data source. */
+/** The queries of a panel to one data source. */
 export function influxTargets({ targets = [] }: Panel): InfluxTarget[] {
   return (targets as unknown as InfluxTarget[]).filter(({ datasource }) => datasource.type === 'influxdb');
 }
 
-/** The questions of a panel to Prometheus. */
+/** The queries of a panel to Prometheus. */
 export function prometheusTargets({ targets = [] }: Panel): PrometheusTarget[] {
   return (targets as unknown as PrometheusTarget[]).filter(
     ({ datasource }) => datasource.type === 'prometheus',
   );
 }
 
-/** The questions of the marks on the time axis. */
+/** The queries of the marks on the time axis. */
 export function annotationTargets({ annotations }: Dashboard): AnnotationTarget[] {
   return (annotations.list ?? []).flatMap(({ target }) =>
     target === undefined ? [] : [target as AnnotationTarget],

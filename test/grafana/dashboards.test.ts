@@ -61,7 +61,7 @@ t.test('it gives each dashboard an id, a title and a description of its own', as
   }
 });
 
-t.test('it gives each panel an id, a title, a description, a unit and questions', async (t) => {
+t.test('it gives each panel an id, a title, a description, a unit and queries', async (t) => {
   for (const { name, dashboard } of found) {
     const panels = panelsOf(dashboard);
     t.ok(panels.length >= 10, name);
@@ -77,7 +77,7 @@ t.test('it gives each panel an id, a title, a description, a unit and questions'
       t.type(panel.fieldConfig?.defaults.unit, 'string', `${what}: unit`);
       if (panel.type === 'timeseries') t.not(panel.fieldConfig?.defaults.unit, UNIT_OF_TEXT, `${what}: unit`);
       const targets = [...influxTargets(panel), ...prometheusTargets(panel)];
-      t.ok(targets.length > 0, `${what}: questions`);
+      t.ok(targets.length > 0, `${what}: queries`);
       t.equal(targets.length, panel.targets?.length, `${what}: all are of a known data source`);
       t.equal(new Set(targets.map(({ refId }) => refId)).size, targets.length, `${what}: letters`);
     }
@@ -176,7 +176,7 @@ t.test('it asks InfluxDB only for what docs/influxdb.md describes, one statement
     for (const query of queries) {
       for (const [, measurement = ''] of query.matchAll(/FROM "(\w+)"/g))
         t.ok(MEASUREMENTS.includes(measurement), `${name}: ${measurement}`);
-      // Names that a question gives itself are no fields.
+      // Names that a query gives itself are no fields.
       const given = new Set([...query.matchAll(/ AS "(\w+)"/g)].map(([, word = '']) => word));
       for (const [, word = ''] of query.matchAll(/"(\w+)"/g))
         t.ok(described.has(word) || given.has(word), `${name}: ${word}`);

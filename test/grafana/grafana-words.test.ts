@@ -1,12 +1,6 @@
-/** What Grafana puts into questions. */
+/** What Grafana puts into queries. */
 import t from 'tap';
-import {
-  influxQuestion,
-  milliseconds,
-  prometheusQuestion,
-  type View,
-  variableOptions,
-} from './grafana-words.ts';
+import { influxQuery, milliseconds, prometheusQuery, type View, variableOptions } from './grafana-words.ts';
 
 const VIEW: View = {
   from: 1_000,
@@ -15,7 +9,7 @@ const VIEW: View = {
   variables: { service: 'shop-example', category: { all: '.*' }, several: ['a.b', 'c'], dotted: 'a.b' },
 };
 
-t.test('it puts time, width and variables into a question to InfluxDB', async (t) => {
+t.test('it puts time, width and variables into a query to InfluxDB', async (t) => {
   const table: readonly (readonly [query: string, asked: string])[] = [
     ['WHERE $timeFilter', 'WHERE time >= 1000ms and time <= 61000ms'],
     [
@@ -31,7 +25,7 @@ t.test('it puts time, width and variables into a question to InfluxDB', async (t
     ['"service" =~ /^$dotted$/', '"service" =~ /^a\\.b$/'],
     [`"service" =~ /^$service$/ AND "x" = '$dotted'`, `"service" =~ /^shop-example$/ AND "x" = 'a.b'`],
   ];
-  for (const [query, asked] of table) t.equal(influxQuestion(query, VIEW), asked);
+  for (const [query, asked] of table) t.equal(influxQuery(query, VIEW), asked);
 });
 
 t.test('it takes text and value of an option out of what a variable finds', async (t) => {
@@ -51,20 +45,20 @@ t.test('it takes text and value of an option out of what a variable finds', asyn
   ]);
 });
 
-t.test('it puts widths into a question to Prometheus', async (t) => {
+t.test('it puts widths into a query to Prometheus', async (t) => {
   const table: readonly (readonly [expr: string, asked: string])[] = [
     ['rate(x[$__rate_interval])', 'rate(x[315000ms])'],
     ['x[$__interval]', 'x[5m]'],
     ['increase(x[$__range])', 'increase(x[60s])'],
     ['x{service=~"$several"}', 'x{service=~"(a\\.b|c)"}'],
   ];
-  for (const [expr, asked] of table) t.equal(prometheusQuestion(expr, VIEW, '15s'), asked);
-  t.equal(prometheusQuestion('x[$__rate_interval]', { ...VIEW, interval: '15s' }, '15s'), 'x[60000ms]');
+  for (const [expr, asked] of table) t.equal(prometheusQuery(expr, VIEW, '15s'), asked);
+  t.equal(prometheusQuery('x[$__rate_interval]', { ...VIEW, interval: '15s' }, '15s'), 'x[60000ms]');
 });
 
 t.test('it does not ask with a variable that nobody knows, or several values as one', async (t) => {
-  t.throws(() => influxQuestion('"x" = $nothing', VIEW), { message: 'the variable nothing has no value' });
-  t.throws(() => influxQuestion(`"x" = '$several'`, VIEW), { message: /outside of a regular expression/ });
+  t.throws(() => influxQuery('"x" = $nothing', VIEW), { message: 'the variable nothing has no value' });
+  t.throws(() => influxQuery(`"x" = '$several'`, VIEW), { message: /outside of a regular expression/ });
   t.throws(() => milliseconds('soon'), { message: 'soon is no width' });
   t.equal(milliseconds('250ms'), 250);
 });

@@ -1,4 +1,4 @@
-/** Puts values for Grafana's variables and macros into a question, as Grafana does before it asks. */
+/** Puts values for Grafana's variables and macros into a query, as Grafana does before it asks. */
 
 /** What is chosen for a variable: one value, any number of them, or all by the expression for all of them. */
 export type Choice = string | readonly string[] | { readonly all: string };
@@ -23,11 +23,11 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 const VARIABLE = /\$(\w+)|\$\{(\w+)\}/g;
 
 /**
- * A question in InfluxQL. Variables come first: in a regular expression their values are escaped, several are
+ * A query in InfluxQL. Variables come first: in a regular expression their values are escaped, several are
  * alternatives; the expression for all is put in as it is. Then the data source's own words.
  * Throws for a variable that has no value.
  */
-export function influxQuestion(query: string, view: View): string {
+export function influxQuery(query: string, view: View): string {
   const own: Readonly<Record<string, string>> = {
     timeFilter: `time >= ${view.from}ms and time <= ${view.to}ms`,
     __interval_ms: String(milliseconds(view.interval)),
@@ -41,8 +41,8 @@ export function influxQuestion(query: string, view: View): string {
   });
 }
 
-/** A question to Prometheus. `scrapeInterval` is that of the data source; a rate is taken over four of them at least. */
-export function prometheusQuestion(expr: string, view: View, scrapeInterval: string): string {
+/** A query to Prometheus. `scrapeInterval` is that of the data source; a rate is taken over four of them at least. */
+export function prometheusQuery(expr: string, view: View, scrapeInterval: string): string {
   const [step, scrape] = [milliseconds(view.interval), milliseconds(scrapeInterval)];
   const own: Readonly<Record<string, string>> = {
     __rate_interval: `${Math.max(step + scrape, 4 * scrape)}ms`,
@@ -55,14 +55,14 @@ export function prometheusQuestion(expr: string, view: View, scrapeInterval: str
   });
 }
 
-/** What a variable offers: shown as `text`, put into questions as `value`. */
+/** What a variable offers: shown as `text`, put into queries as `value`. */
 export interface Option {
   readonly text: string;
   readonly value: string;
 }
 
 /**
- * The options that a variable makes of the values of its question. An expression between slashes leaves out what does
+ * The options that a variable makes of the values of its query. An expression between slashes leaves out what does
  * not match; its groups `text` and `value`, in any order, are the two parts. Of options with one value the first stays.
  */
 export function variableOptions(values: readonly string[], regex = ''): Option[] {

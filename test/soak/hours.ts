@@ -13,7 +13,7 @@ import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
 const DAY_MS = 86_400_000;
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = globSync('test/**/*.test.ts', { cwd: ROOT }).filter(
-  (file) => file !== 'test/grafana/questions.test.ts',
+  (file) => file !== 'test/grafana/queries.test.ts',
 );
 /** Reading the clock's file at every call would cost the tests more than what they do. */
 const KEEP_OFFSET = { FAKETIME_NO_CACHE: '0' };

@@ -29,8 +29,8 @@ interface PrometheusAnswer {
   };
 }
 
-/** The series of a question in InfluxQL; throws where the server finds fault with it. */
-export async function askInflux(
+/** The series of a query in InfluxQL; throws where the server finds fault with it. */
+export async function queryInflux(
   { influxUrl, database }: WatchedFleet,
   query: string,
 ): Promise<readonly InfluxSeries[]> {
@@ -64,10 +64,10 @@ export function columnsOf(series: readonly InfluxSeries[], alias: string | null)
 }
 
 /**
- * The labels of the series of a question to Prometheus that have a number; for each width of a view, or, where there is
+ * The labels of the series of a query to Prometheus that have a number; for each width of a view, or, where there is
  * none, at present. Throws where the server finds fault.
  */
-export async function askPrometheus(
+export async function queryPrometheus(
   { prometheusUrl }: WatchedFleet,
   query: string,
   view: View | null,

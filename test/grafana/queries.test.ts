@@ -1,11 +1,10 @@
 /**
- * Every question of every panel, variable and mark, asked as Grafana asks it, of a real InfluxDB and of a real reader of
+ * Every query of every panel, variable and mark, sent as Grafana sends it, to a real InfluxDB and to a real reader of
  * `/metrics`, while Upbeat watches a fleet: each must have an answer, in the columns that the panels speak of.
  */
 import type { Panel, VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
 import t from 'tap';
 import { hasProgram } from '../support/install-servers.ts';
-import { askInflux, askPrometheus, columnsOf, type InfluxSeries, labelValues } from './ask-servers.ts';
 import {
   annotationTargets,
   type FoundDashboard,
@@ -17,12 +16,13 @@ import {
 } from './dashboard-files.ts';
 import {
   type Choice,
-  influxQuestion,
+  influxQuery,
   type Option,
-  prometheusQuestion,
+  prometheusQuery,
   type View,
   variableOptions,
 } from './grafana-words.ts';
+import { columnsOf, type InfluxSeries, labelValues, queryInflux, queryPrometheus } from './query-servers.ts';
 import {
   CHECKED,
   EARLIER_ID,
@@ -47,24 +47,22 @@ const HOUR_MS = 3_600_000;
 const EMPTY_HERE: Readonly<Record<string, readonly string[]>> = { 'Phases of a request': ['name'] };
 const ALL: Choice = { all: '.*' };
 
-/** One question. `ask` resolves with what is missing in the answer; null: nothing. */
-interface Question {
+/** One query. `run` resolves with what is missing in the answer; null: nothing. */
+interface Query {
   readonly what: string;
-  ask(): Promise<string | null>;
+  run(): Promise<string | null>;
 }
 
 t.setTimeout(TIMEOUT_MS);
 
-t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, async (t) => {
+t.test('it has an answer to every query', { ...NEEDS, timeout: TIMEOUT_MS }, async (t) => {
   const fleet = await startWatchedFleet(t);
-  let open = [...readDashboards().flatMap((found) => questionsOf(found, fleet)), ...truths(fleet)];
-  t.ok(open.length > 70, `there are ${open.length} questions`);
+  let open = [...readDashboards().flatMap((found) => queriesOf(found, fleet)), ...truths(fleet)];
+  t.ok(open.length > 70, `there are ${open.length} queries`);
   let problems: string[] = [];
   for (const deadline = performance.now() + WITHIN_MS; ; ) {
-    const answers = await Promise.all(
-      open.map(async (question) => [question, await question.ask()] as const),
-    );
-    open = answers.filter(([, lack]) => lack !== null).map(([question]) => question);
+    const answers = await Promise.all(open.map(async (query) => [query, await query.run()] as const));
+    open = answers.filter(([, lack]) => lack !== null).map(([query]) => query);
     problems = answers.flatMap(([{ what }, lack]) => (lack === null ? [] : [`${what}: ${lack}`]));
     if (open.length === 0 || performance.now() > deadline) break;
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
@@ -74,33 +72,33 @@ t.test('it has an answer to every question', { ...NEEDS, timeout: TIMEOUT_MS }, 
   t.same(problems, []);
 });
 
-function questionsOf(found: FoundDashboard, fleet: WatchedFleet): Question[] {
+function queriesOf(found: FoundDashboard, fleet: WatchedFleet): Query[] {
   const { name, dashboard } = found;
   const viewOf = async (interval = MIN_WIDTH): Promise<View> => {
     const now = Date.now();
     return { from: now - HOUR_MS, to: now, interval, variables: await choicesOf(found, fleet) };
   };
-  const panels = panelsOf(dashboard).map((panel): Question => {
+  const panels = panelsOf(dashboard).map((panel): Query => {
     const what = `${name}, panel ${panel.title}`;
-    return { what, ask: async () => lackOfPanel(panel, await viewOf(panel.interval), fleet) };
+    return { what, run: async () => lackOfPanel(panel, await viewOf(panel.interval), fleet) };
   });
-  const marks = annotationTargets(dashboard).map((target): Question => {
+  const marks = annotationTargets(dashboard).map((target): Query => {
     const columns = [target.textColumn, ...target.tagsColumn.split(',')];
-    const ask = async () => {
-      const series = await askInflux(fleet, influxQuestion(target.query, await viewOf()));
+    const run = async () => {
+      const series = await queryInflux(fleet, influxQuery(target.query, await viewOf()));
       return lackOf(columns, columnsOf(series, null));
     };
-    return { what: `${name}, mark ${target.name}`, ask };
+    return { what: `${name}, mark ${target.name}`, run };
   });
   const variables = variablesOf(dashboard)
     .filter(({ type }) => type === 'query')
-    .map((variable): Question => {
-      const ask = async () => {
+    .map((variable): Query => {
+      const run = async () => {
         const options = await optionsOf(variable, fleet);
         const texts = options.map(({ text }) => text);
         return lackOf(expectedOf(name, variable.name, fleet), texts);
       };
-      return { what: `${name}, variable ${variable.name}`, ask };
+      return { what: `${name}, variable ${variable.name}`, run };
     });
   return [...panels, ...marks, ...variables];
 }
@@ -112,14 +110,14 @@ async function optionsOf(
 ): Promise<readonly Option[]> {
   if (datasource?.type !== 'influxdb') return variableOptions(await labelValues(fleet, textOf(query)), regex);
   const view: View = { from: 0, to: Date.now(), interval: MIN_WIDTH, variables: { category: ALL } };
-  const series = await askInflux(fleet, influxQuestion(String(query), view));
+  const series = await queryInflux(fleet, influxQuery(String(query), view));
   // Grafana takes the second column where there is one: keys stand in the first.
   const values = series.flatMap((one) => one.values.map(([first, second = first]) => String(second)));
   return variableOptions(values, regex);
 }
 
 /** What is known of the fleet, and must be seen on its dashboard. */
-function truths(fleet: WatchedFleet): Question[] {
+function truths(fleet: WatchedFleet): Query[] {
   const overview = readDashboards().find(({ name }) => name === 'fleet-overview.json');
   const rowsOf = async (title: string) => {
     const panel =
@@ -132,7 +130,7 @@ function truths(fleet: WatchedFleet): Question[] {
       interval: MIN_WIDTH,
       variables: { category: ALL },
     };
-    return (await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values ?? [];
+    return (await queryInflux(fleet, influxQuery(target?.query ?? '', view)))[0]?.values ?? [];
   };
   const one = readDashboards().find(({ name }) => name === 'one-service.json');
   const checksOf = async (serviceId: string) => {
@@ -140,13 +138,13 @@ function truths(fleet: WatchedFleet): Question[] {
     const [target] = panel === undefined ? [] : influxTargets(panel);
     const [from, to] = [Date.now() - 3 * HOUR_MS, Date.now()];
     const view = { from, to, interval: MIN_WIDTH, variables: { category: ALL, service: serviceId } };
-    return Number((await askInflux(fleet, influxQuestion(target?.query ?? '', view)))[0]?.values[0]?.[1]);
+    return Number((await queryInflux(fleet, influxQuery(target?.query ?? '', view)))[0]?.values[0]?.[1]);
   };
   const everything = CHECKED.length + REPORTERS.length;
   return [
     {
       what: 'each service is up, slow or down',
-      async ask() {
+      async run() {
         const counts = await Promise.all(
           ['Operational', 'Slow', 'Down'].map(async (title) => Number((await rowsOf(title))[0]?.[1])),
         );
@@ -156,7 +154,7 @@ function truths(fleet: WatchedFleet): Question[] {
     },
     {
       what: 'services that had one slug are two',
-      async ask() {
+      async run() {
         if (one === undefined) return 'there is no dashboard of one service';
         const { service } = await choicesOf(one, fleet);
         const counts = [await checksOf(EARLIER_ID), await checksOf(String(service))];
@@ -165,14 +163,14 @@ function truths(fleet: WatchedFleet): Question[] {
     },
     {
       what: 'the slow one is the slowest',
-      async ask() {
+      async run() {
         const slowest = [...(await rowsOf('Slowest'))].sort((a, b) => Number(b[1]) - Number(a[1]));
         return slowest[0]?.[2] === 'slow' ? null : JSON.stringify(slowest);
       },
     },
     {
       what: 'the troubled one has changed, and was not always up',
-      async ask() {
+      async run() {
         const changes = (await rowsOf('Flapping')).find((row) => row[2] === TROUBLED);
         const uptime = (await rowsOf('Worst uptime')).find((row) => row[2] === TROUBLED);
         const isTrue = Number(changes?.[1]) >= 2 && Number(uptime?.[1]) < 1;
@@ -205,12 +203,12 @@ function expectedOf(name: string, variable: string, { siteUrl }: WatchedFleet): 
   return reporters ? REPORTERS : CHECKED;
 }
 
-/** What a panel's answers lack: rows for each question, and the columns that its looks speak of. */
+/** What a panel's answers lack: rows for each query, and the columns that its looks speak of. */
 async function lackOfPanel(panel: Panel, view: View, fleet: WatchedFleet): Promise<string | null> {
   const columns: string[] = [];
   const mayBeEmpty = EMPTY_HERE[panel.title ?? ''] ?? [];
   for (const { query, resultFormat, alias = null, refId } of influxTargets(panel)) {
-    const series = await askInflux(fleet, influxQuestion(query, view));
+    const series = await queryInflux(fleet, influxQuery(query, view));
     const found = columnsOf(series, resultFormat === 'table' ? null : alias);
     const empty = selectedColumns(series).filter(
       (column) => !mayBeEmpty.includes(column) && !hasValue(series, column),
@@ -222,8 +220,8 @@ async function lackOfPanel(panel: Panel, view: View, fleet: WatchedFleet): Promi
   }
   for (const { expr, refId, instant = false } of prometheusTargets(panel)) {
     const { scrapeInterval } = fleet;
-    const query = prometheusQuestion(expr, view, scrapeInterval);
-    const found = await askPrometheus(fleet, query, instant ? null : view);
+    const query = prometheusQuery(expr, view, scrapeInterval);
+    const found = await queryPrometheus(fleet, query, instant ? null : view);
     if (found.length === 0) return `${refId} has no series`;
     columns.push(...found.flatMap((labels) => Object.values(labels)));
   }
