@@ -1,12 +1,14 @@
 /** A service, its name and its newest check as JSON, with their schemas (contract 2.1, 2.2; decisions, Services). */
 
+import { responseTimeOf } from '../domain/agree.ts';
 import { CATEGORIES } from '../domain/category.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import { enumOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
+import { scopeOf } from '../domain/transition.ts';
+import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
@@ -22,7 +24,12 @@ export const SERVICE_MEMBERS = {
   domain: Type.String({ description: 'Monitored domain.' }),
   category: enumOf(CATEGORIES),
   status: enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
-  response_time: ResponseTime,
+  response_time: nullable(
+    whole(
+      'Whole milliseconds from the start of name resolution to the headers of the deciding answer. Where several regions check: the median of their newest good checks.',
+    ),
+    'Null before the first check, and when no response arrived.',
+  ),
   last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
   stale: Type.Boolean({
     description:
@@ -40,6 +47,35 @@ export const ServiceSchema = namedObject('Service', SERVICE_MEMBERS);
 /** A service as other answers name it. */
 export const ServiceNameSchema = namedObject('ServiceName', { name: Type.String(), slug: Type.String() });
 
+const FailureSchema = nullable(
+  object(
+    { class: enumOf(FAILURE_CLASSES), phase: enumOf(PHASES), detail: Type.String() },
+    'Why the check failed and in which phase.',
+  ),
+);
+
+/** Members of a status where more than one region checks (design, Places). */
+export const REGION_MEMBERS = {
+  regions: Type.Optional(
+    listOf('The newest check of each region, by name; absent where one region checks.', {
+      region: Type.String({ examples: ['eu'] }),
+      status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+      response_time: nullable(whole('Whole milliseconds.'), 'Null when no response arrived.'),
+      checked_at: TimeSchema,
+      failure: FailureSchema,
+    }),
+  ),
+  scope: Type.Optional(
+    nullable(
+      enumOf(
+        ['global', 'partial'],
+        'global: down, as the quorum of the regions says; partial: it fails in some regions, fewer than the quorum, and its status stays.',
+      ),
+      'Null: it fails nowhere. Absent where one region checks.',
+    ),
+  ),
+};
+
 /** The newest check of a service (contract 2.2). */
 export const LatestCheckSchema = namedObject('LatestCheck', {
   status: enumOf(SERVICE_STATUSES.slice(0, 3)),
@@ -52,12 +88,7 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
     Type.String(),
     'The word that a health body or heartbeat said, as it said it, such as ok or degraded; at most 64 characters. Null: none did.',
   ),
-  failure: nullable(
-    object(
-      { class: enumOf(FAILURE_CLASSES), phase: enumOf(PHASES), detail: Type.String() },
-      'Why the check failed and in which phase.',
-    ),
-  ),
+  failure: FailureSchema,
   timing: object(
     {
       dns_ms: nullable(Type.Number()),
@@ -84,7 +115,7 @@ export function viewService(
     domain: service.domain,
     category: service.category,
     status: current.status,
-    response_time: latest?.responseTimeMs ?? null,
+    response_time: responseTimeOf(current),
     last_checked: latest === null ? null : formatTime(latest.checkedAt),
     stale,
     since: formatTimeOrNull(current.since),
@@ -113,6 +144,21 @@ export function viewLatestCheck(latest: LatestCheck | null): Static<typeof Lates
       total_ms: round(timing.totalMs),
     },
     certificate_expires_at: formatTimeOrNull(certificateExpiresAt),
+  };
+}
+
+/** What each region found, and the scope; no members where at most one region checks. */
+export function viewRegions(current: CurrentStatus) {
+  if (current.regions === undefined) return {};
+  return {
+    regions: current.regions.map(({ region, check }) => ({
+      region,
+      status: check.status,
+      response_time: check.responseTimeMs,
+      checked_at: formatTime(check.checkedAt),
+      failure: check.failure === null ? null : viewFailure(check.failure),
+    })),
+    scope: scopeOf(current),
   };
 }
 

@@ -21,9 +21,11 @@ import { intervalOf, isStale } from '../view/staleness.ts';
 import { readRoute } from './read-route.ts';
 import {
   LatestCheckSchema,
+  REGION_MEMBERS,
   SERVICE_MEMBERS,
   ServiceSchema,
   viewLatestCheck,
+  viewRegions,
   viewService,
 } from './service-view.ts';
 import { VendorWordSchema, viewVendorWord } from './vendor.ts';
@@ -72,6 +74,7 @@ export const StatusSchema = namedObject('ServiceStatus', {
   ...SERVICE_MEMBERS,
   latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
   vendor: nullable(VendorWordSchema, 'What the vendor says of itself; null where no status page is read.'),
+  ...REGION_MEMBERS,
 });
 
 /** The route. */
@@ -82,7 +85,7 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
     tag: 'Services',
     summary: 'The current status of one service',
     description:
-      'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked.',
+      'up: the newest check was answered in time, up to and including 3,000 ms unless the operator set another bound; slow: later than that; down: an error or no answer, confirmed by further attempts; unknown: not yet checked. Where more than one region checks, the service is down when the quorum of them has confirmed it; `regions` and `scope` say from where it fails.',
     answer: StatusSchema,
     handle(request) {
       const { body, etag } = services.status(findService(directory, request));
@@ -141,9 +144,12 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
       const entry = find(service);
       const vendor = vendorOf(service);
       if (entry.status === null || !isSameWord(entry.vendor, vendor)) {
-        const latest = JSON.stringify(viewLatestCheck(entry.current.latest));
-        const word = JSON.stringify(viewVendorWord(vendor));
-        const body = Buffer.from(`${entry.item.slice(0, -1)},"latest_check":${latest},"vendor":${word}}`);
+        const rest = JSON.stringify({
+          latest_check: viewLatestCheck(entry.current.latest),
+          vendor: viewVendorWord(vendor),
+          ...viewRegions(entry.current),
+        });
+        const body = Buffer.from(`${entry.item.slice(0, -1)},${rest.slice(1)}`);
         entry.vendor = vendor;
         entry.status = { body, etag: entityTag(body) };
       }

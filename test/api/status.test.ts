@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { StatusSchema } from '../../src/api/services.ts';
-import { unknownStatus } from '../../src/domain/current.ts';
+import { type LatestCheck, unknownStatus } from '../../src/domain/current.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 
@@ -53,6 +53,57 @@ t.test('it shows a service with its latest check, and nothing of its making', as
     vendor: null,
   });
   t.ok(isStatus(answer.json), JSON.stringify(isStatus.errors));
+});
+
+t.test('where several regions check, it shows each of them and the scope', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  const failure = {
+    class: 'status',
+    phase: 'first_byte',
+    cause: { code: 'status', statusCode: 503 },
+  } as const;
+  const inRegion = (region: string, ago: number, changes: Partial<LatestCheck> = {}) => ({
+    region,
+    check: check(NOW - ago, changes),
+    since: NOW - 90_000,
+    observedAt: NOW - ago,
+    votes: true,
+  });
+  const partial = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {
+    regions: [
+      inRegion('ap', 20_000, { responseTimeMs: 300 }),
+      inRegion('eu', 40_000, { status: 'down', responseTimeMs: 55, statusCode: 503, failure }),
+      inRegion('us', 60_000, { responseTimeMs: 100 }),
+    ],
+    scope: 'partial',
+  });
+  await world.status.put([partial]);
+  const answer = await world.get('/api/v1/status/shop');
+  t.match(answer.json, {
+    status: 'up',
+    response_time: 200,
+    last_checked: '2026-11-20T09:59:40.000Z',
+    latest_check: { status: 'up', response_time: 300 },
+  });
+  t.strictSame(at(answer.json, 'scope'), 'partial');
+  t.strictSame(at(answer.json, 'regions'), [
+    { region: 'ap', status: 'up', response_time: 300, checked_at: '2026-11-20T09:59:40.000Z', failure: null },
+    {
+      region: 'eu',
+      status: 'down',
+      response_time: 55,
+      checked_at: '2026-11-20T09:59:20.000Z',
+      failure: { class: 'status', phase: 'first_byte', detail: 'answered with status 503' },
+    },
+    { region: 'us', status: 'up', response_time: 100, checked_at: '2026-11-20T09:59:00.000Z', failure: null },
+  ]);
+  t.ok(isStatus(answer.json), JSON.stringify(isStatus.errors));
+  const list = await world.get('/api/v1/services');
+  t.strictSame(Object.keys(at(list.json, 'services', 0) as object).includes('regions'), false);
+  t.match(at(list.json, 'services', 0), { response_time: 200 });
+  await world.status.put([{ ...partial, seq: partial.seq + 1, scope: null }]);
+  t.strictSame(at((await world.get('/api/v1/status/shop')).json, 'scope'), null);
 });
 
 t.test('it shows null where nothing was measured', async (t) => {

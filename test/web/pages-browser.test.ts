@@ -12,6 +12,7 @@ const PATHS = [
   '/',
   '/status/wordy-example',
   '/status/pier-example',
+  '/status/crawler-example',
   '/status/shop-example',
   '/status/newcomer-example',
   '/status/pier-example/incidents/own-3-7',

@@ -1,5 +1,6 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
+import type { LatestCheck } from '../../src/domain/current.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
@@ -72,6 +73,74 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       vendor: null,
     },
   );
+});
+
+const inRegion = (region: string, ago: number, changes: Partial<LatestCheck> = {}) => ({
+  region,
+  check: check(NOW - ago, changes),
+  since: NOW - 90_000,
+  observedAt: NOW - ago,
+  votes: true,
+});
+const PARTIAL = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {
+  regions: [
+    inRegion('ap', 20_000, { responseTimeMs: 300 }),
+    inRegion('eu', 40_000, {
+      status: 'down',
+      responseTimeMs: null,
+      statusCode: 0,
+      failure: { class: 'refused', phase: 'connect', cause: { code: 'connection_refused' } },
+    }),
+    inRegion('us', 60_000, { responseTimeMs: 100 }),
+  ],
+  scope: 'partial',
+});
+
+t.test('it shows each region, and from where it fails', async (t) => {
+  const { failsFrom, regions, facts } = viewServicePage(known({ current: PARTIAL }), en);
+  t.equal(failsFrom, 'Fails from eu.');
+  t.same(facts[0], { name: 'Response time', value: '200 ms' });
+  t.same(
+    regions?.map(({ checked, ...region }) => ({ ...region, checked: textOf(checked) })),
+    [
+      {
+        region: 'ap',
+        status: 'up',
+        word: 'Operational',
+        took: '300 ms',
+        checked: '20 sec. ago',
+        failure: null,
+      },
+      {
+        region: 'eu',
+        status: 'down',
+        word: 'Down',
+        took: null,
+        checked: '40 sec. ago',
+        failure: 'the connection was refused',
+      },
+      {
+        region: 'us',
+        status: 'up',
+        word: 'Operational',
+        took: '100 ms',
+        checked: '1 min. ago',
+        failure: null,
+      },
+    ],
+  );
+  t.match(viewServicePage(known({ current: { ...PARTIAL, scope: null } }), en), { failsFrom: null });
+  t.match(viewServicePage(known(), en), { failsFrom: null, regions: null }, 'nothing with one region');
+
+  const world = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(world.close);
+  await world.status.put([PARTIAL]);
+  const page = await (await fetch(`${world.origin}/status/shop-example`)).text();
+  t.match(page, /<p><strong>Fails from eu\.<\/strong><\/p>/);
+  t.match(page, /<h2 id="regions">Regions<\/h2>/);
+  t.equal(page.match(/<th scope="row" data-label="Region">/g)?.length, 3);
+  const german = await fetch(`${world.origin}/status/shop-example`, { headers: { 'accept-language': 'de' } });
+  t.match(await german.text(), /Fehlgeschlagen aus eu\./);
 });
 
 t.test('it shows less of what was never checked, and of what reports by itself', async (t) => {

@@ -1,4 +1,5 @@
 /** Services in every state that a page can show, with a year of made-up past. */
+import type { RegionStatus } from '../../src/domain/current.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
@@ -70,6 +71,29 @@ const LIST: readonly Service[] = [
   service(SERVICES.paused, 'resting', { name: 'Resting', paused: true }),
 ];
 
+/** Where the slow service is checked from: it fails from one place. */
+const REGIONS: readonly RegionStatus[] = (
+  [
+    ['ap-southeast-2', { status: 'slow', responseTimeMs: 4_180 }],
+    [
+      'eu-central',
+      {
+        status: 'down',
+        statusCode: 0,
+        responseTimeMs: null,
+        failure: { class: 'refused', phase: 'connect', cause: { code: 'connection_refused' } },
+      },
+    ],
+    ['us', { status: 'slow', responseTimeMs: 4_180 }],
+  ] as const
+).map(([region, changes], index) => ({
+  region,
+  check: check(NOW - 40_000 - index * 20_000, changes),
+  since: NOW - 25 * MINUTE,
+  observedAt: NOW - 40_000 - index * 20_000,
+  votes: true,
+}));
+
 /** Starts the API and its pages over these services. */
 export async function startServiceWorld() {
   const world = await startApi({ services: LIST });
@@ -89,7 +113,7 @@ export async function startServiceWorld() {
         responseTimeMs: 4_180,
         timing: { ...TIMING, firstByteMs: 3_900, totalMs: 4_180 },
       },
-      { since: NOW - 25 * MINUTE },
+      { since: NOW - 25 * MINUTE, scope: 'partial', regions: REGIONS },
     ),
     current(
       SERVICES.down,

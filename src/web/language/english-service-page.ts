@@ -185,6 +185,12 @@ export const englishServicePage = {
   noIncident: (name: string, id: string) => `${name} has no incident "${id}".`,
   backTo: (name: string) => `Back to ${name}`,
 
+  regions: 'Regions',
+  region: 'Region',
+  regionChecked: 'Last check',
+  regionFailure: 'Failure',
+  failsFrom: (regions: string) => `Fails from ${regions}.`,
+
   dependencies: 'Dependencies',
   reported: (at: number) => phraseOf`As reported ${age(at)}`,
   noDependencies: 'None reported yet.',

@@ -176,6 +176,12 @@ export const germanServicePage: Texts['page'] = {
   noIncident: (name, id) => `${name} hat keinen Vorfall „${id}“.`,
   backTo: (name) => `Zurück zu ${name}`,
 
+  regions: 'Regionen',
+  region: 'Region',
+  regionChecked: 'Letzte Prüfung',
+  regionFailure: 'Fehler',
+  failsFrom: (regions) => `Fehlgeschlagen aus ${regions}.`,
+
   dependencies: 'Abhängigkeiten',
   reported: (at) => phraseOf`Gemeldet ${age(at)}`,
   noDependencies: 'Noch keine gemeldet.',

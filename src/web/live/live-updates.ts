@@ -19,6 +19,7 @@
  *
  * Scripts of pages listen to `upbeat:news` (its detail is the {@link LiveUpdate}) and `upbeat:parts` on the document.
  */
+import { responseTimeOf } from '../../domain/agree.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
@@ -43,8 +44,8 @@ export function serviceUpdate(
   };
   if (latest === null) return { html, statuses: { [status]: [page] } };
   html[`checked:${page}`] = markup([age(latest.checkedAt)]);
-  html[`took:${page}`] =
-    latest.responseTimeMs === null ? '–' : escapeMarkup(formats.milliseconds(latest.responseTimeMs));
+  const took = responseTimeOf(current);
+  html[`took:${page}`] = took === null ? '–' : escapeMarkup(formats.milliseconds(took));
   html[`code:${page}`] = latest.statusCode === 0 ? '–' : `HTTP ${latest.statusCode}`;
   return {
     html,

@@ -5,6 +5,7 @@ import {
   type LagSummary,
   summarizeLags,
 } from '../../domain/acknowledgement.ts';
+import { failingRegions, responseTimeOf } from '../../domain/agree.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
@@ -17,7 +18,7 @@ import type { Dependencies, FailingDependency } from '../../store/ports/heartbea
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
-import { lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
+import { age, lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
@@ -91,6 +92,15 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     checked:
       latest === null ? null : texts.page.lastCheck(latest.checkedAt, texts.page.source[latest.source]),
     blocked: latest?.blocked === true,
+    failsFrom:
+      current.scope === 'partial'
+        ? texts.page.failsFrom(
+            failingRegions(current)
+              .map(({ region }) => region)
+              .join(', '),
+          )
+        : null,
+    regions: regionRows(current, language),
     stale: known.staleSince === null ? null : texts.page.stale(known.staleSince),
     facts: factsOf(known, language),
     uptimes: knownRanges(known).map((name) => ({
@@ -136,11 +146,25 @@ function measuredMoment(from: number, now: number, { formats }: Language): Phras
   return now - from < YOUNG_MS ? phraseOf`${time(from)} (${lasting(from)})` : [formats.day(from)];
 }
 
+/** The newest check of each region; null where at most one region checks. */
+function regionRows({ regions }: CurrentStatus, { texts, formats }: Language) {
+  if (regions === undefined || regions.length === 0) return null;
+  return regions.map(({ region, check }) => ({
+    region,
+    status: check.status,
+    word: texts.status[check.status],
+    took: check.responseTimeMs === null ? null : formats.milliseconds(check.responseTimeMs),
+    checked: [age(check.checkedAt)],
+    failure: check.failure === null ? null : texts.service.failure(check.failure),
+  }));
+}
+
 /** What the last check has measured; empty before the first. */
 function factsOf({ current, now }: ServiceKnowledge, { texts, formats }: Language) {
   const { latest } = current;
   if (latest === null) return [];
-  const { responseTimeMs, statusCode, source, reported } = latest;
+  const { statusCode, source, reported } = latest;
+  const responseTimeMs = responseTimeOf(current);
   const days = certificateDaysOf(current, now);
   const took = responseTimeMs === null ? texts.page.noAnswer : formats.milliseconds(responseTimeMs);
   const facts = [{ name: texts.page.responseTime, value: took }];
