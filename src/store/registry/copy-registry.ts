@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import type { MigrationSteps } from './migrations.ts';
 import { openRegistryDatabase, registryFile, SQLITE_STEPS } from './registry-database.ts';
 import { RegistryError } from './registry-error.ts';
 import { type Queries, statement } from './registry-store.ts';
@@ -209,12 +210,7 @@ export async function openSqliteSource(dataDir: string): Promise<CopyEnd> {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   database.exec('BEGIN');
   const end = endOf(database, file);
-  const steps = await end.queries.all(statement<{ name: string }>('SELECT name FROM kysely_migration')());
-  refuseOtherVersion(
-    file,
-    steps.map(({ name }) => name),
-    SQLITE_STEPS.names,
-  );
+  await refuseOtherVersion(end, SQLITE_STEPS);
   return end;
 }
 
@@ -226,8 +222,12 @@ export async function openSqliteTarget(dataDir: string): Promise<CopyEnd> {
 }
 
 /** Throws where the steps that were done are not all that this version has. */
-export function refuseOtherVersion(place: string, done: readonly string[], steps: readonly string[]): void {
-  if (steps.every((name) => done.includes(name)) && done.length === steps.length) return;
+export async function refuseOtherVersion(
+  { queries, place }: Pick<CopyEnd, 'queries' | 'place'>,
+  steps: MigrationSteps,
+): Promise<void> {
+  const done = await queries.all(statement<{ name: string }>('SELECT name FROM kysely_migration')());
+  if (steps.areAll(done.map(({ name }) => name))) return;
   throw new RegistryError(
     'registry_newer',
     `${place} is of another version of Upbeat. Start this version on it once, stop it, and copy then.`,

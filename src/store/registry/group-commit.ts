@@ -13,18 +13,7 @@ export interface Transactions {
   readonly isOpen: boolean;
 }
 
-/** Takes writes and commits them in groups. */
-export interface GroupCommit {
-  /**
-   * Runs `work` inside a transaction and resolves with its value after the commit is on disk. What it throws undoes
-   * its own changes only, not those of its group.
-   */
-  write<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when everything taken so far is committed or refused. */
-  idle(): Promise<void>;
-}
-
-/** Settings of a {@link GroupCommit}. */
+/** Settings of {@link createGroupCommit}. */
 export interface GroupCommitOptions {
   /** Nothing else begins transactions on it. */
   readonly transactions: Transactions;
@@ -45,8 +34,8 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes a group commit. */
-export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
+/** Takes writes and commits them in groups. */
+export function createGroupCommit(options: GroupCommitOptions) {
   const { transactions, maxGroupMs, monotonic, guard } = options;
   let queue: Write[] = [];
   let isRunning = false;
@@ -103,12 +92,17 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
   };
 
   return {
-    write(work) {
+    /**
+     * Runs `work` inside a transaction and resolves with its value after the commit is on disk. What it throws undoes
+     * its own changes only, not those of its group.
+     */
+    write<T>(work: () => Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
         queue.push({ work, resolve, reject });
         if (!isRunning) running = run();
       });
     },
-    idle: () => running,
+    /** Resolves when everything taken so far is committed or refused. */
+    idle: (): Promise<void> => running,
   };
 }

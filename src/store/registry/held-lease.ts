@@ -10,33 +10,18 @@ import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
-/** What the lease looks like. */
-export async function readLease({ kysely, queries }: RegistryStore): Promise<LeaseState> {
-  const row = await queries.first(kysely.selectFrom('lease').selectAll());
-  if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
-  const holder =
-    row.pid === null || row.host === null ? null : { pid: row.pid, host: row.host, process: row.process };
-  return { fence: row.fence, holder, renewedAt: row.renewed_at };
-}
-
 /** Takes the lease; returns the new fence, or null if another process was first. */
 export async function takeLease(
   { kysely, queries }: RegistryStore,
-  claim: LeaseRequest,
+  { pid, host, process = null, replacing, renewedAt, now }: LeaseRequest,
 ): Promise<number | null> {
-  const fence = claim.replacing + 1;
+  const fence = replacing + 1;
   const taken = await queries.run(
     kysely
       .updateTable('lease')
-      .set({
-        fence,
-        pid: claim.pid,
-        host: claim.host,
-        process: claim.process ?? null,
-        renewed_at: claim.now,
-      })
-      .where('fence', '=', claim.replacing)
-      .where('renewed_at', '=', claim.renewedAt),
+      .set({ fence, pid, host, process, renewed_at: now })
+      .where('fence', '=', replacing)
+      .where('renewed_at', '=', renewedAt),
   );
   return taken === 1 ? fence : null;
 }
@@ -62,64 +47,35 @@ export async function releaseLease({ kysely, queries }: RegistryStore, fence: nu
   );
 }
 
-/** Throws `lease_lost` unless the lease still has this fence. */
-export async function guardLease(store: RegistryStore, fence: number): Promise<void> {
-  if ((await readLease(store)).fence !== fence) throw await leaseLost(store);
-}
-
-/** The error of a process that another one has replaced. */
-export async function leaseLost(store: RegistryStore): Promise<RegistryError> {
-  const { holder } = await readLease(store);
-  const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
-  return new RegistryError(
-    'lease_lost',
-    `${who} has become the monitor of this registry, because this process was not heard of for too long; it must stop.`,
-  );
-}
-
 /** The lease of this process, if it has one. */
-export interface HeldLease {
-  /** The current lease, of any holder. */
-  read(): Promise<LeaseState>;
-  /** The claim was written, and has this fence. */
-  hold(claim: LeaseRequest, fence: number): void;
-  /**
-   * For a disk that takes no writes now: the lease is taken in the first transaction that it lets through, and before
-   * anything else in it. Returns the fence that it will have; null: it was renewed or taken meanwhile.
-   */
-  claim(claim: LeaseRequest): Promise<number | null>;
-  /** Marks the holder alive where the disk takes no renewal. Throws `lease_lost` where another process has it. */
-  mark(fence: number, now: number): Promise<void>;
-  /** The lease was given back. */
-  drop(): void;
-  /**
-   * Runs first in each transaction: a process that lost its lease while it slept writes nothing more. Throws
-   * `lease_lost`. Call the returned function after the commit.
-   */
-  guard(writable: RegistryStore): Promise<(() => void) | null>;
-  close(): void;
-}
+export type HeldLease = ReturnType<typeof createHeldLease>;
 
 /**
  * Makes the lease of a process that holds none yet. `dataDir` takes the signs of life of a holder whose disk takes no
  * renewals; null: the row alone tells of a holder.
  */
-export function createHeldLease(store: RegistryStore, dataDir: string | null): HeldLease {
+export function createHeldLease(store: RegistryStore, dataDir: string | null) {
   let heldFence: number | null = null;
   let claimed: LeaseRequest | null = null;
   let holder: LeaseHolder | null = null;
-  let alive: AliveFile | null = null;
+  let alive: ReturnType<typeof openAliveFile> = null;
 
+  /** Opens the file now, while there is room. */
+  const keepHolder = (claim: LeaseRequest): void => {
+    holder = claim;
+    alive ??= dataDir === null ? null : openAliveFile(dataDir);
+  };
+  /** The claim was written, and has this fence. */
   const hold = (claim: LeaseRequest, fence: number): void => {
     heldFence = fence;
     claimed = null;
-    holder = claim;
-    // Now, while there is room.
-    alive ??= dataDir === null ? null : openAliveFile(dataDir);
+    keepHolder(claim);
   };
 
   return {
-    async read() {
+    hold,
+    /** The current lease, of any holder. */
+    async read(): Promise<LeaseState> {
       const state = await readLease(store);
       const mark = dataDir === null ? null : readAliveMark(dataDir);
       if (mark === null) return state;
@@ -128,29 +84,38 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null): H
       if (mark.fence !== state.fence + 1) return state;
       return { ...state, holder: holderOf(mark), markedAt: mark.at };
     },
-    hold,
-    async claim(claim) {
+    /**
+     * For a disk that takes no writes now: the lease is taken in the first transaction that it lets through, and before
+     * anything else in it. Returns the fence that it will have; null: it was renewed or taken meanwhile.
+     */
+    async claim(claim: LeaseRequest): Promise<number | null> {
       const { fence, renewedAt } = await readLease(store);
       if (fence !== claim.replacing || renewedAt !== claim.renewedAt) return null;
       claimed = claim;
-      holder = claim;
-      alive ??= dataDir === null ? null : openAliveFile(dataDir);
+      keepHolder(claim);
       return fence + 1;
     },
-    async mark(fence, now) {
+    /** Marks the holder alive where the disk takes no renewal. Throws `lease_lost` where another process has it. */
+    async mark(fence: number, now: number): Promise<void> {
       const state = await readLease(store);
       const isOurs = claimed === null ? state.fence === fence : state.fence === claimed.replacing;
       if (!isOurs) throw await leaseLost(store);
       if (holder !== null) alive?.write({ ...holderOf(holder), fence, at: now });
     },
-    drop() {
+    /** The lease was given back. */
+    drop(): void {
       alive?.write({ fence: 0, pid: 0, host: '', at: 0 });
       heldFence = null;
       claimed = null;
     },
-    async guard(writable) {
+    /**
+     * Runs first in each transaction: a process that lost its lease while it slept writes nothing more. Throws
+     * `lease_lost`. Call the returned function after the commit.
+     */
+    async guard(writable: RegistryStore): Promise<(() => void) | null> {
       if (claimed === null) {
-        if (heldFence !== null) await guardLease(writable, heldFence);
+        if (heldFence !== null && (await readLease(writable)).fence !== heldFence)
+          throw await leaseLost(writable);
         return null;
       }
       const claim = claimed;
@@ -162,23 +127,33 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null): H
   };
 }
 
+async function readLease({ kysely, queries }: RegistryStore): Promise<LeaseState> {
+  const row = await queries.first(kysely.selectFrom('lease').selectAll());
+  if (row === undefined) return { fence: 0, holder: null, renewedAt: 0 };
+  const { fence, pid, host, process, renewed_at: renewedAt } = row;
+  return { fence, holder: pid === null || host === null ? null : { pid, host, process }, renewedAt };
+}
+
+/** The error of a process that another one has replaced. */
+async function leaseLost(store: RegistryStore): Promise<RegistryError> {
+  const { holder } = await readLease(store);
+  const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
+  return new RegistryError(
+    'lease_lost',
+    `${who} has become the monitor of this registry, because this process was not heard of for too long; it must stop.`,
+  );
+}
+
 function holderOf({ pid, host, process = null }: LeaseHolder): LeaseHolder {
   return { pid, host, process };
 }
 
 /** A sign of life. */
-export interface AliveMark extends LeaseHolder {
+interface AliveMark extends LeaseHolder {
   /** Of the lease that the process holds, or takes as soon as the disk lets it. */
   readonly fence: number;
   /** Epoch milliseconds of the process's clock. */
   readonly at: number;
-}
-
-/** The file, open for marks. */
-export interface AliveFile {
-  /** Writes the mark over the one before; false: the disk did not take it. */
-  write(mark: AliveMark): boolean;
-  close(): void;
 }
 
 /** A block of most file systems, so that its place on the disk is its own from the beginning. */
@@ -187,7 +162,7 @@ const FILE_BYTES = 4_096;
 const fileOf = (dataDir: string): string => join(dataDir, 'monitor.alive');
 
 /** Opens the file, and makes it where it does not exist; null: the disk has no room for it, or is read-only. */
-export function openAliveFile(dataDir: string): AliveFile | null {
+function openAliveFile(dataDir: string) {
   try {
     const handle = openSync(fileOf(dataDir), constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
@@ -197,12 +172,12 @@ export function openAliveFile(dataDir: string): AliveFile | null {
       return null;
     }
     return {
-      write(mark) {
+      /** Writes the mark over the one before, if the disk takes it. */
+      write(mark: AliveMark): void {
         try {
-          const text = JSON.stringify(mark).padEnd(FILE_BYTES);
-          return writeSync(handle, text, 0) >= FILE_BYTES;
+          writeSync(handle, JSON.stringify(mark).padEnd(FILE_BYTES), 0);
         } catch {
-          return false;
+          // Other processes go on by the mark before.
         }
       },
       close: () => closeSync(handle),
@@ -213,7 +188,7 @@ export function openAliveFile(dataDir: string): AliveFile | null {
 }
 
 /** The newest mark; null: there is none. */
-export function readAliveMark(dataDir: string): AliveMark | null {
+function readAliveMark(dataDir: string): AliveMark | null {
   try {
     return JSON.parse(readFileSync(fileOf(dataDir), 'utf8').replaceAll('\0', '')) as AliveMark;
   } catch {

@@ -78,28 +78,25 @@ async function boundKeys(
   { accountId, createdAt }: NewKey,
   most: number,
 ): Promise<void> {
-  const ids = (
-    await queries.all(
-      kysely
-        .selectFrom('api_keys')
-        .select(['id', 'revoked_at', 'expires_at'])
-        .where('account_id', '=', accountId)
-        .orderBy('id', 'desc'),
-    )
-  ).map(({ id, revoked_at, expires_at }) => ({
-    id,
-    isOver: revoked_at !== null || (expires_at !== null && expires_at <= createdAt),
-  }));
-  const over = ids.filter(({ isOver }) => isOver).map(({ id }) => id);
-  if (ids.length - over.length >= most)
+  const keys = await queries.all(
+    kysely
+      .selectFrom('api_keys')
+      .select(['id', 'revoked_at', 'expires_at'])
+      .where('account_id', '=', accountId)
+      .orderBy('id', 'desc'),
+  );
+  const over = keys.filter(
+    ({ revoked_at, expires_at }) => revoked_at !== null || (expires_at !== null && expires_at <= createdAt),
+  );
+  if (keys.length - over.length >= most)
     throw new RegistryError('account_limit', { code: 'too_many_keys', max: most });
-  const [newestTooMany] = over.slice(MAX_EXPIRED_KEYS);
+  const newestTooMany = over[MAX_EXPIRED_KEYS];
   if (newestTooMany === undefined) return;
   await queries.run(
     kysely
       .deleteFrom('api_keys')
       .where('account_id', '=', accountId)
-      .where('id', '<=', newestTooMany)
+      .where('id', '<=', newestTooMany.id)
       .where((eb) => eb.or([eb('revoked_at', 'is not', null), eb('expires_at', '<=', createdAt)])),
   );
 }

@@ -1,11 +1,10 @@
 /** What vendors announce and report: maintenances, stored when announced, and the present state of each service. */
 
-import type { SelectQueryBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
 import { type Calls, read } from './registry-calls.ts';
 import { fromRow, type RegistryStore, sql } from './registry-store.ts';
-import type { RegistrySchema, Row } from './schema.ts';
+import type { Row } from './schema.ts';
 
 /** Writes a maintenance, new or changed. */
 export async function writeMaintenance(
@@ -42,16 +41,6 @@ export async function endMaintenance({ kysely, queries }: RegistryStore, id: str
       .updateTable('maintenances')
       .set({ told: 'done', phase: 'ended', due_at: null })
       .where('id', '=', id),
-  );
-}
-
-/** Those with these ids. */
-export async function readMaintenances(
-  { kysely, queries }: RegistryStore,
-  ids: SelectQueryBuilder<RegistrySchema, 'vendor_entries', { id: string }>,
-): Promise<Maintenance[]> {
-  return (await queries.all(kysely.selectFrom('maintenances').selectAll().where('id', 'in', ids))).map(
-    toMaintenance,
   );
 }
 

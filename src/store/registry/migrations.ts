@@ -5,14 +5,26 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Migration } from 'kysely';
-import { sql } from './registry-store.ts';
+import { RegistryError } from './registry-error.ts';
+import { type Kysely, Migrator, sql } from './registry-store.ts';
+import type { RegistrySchema } from './schema.ts';
 
 /** The steps of one database. */
 export interface MigrationSteps {
   /** The names of all steps, in order. */
   readonly names: readonly string[];
-  /** Reads all steps, by name. */
-  read(): Promise<Record<string, Migration>>;
+  /** Whether the steps that were done are these, and no others. */
+  areAll(done: readonly string[]): boolean;
+  /**
+   * Does the steps that were not done yet. Throws `registry_newer` where others were done; `place` and `remedy` are for
+   * its message.
+   */
+  migrate(
+    kysely: Kysely<RegistrySchema>,
+    done: readonly string[],
+    place: string,
+    remedy: string,
+  ): Promise<void>;
 }
 
 /** Finds the steps in a folder. */
@@ -21,16 +33,30 @@ export function createMigrationSteps(folder: URL): MigrationSteps {
     .filter((file) => /^\d{4}-[a-z-]+\.ts$/.test(file))
     .map((file) => basename(file, '.ts'))
     .sort();
+  const getMigrations = async (): Promise<Record<string, Migration>> => {
+    const steps = names.map(async (name) => {
+      const step: { readonly statements: readonly string[] } = await import(
+        new URL(`${name}.ts`, folder).href
+      );
+      return [name, { up: (db) => run(db, step.statements) }] satisfies [string, Migration];
+    });
+    return Object.fromEntries(await Promise.all(steps));
+  };
+  const areAll = (done: readonly string[]): boolean =>
+    done.length === names.length && done.every((name) => names.includes(name));
   return {
     names,
-    async read() {
-      const steps = names.map(async (name) => {
-        const step: { readonly statements: readonly string[] } = await import(
-          new URL(`${name}.ts`, folder).href
+    areAll,
+    async migrate(kysely, done, place, remedy) {
+      const unknown = done.filter((name) => !names.includes(name));
+      if (unknown.length > 0)
+        throw new RegistryError(
+          'registry_newer',
+          `${place} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or ${remedy} from before the upgrade.`,
         );
-        return [name, { up: (db) => run(db, step.statements) }] satisfies [string, Migration];
-      });
-      return Object.fromEntries(await Promise.all(steps));
+      if (areAll(done)) return;
+      const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
+      if (error !== undefined) throw error;
     },
   };
 }

@@ -25,7 +25,9 @@ export async function putCatalogue(
 ): Promise<CatalogueOutcome> {
   checkEntries(entries);
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  const known = new Map((await readCatalogue(store)).map((row) => [row.slug, row]));
+  const { kysely, queries } = store;
+  const rows = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'));
+  const known = new Map(rows.map((row) => [row.slug, row]));
   const wanted = new Set(entries.map(({ slug }) => slug));
   for (const row of known.values()) {
     if (row.removed === 1 || wanted.has(row.slug)) continue;
@@ -44,10 +46,6 @@ export async function putCatalogue(
     outcome[live ? 'changed' : 'added']++;
   }
   return outcome;
-}
-
-async function readCatalogue({ kysely, queries }: RegistryStore): Promise<ServiceRow[]> {
-  return await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'));
 }
 
 function checkEntries(entries: readonly NewService[]): void {
@@ -83,22 +81,18 @@ async function displaceOwners(store: RegistryStore, entries: readonly NewService
   const { kysely, queries } = store;
   const owners = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
   if (owners.length === 0) return;
-  const names = nameEntries(entries);
-  for (const row of owners) {
-    if (row.removed === 1) await releaseRemoved(store, row, names);
-    else if (!(await displace(store, row, names))) await rename(store, row, names);
-  }
-}
-
-function nameEntries(entries: readonly NewService[]): CatalogueNames {
   const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
   // A page of that name is the entry's whose domain it is, whatever another's slug says (decisions, Badge).
   for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
-  return {
+  const names: CatalogueNames = {
     byDomain: new Map(entries.map((entry) => [entry.domain, entry])),
     byPageName,
     byNameKey: new Map(entries.flatMap((entry) => nameKeys(entry.name).map((key) => [key, entry]))),
   };
+  for (const row of owners) {
+    if (row.removed === 1) await releaseRemoved(store, row, names);
+    else if (!(await displace(store, row, names))) await rename(store, row, names);
+  }
 }
 
 /** A slug that a removed service keeps goes to the entry. */
@@ -145,7 +139,12 @@ async function displace(
 async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): Promise<void> {
   const definition = toDefinition(row);
   const slugTaker = names.byPageName.get(row.slug);
-  const nameTaker = row.name === row.domain ? undefined : findByName(names.byNameKey, row.name);
+  const nameTaker =
+    row.name === row.domain
+      ? undefined
+      : nameKeys(row.name)
+          .map((key) => names.byNameKey.get(key))
+          .find((entry) => entry !== undefined);
   const former = definition.formerSlugs?.filter((slug) => !names.byPageName.has(slug)) ?? [];
   const formerGone = former.length < (definition.formerSlugs?.length ?? 0);
   if (slugTaker === undefined && nameTaker === undefined && !formerGone) return;
@@ -185,12 +184,4 @@ function findParent(byDomain: ReadonlyMap<string, NewService>, domain: string): 
     if (entry !== undefined) return entry;
   }
   return null;
-}
-
-function findByName(byNameKey: ReadonlyMap<string, NewService>, name: string): NewService | undefined {
-  for (const key of nameKeys(name)) {
-    const entry = byNameKey.get(key);
-    if (entry !== undefined) return entry;
-  }
-  return undefined;
 }

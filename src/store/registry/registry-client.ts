@@ -85,7 +85,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     ...remote,
     watchOtherProcesses(listener) {
       const remove = listeners.add(listener);
-      stopWatching ??= watchCommits({ version: remote.commitVersion, clock, onCommit });
+      stopWatching ??= watchCommits(remote.commitVersion, clock, onCommit);
       return () => {
         remove();
         if (listeners.size > 0) return;

@@ -11,7 +11,7 @@ import {
   missingRegistry,
   RegistryError,
 } from './registry-error.ts';
-import { Kysely, Migrator } from './registry-store.ts';
+import { Kysely } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-store.ts';
 
@@ -54,11 +54,10 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
     database.exec('PRAGMA synchronous = FULL');
     database.exec(`PRAGMA journal_size_limit = ${CHECKED_BYTES}`);
     checkPages(database, file);
-    // What is sorted must not need a disk.
-    database.exec('PRAGMA temp_store = MEMORY');
-    const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
-    await migrate(kysely, database, file);
-    return { file, database, kysely, access: 'shared' };
+    const opened = withQueries(file, database, 'shared');
+    const done = executedMigrations(database);
+    await SQLITE_STEPS.migrate(opened.kysely, done, file, 'put back the copy of the data directory');
+    return opened;
   } catch (error) {
     database?.close();
     if (isDiskRefusal(error, file) && existsSync(file)) return openForReading(file);
@@ -71,19 +70,20 @@ function openForReading(file: string): RegistryDatabase {
   try {
     const { database, access } = openWithoutRoom(file);
     const isOurs = readNumber(database, 'PRAGMA application_id') === APPLICATION_ID;
-    const done = isOurs ? executedMigrations(database) : [];
-    const isCurrent =
-      done.length === SQLITE_STEPS.names.length && done.every((name) => SQLITE_STEPS.names.includes(name));
-    if (isCurrent) {
-      database.exec('PRAGMA temp_store = MEMORY');
-      const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
-      return { file, database, kysely, access };
-    }
+    if (isOurs && SQLITE_STEPS.areAll(executedMigrations(database)))
+      return withQueries(file, database, access);
     database.close();
   } catch (error) {
     throw explainSqliteError(error, file);
   }
   throw fullDisk(file);
+}
+
+function withQueries(file: string, database: DatabaseSync, access: SqliteAccess): RegistryDatabase {
+  // What is sorted must not need a disk.
+  database.exec('PRAGMA temp_store = MEMORY');
+  const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
+  return { file, database, kysely, access };
 }
 
 /** Makes a data directory where there is none. Throws `registry_unusable`. */
@@ -133,21 +133,6 @@ function checkPages(database: DatabaseSync, file: string): void {
   if (statSync(file).size > CHECKED_BYTES) return;
   const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
   if (found !== 'ok') throw damagedRegistry(file, String(found));
-}
-
-async function migrate(kysely: Kysely<RegistrySchema>, database: DatabaseSync, file: string): Promise<void> {
-  const done = executedMigrations(database);
-  const unknown = done.filter((name) => !SQLITE_STEPS.names.includes(name));
-  if (unknown.length > 0) {
-    throw new RegistryError(
-      'registry_newer',
-      `${file} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or put back the copy of the data directory from before the upgrade.`,
-    );
-  }
-  if (done.length === SQLITE_STEPS.names.length) return;
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: SQLITE_STEPS.read } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
 }
 
 function executedMigrations(database: DatabaseSync): string[] {

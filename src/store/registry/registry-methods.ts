@@ -88,7 +88,7 @@ export function createRegistryMethods(parts: RegistryParts) {
     const serve: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = run;
     return [
       name,
-      (...args: never[]) => parts[kind]((store) => serve(openRegistry(store, limits, secrets), ...args)),
+      (...args: never[]) => parts[kind]((store) => serve({ ...store, limits, secrets }, ...args)),
     ];
   });
   const methods: ServedByCalls = Object.fromEntries(entries);
@@ -111,9 +111,4 @@ export function createRegistryMethods(parts: RegistryParts) {
     /** Resolves when the database takes a write. */
     tryWriting: () => parts.write(touchLease),
   };
-}
-
-function openRegistry(store: RegistryStore, limits: DomainLimits, secrets: Secrets): OpenRegistry {
-  const { queries, nested, each } = store;
-  return { kysely: store.kysely, queries, nested, each, limits, secrets };
 }

@@ -120,16 +120,7 @@ function readKeyText(text: string): Buffer | null {
 }
 
 /** The secrets of a registry, inside its thread. */
-export interface Secrets {
-  /** The box; the key is found, or made, at the first call. Throws `secrets_key`. */
-  box(): Promise<SecretBox>;
-  /** Checks the key against what is stored, and makes it at the first start. Throws `secrets_key`. */
-  check(): Promise<void>;
-  /** Encrypts what an earlier version stored in clear, inside the caller's transaction; how many there were. */
-  sealClear(store: RegistryStore): Promise<number>;
-  /** Forgets the key of before, whatever it was: from now on another one counts. Inside the caller's transaction. */
-  forgetKey(store: RegistryStore): Promise<void>;
-}
+export type Secrets = ReturnType<typeof createSecrets>;
 
 /** Holds a sealed word by which a wrong key is found before it is used. */
 const CHECK_FACT = 'secrets-check';
@@ -139,9 +130,10 @@ const CHECK_WORD = 'upbeat';
  * Makes the secrets of a registry. `store` reads facts; `setting` is `secrets.key`; null: the key is in the data
  * directory.
  */
-export function createSecrets(store: RegistryStore, dataDir: string, setting: string | null): Secrets {
+export function createSecrets(store: RegistryStore, dataDir: string, setting: string | null) {
   let known: SecretBox | null = null;
 
+  /** The box; the key is found, or made, at the first call. Throws `secrets_key`. */
   const box = async (): Promise<SecretBox> => {
     if (known !== null) return known;
     const word = await getFact(store, CHECK_FACT);
@@ -156,10 +148,12 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
 
   return {
     box,
-    async check() {
+    /** Checks the key against what is stored, and makes it at the first start. Throws `secrets_key`. */
+    async check(): Promise<void> {
       await box();
     },
-    async sealClear(writable) {
+    /** Encrypts what an earlier version stored in clear, inside the caller's transaction; how many there were. */
+    async sealClear(writable: RegistryStore): Promise<number> {
       const { seal } = await box();
       if ((await getFact(writable, CHECK_FACT)) === null)
         await setFact(writable, CHECK_FACT, seal(CHECK_WORD));
@@ -175,7 +169,8 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
         );
       return clear.length;
     },
-    async forgetKey({ kysely, queries }) {
+    /** Forgets the key of before, whatever it was: from now on another one counts. Inside the caller's transaction. */
+    async forgetKey({ kysely, queries }: RegistryStore): Promise<void> {
       known = null;
       await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
     },

@@ -3,7 +3,7 @@ import { BoundedMap } from '../../async/bounded-map.ts';
 import { systemClock } from '../../clock.ts';
 import type { Notice } from '../../domain/refusal.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
-import { dashDomain, firstFreeForm, type Service } from '../../domain/service.ts';
+import { dashDomain, firstFreeForm } from '../../domain/service.ts';
 import { addNotice } from './account-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
@@ -50,19 +50,19 @@ export async function clearDashedSlug(
 ): Promise<boolean> {
   const { kysely, queries } = store;
   const slug = dashDomain(domain);
-  const holders = (
-    await queries.all(
-      kysely
-        .selectFrom('services')
-        .selectAll()
-        .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
-    )
-  ).filter((row) => row.id !== exceptId && (row.slug === slug || isPublicBadge(row)));
+  const rows = await queries.all(
+    kysely
+      .selectFrom('services')
+      .selectAll()
+      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
+  );
+  const isBadge = ({ origin, removed }: ServiceRow) => origin === 'catalogue' && removed === 0;
+  const holders = rows.filter((row) => row.id !== exceptId && (row.slug === slug || isBadge(row)));
   if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
   if ((await formerSlugs(store, exceptId)).includes(slug)) return false;
   for (const row of holders) {
     const free = await findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
-    await changeSlug(store, row, free);
+    await updateService(store, row, { ...toDefinition(row), slug: free });
     await tellOwner(store, row, {
       code: 'slug_to_verified',
       slug,
@@ -72,11 +72,6 @@ export async function clearDashedSlug(
     });
   }
   return true;
-}
-
-/** Gives a service another slug, because its present one goes to another service. */
-export async function changeSlug(store: RegistryStore, row: ServiceRow, slug: string): Promise<Service> {
-  return await updateService(store, row, { ...toDefinition(row), slug });
 }
 
 /** The slug of a removed service that reserves nothing: a tilde stands in no slug that can be asked for. */
@@ -137,10 +132,6 @@ async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number
   );
 }
 
-function isPublicBadge({ origin, removed }: ServiceRow): boolean {
-  return origin === 'catalogue' && removed === 0;
-}
-
 /** Keys of the catalogue's names, which are asked for again and again; of more than this, all are forgotten. */
 const MAX_REMEMBERED = 10_000;
 const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
@@ -153,16 +144,15 @@ export async function refuseTakenName(
 ): Promise<void> {
   if (name === domain) return;
   const keys = nameKeys(name);
-  const found = (
-    await queries.all(
-      // Literals, not parameters: only so SQLite knows that the partial index serves.
-      kysely
-        .selectFrom('services')
-        .select('name')
-        .where('origin', '=', sql.lit('catalogue'))
-        .where('removed', '=', sql.lit(0)),
-    )
-  ).find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
+  const entries = await queries.all(
+    // Literals, not parameters: only so SQLite knows that the partial index serves.
+    kysely
+      .selectFrom('services')
+      .select('name')
+      .where('origin', '=', sql.lit('catalogue'))
+      .where('removed', '=', sql.lit(0)),
+  );
+  const found = entries.find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
   if (found !== undefined)
     throw new RegistryError('name_taken', { code: 'name_taken', name, other: found.name });
 }

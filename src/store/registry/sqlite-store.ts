@@ -32,14 +32,6 @@ export interface SqliteStoreOptions {
   readonly busyTimeoutMs: () => number;
 }
 
-/** The store, its transactions, and its reads. */
-export interface SqliteStore {
-  readonly store: RegistryStore;
-  readonly transactions: Transactions;
-  /** Runs `work` between two transactions. */
-  read<T>(work: () => Promise<T>): Promise<T>;
-}
-
 /** Pause between two tries to get the lock, milliseconds. */
 const LOCK_RETRY_MS = 5;
 const SQLITE_BUSY = 5;
@@ -53,7 +45,7 @@ const KEPT_STATEMENTS = 200;
 export function createSqliteStore(
   current: () => SqliteConnection,
   { monotonic, busyTimeoutMs }: SqliteStoreOptions,
-): SqliteStore {
+) {
   const mutex = createMutex();
   let release = (): void => {};
 
@@ -102,22 +94,23 @@ export function createSqliteStore(
     },
   };
 
-  const queries = createQueries(() => current().database);
-  return {
-    transactions,
-    store: {
-      get kysely() {
-        return current().kysely;
-      },
-      queries,
-      nested,
-      async each(items, work) {
-        const results: Awaited<ReturnType<typeof work>>[] = [];
-        for (const item of items) results.push(await work(item));
-        return results;
-      },
+  const store: RegistryStore = {
+    get kysely() {
+      return current().kysely;
     },
-    async read(work) {
+    queries: createQueries(() => current().database),
+    nested,
+    async each(items, work) {
+      const results: Awaited<ReturnType<typeof work>>[] = [];
+      for (const item of items) results.push(await work(item));
+      return results;
+    },
+  };
+  return {
+    store,
+    transactions,
+    /** Runs `work` between two transactions. */
+    async read<T>(work: () => Promise<T>): Promise<T> {
       const unlock = await mutex.lock();
       try {
         return await work();

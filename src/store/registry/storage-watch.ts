@@ -2,7 +2,7 @@
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
-import { refusalOf, type StorageHealth, type StorageProblem } from '../ports/storage-health.ts';
+import { refusalOf, type StorageProblem } from '../ports/storage-health.ts';
 
 /** Pause between two attempts, milliseconds. */
 const TRY_MS = 500;
@@ -15,15 +15,8 @@ export interface StorageWatchOptions {
   readonly log: Log;
 }
 
-/** The health of a registry, as the results of its calls show it. */
-export interface StorageWatch extends StorageHealth {
-  /** Takes the error of a call, of any kind. */
-  note(error: unknown): void;
-  stop(): void;
-}
-
-/** Makes the watch of a registry that takes writes as far as is known. */
-export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions): StorageWatch {
+/** The health of a registry as the results of its calls show it; at first it takes writes as far as is known. */
+export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions) {
   const listeners = createListeners<[StorageProblem | null]>();
   let problem: StorageProblem | null = null;
   let cancel = (): void => {};
@@ -36,8 +29,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
 
   const note = (error: unknown): void => {
     const found = refusalOf(error);
-    if (found === null || stopped) return;
-    if (problem?.code === found.code) return;
+    if (found === null || stopped || problem?.code === found.code) return;
     const isNew = problem === null;
     log.error({ problem: found.message }, 'the registry accepts no writes; reads and checks continue');
     change(found);
@@ -59,8 +51,9 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
   return {
     problem: () => problem,
     watch: listeners.add,
+    /** Takes the error of a call, of any kind. */
     note,
-    stop() {
+    stop(): void {
       stopped = true;
       cancel();
       listeners.clear();

@@ -10,7 +10,6 @@ import { toIncident, writeIncident } from './incident-rows.ts';
 import {
   endMaintenance,
   MAINTENANCE_CALLS,
-  readMaintenances,
   readVendorStates,
   toMaintenance,
   writeMaintenance,
@@ -39,16 +38,15 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
   }),
   endOtherFeeds: write(async (registry, serviceId, feed, at) => {
     const { kysely, queries } = registry;
-    const feeds = (
-      await queries.all(
-        kysely
-          .selectFrom('vendor_entries')
-          .select('feed')
-          .distinct()
-          .where('service_id', '=', serviceId)
-          .where('open', '=', sql.lit(1)),
-      )
-    ).filter((row) => row.feed !== feed);
+    const open = await queries.all(
+      kysely
+        .selectFrom('vendor_entries')
+        .select('feed')
+        .distinct()
+        .where('service_id', '=', serviceId)
+        .where('open', '=', sql.lit(1)),
+    );
+    const feeds = open.filter((row) => row.feed !== feed);
     for (const { feed: other } of feeds) {
       const stored = await readStored(registry, { serviceId, feed: other });
       for (const row of stored.rows.values()) if (row.open === 1) await endEntry(registry, row, stored, at);
@@ -57,10 +55,8 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
   }),
   advanceMaintenances: write(async (registry, now) => {
     const { kysely, queries } = registry;
-    const due = (
-      await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now))
-    ).map(toMaintenance);
-    for (const before of due) {
+    const due = await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now));
+    for (const before of due.map(toMaintenance)) {
       const maintenance = { ...before, phase: phaseAt(before, now) };
       const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
       const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
@@ -77,14 +73,15 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
         .orderBy('due_at')
         .limit(1),
     );
-    const serviceIds = [...new Set(due.map(({ serviceId }) => serviceId))];
+    const serviceIds = [...new Set(due.map((row) => row.service_id))];
     return { states: await readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
   }),
 };
 
 /** Stores a reading; returns whether anything changed. */
 async function putVendorReading(store: RegistryStore, reading: VendorReading): Promise<boolean> {
-  if (!(await isKnown(store, reading.serviceId))) return false;
+  const known = store.kysely.selectFrom('services').select('id').where('id', '=', reading.serviceId);
+  if ((await store.queries.first(known)) === undefined) return false;
   const stored = await readStored(store, reading);
   const listed = new Set(reading.entries.map(({ key }) => key));
   const renamed = new Set<string>();
@@ -258,35 +255,21 @@ async function readStored(
   { serviceId, feed }: { readonly serviceId: number; readonly feed: string },
 ): Promise<Stored> {
   const { kysely, queries } = store;
-  const rows = await queries.all(
-    kysely
-      .selectFrom('vendor_entries')
-      .selectAll()
-      .where('service_id', '=', serviceId)
-      .where('feed', '=', feed),
-  );
-  const ids = kysely
+  const entries = kysely
     .selectFrom('vendor_entries')
-    .select('id')
     .where('service_id', '=', serviceId)
     .where('feed', '=', feed);
-  const incidents = (
-    await queries.all(kysely.selectFrom('incidents').selectAll().where('id', 'in', ids))
-  ).map(toIncident);
+  const ids = entries.select('id');
+  const rows = await queries.all(entries.selectAll());
+  const incidents = await queries.all(kysely.selectFrom('incidents').selectAll().where('id', 'in', ids));
+  const maintenances = await queries.all(
+    kysely.selectFrom('maintenances').selectAll().where('id', 'in', ids),
+  );
   return {
     rows: new Map(rows.map((row) => [row.entry, row])),
-    incidents: new Map(incidents.map((incident) => [incident.id, incident])),
-    maintenances: new Map(
-      (await readMaintenances(store, ids)).map((maintenance) => [maintenance.id, maintenance]),
-    ),
+    incidents: new Map(incidents.map((row) => [row.id, toIncident(row)])),
+    maintenances: new Map(maintenances.map((row) => [row.id, toMaintenance(row)])),
   };
-}
-
-async function isKnown({ kysely, queries }: RegistryStore, serviceId: number): Promise<boolean> {
-  return (
-    (await queries.first(kysely.selectFrom('services').select('id').where('id', '=', serviceId))) !==
-    undefined
-  );
 }
 
 /** Made of feed, entry and slug (decisions, Incidents); the first two are too long and odd for a path. */

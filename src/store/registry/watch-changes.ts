@@ -33,7 +33,6 @@ export function startChangeWatch(
   listener: (change: ServiceChange) => void,
 ): ChangeWatch {
   let position = seq;
-  let stopped = false;
   let failing = false;
 
   const deliver = (change: ServiceChange) => {
@@ -45,67 +44,64 @@ export function startChangeWatch(
     }
   };
 
-  const polling = createCoalescingLoop(async () => {
+  return startPolling(clock, POLL_MS, async (isStopped) => {
     try {
       let changes: readonly ServiceChange[];
       do {
-        changes = stopped ? [] : await changesAfter(position);
-        for (const change of changes) if (!stopped) deliver(change);
+        changes = isStopped() ? [] : await changesAfter(position);
+        for (const change of changes) if (!isStopped()) deliver(change);
       } while (changes.length > 0);
       failing = false;
     } catch (error) {
-      if (!failing && !stopped) log.error({ error }, 'the change feed cannot be read');
+      if (!failing && !isStopped()) log.error({ error }, 'the change feed cannot be read');
       failing = true;
     }
   });
-
-  const poll = () => void polling.run();
-  const cancel = clock.every(POLL_MS, () => {
-    if (!polling.isRunning) poll();
-  });
-  poll();
-  return {
-    poke: poll,
-    stop() {
-      stopped = true;
-      cancel();
-    },
-  };
 }
 
-/** Interval of polling, milliseconds: half of the delay that the port allows. */
+/** Interval of polling the number of commits, milliseconds: half of the delay that the port allows. */
 const COMMITS_POLL_MS = 25;
 
-/** What watching needs. */
-export interface CommitWatchOptions {
-  /** Another number if another process has committed since the last call. */
-  readonly version: () => Promise<number>;
-  readonly clock: Pick<Clock, 'every'>;
-  /** Called after each change of the number. */
-  readonly onCommit: () => void;
-}
-
-/** Polls until the returned function is called. A failed poll is repeated. */
-export function watchCommits({ version, clock, onCommit }: CommitWatchOptions): () => void {
+/**
+ * Calls `onCommit` after each change of what `version` resolves with: another number if another process has committed
+ * since the last call. Returns how to stop. A failed poll is repeated.
+ */
+export function watchCommits(
+  version: () => Promise<number>,
+  clock: Pick<Clock, 'every'>,
+  onCommit: () => void,
+): () => void {
   let known: number | null = null;
-  let stopped = false;
-  const polling = createCoalescingLoop(async () => {
+  return startPolling(clock, COMMITS_POLL_MS, async (isStopped) => {
     try {
       const now = await version();
       const isNew = known !== null && now !== known;
       known = now;
-      if (isNew && !stopped) onCommit();
+      if (isNew && !isStopped()) onCommit();
     } catch {
       // The reads that follow a commit report the fault.
     }
+  }).stop;
+}
+
+/** Runs `poll` at once, and again after each interval unless it still runs. */
+function startPolling(
+  clock: Pick<Clock, 'every'>,
+  intervalMs: number,
+  poll: (isStopped: () => boolean) => Promise<void>,
+): ChangeWatch {
+  let stopped = false;
+  const polling = createCoalescingLoop(() => poll(() => stopped));
+  const poke = () => void polling.run();
+  const cancel = clock.every(intervalMs, () => {
+    if (!polling.isRunning) poke();
   });
-  const poll = () => {
-    if (!polling.isRunning) void polling.run();
-  };
-  poll();
-  const cancel = clock.every(COMMITS_POLL_MS, poll);
-  return () => {
-    stopped = true;
-    cancel();
+  poke();
+  return {
+    poke,
+    stop() {
+      stopped = true;
+      cancel();
+    },
   };
 }

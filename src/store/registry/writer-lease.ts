@@ -39,14 +39,6 @@ export interface LeaseOptions {
   readonly log?: Pick<Log, 'warn'>;
 }
 
-/** What a process has seen of the lease: how old it is goes by its own monotonic clock, whatever clocks are set to. */
-export interface LeaseSight {
-  /** Milliseconds for which the lease has stood as it is; null: it was never looked at before. */
-  look(state: LeaseState): number | null;
-  /** The same of the last look, without what clocks say of the time before the first one. */
-  watchedMs(): number;
-}
-
 /** A process as the lease knows it. */
 export interface LeaseProcess {
   readonly pid: number;
@@ -61,23 +53,18 @@ export interface LeaseProcess {
   readonly end?: (pid: number, identity: string) => Promise<void>;
 }
 
-/** A lease that is held. */
-export interface WriterLease {
-  /** Grows with every holder of this data directory. */
-  readonly fence: number;
-  /** Whether it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
-  isFresh(): boolean;
-  /** Gives the lease back; the next process then starts without waiting. */
-  release(): Promise<void>;
-}
+/** What a process has seen of the lease: how old it is goes by its own monotonic clock, whatever clocks are set to. */
+export type LeaseSight = ReturnType<typeof createLeaseSight>;
 
 /** Makes the sight of a process that has not looked yet. */
-export function createLeaseSight(clock: Clock): LeaseSight {
+export function createLeaseSight(clock: Clock) {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
   let firstSeenMs = clock.monotonic();
   return {
-    watchedMs: () => clock.monotonic() - firstSeenMs,
-    look(state) {
+    /** Milliseconds for which it has watched the lease as it is, without what clocks say of the time before the first look. */
+    watchedMs: (): number => clock.monotonic() - firstSeenMs,
+    /** Milliseconds for which the lease has stood as it is; null: it was never looked at before. */
+    look(state: LeaseState): number | null {
       const { fence } = state;
       const renewedAt = seenAt(state);
       const nowMs = clock.monotonic();
@@ -201,8 +188,11 @@ function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
   return Math.max(renewedAt, markedAt);
 }
 
+/** A lease that is held. */
+export type WriterLease = ReturnType<typeof keepLease>;
+
 /** `askedAt`: when the lease was asked for, by the monotonic clock. */
-function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedAt: number): WriterLease {
+function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedAt: number) {
   let renewedAt = askedAt;
   let over = false;
   const lose = (error: Error) => {
@@ -240,9 +230,12 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
     });
   });
   return {
+    /** Grows with every holder of this data directory. */
     fence,
-    isFresh: () => !over && clock.monotonic() - renewedAt < FRESH_MS,
-    async release() {
+    /** Whether it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
+    isFresh: (): boolean => !over && clock.monotonic() - renewedAt < FRESH_MS,
+    /** Gives the lease back; the next process then starts without waiting. */
+    async release(): Promise<void> {
       if (over) return;
       over = true;
       cancel();

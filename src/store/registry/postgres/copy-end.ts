@@ -7,7 +7,6 @@ import { explainPostgresError } from './postgres-error.ts';
 import { findPrimary } from './postgres-servers.ts';
 import { createPostgresQueries, WRITE_LOCK } from './postgres-store.ts';
 
-const STEPS = statement<{ readonly name: string }>('SELECT name FROM kysely_migration');
 const COLUMNS = statement<{ readonly name: string }>(
   'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?',
 );
@@ -41,12 +40,7 @@ async function openEnd(url: string, begin: string): Promise<CopyEnd> {
   const queries = createPostgresQueries(() => client);
   try {
     await client.query(begin);
-    const steps = await queries.all(STEPS());
-    refuseOtherVersion(
-      place,
-      steps.map(({ name }) => name),
-      POSTGRES_STEPS.names,
-    );
+    await refuseOtherVersion({ queries, place }, POSTGRES_STEPS);
   } catch (error) {
     await connection.end();
     const isMissing = error instanceof Error && 'code' in error && error.code === '42P01';

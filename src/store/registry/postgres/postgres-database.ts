@@ -7,7 +7,7 @@ import {
 } from '../../../domain/postgres-address.ts';
 import { createMigrationSteps } from '../migrations.ts';
 import { RegistryError } from '../registry-error.ts';
-import { Kysely, Migrator, PostgresDialect } from '../registry-store.ts';
+import { Kysely, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { findPrimary } from './postgres-servers.ts';
@@ -45,7 +45,10 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
     // A connection that is lost fails its query.
     pool.on('error', () => {});
     await checkServer(pool, target);
-    await migrate(pool, target);
+    const done = await executedMigrations(pool, target);
+    const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
+    const place = `The registry in ${describePostgres(target)}`;
+    await POSTGRES_STEPS.migrate(kysely, done, place, 'restore the database');
     return new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool: refusePool }) });
   } catch (error) {
     throw explainPostgresError(error, target);
@@ -81,22 +84,6 @@ async function checkServer(pool: pg.Pool, target: PostgresAddress): Promise<void
       'registry_unusable',
       `The user ${target.user} has no schema in ${where}. Make one, such as with CREATE SCHEMA AUTHORIZATION "${target.user}".`,
     );
-}
-
-async function migrate(pool: pg.Pool, target: PostgresAddress): Promise<void> {
-  const done = await executedMigrations(pool, target);
-  const unknown = done.filter((name) => !POSTGRES_STEPS.names.includes(name));
-  const where = describePostgres(target);
-  if (unknown.length > 0)
-    throw new RegistryError(
-      'registry_newer',
-      `The registry in ${where} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or restore the database from before the upgrade.`,
-    );
-  if (done.length === POSTGRES_STEPS.names.length) return;
-  const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: POSTGRES_STEPS.read } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
 }
 
 async function executedMigrations(pool: pg.Pool, target: PostgresAddress): Promise<string[]> {

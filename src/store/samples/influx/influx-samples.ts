@@ -57,17 +57,6 @@ const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * DAY_MS;
 /** Maximum number of observations that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 100_000;
-const NO_STATE: InfluxState = {
-  pending: 0,
-  spoolBytes: 0,
-  spooled: 0,
-  missingSince: null,
-  problem: null,
-  fault: null,
-  lost: 0,
-  refusal: null,
-  unread: null,
-};
 
 /** Opens the store. While the server is unavailable, samples wait in the spool. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
@@ -82,7 +71,8 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     onEnd,
   });
   const sentLabels = new Map<number, string>();
-  let state = NO_STATE;
+  const first = await thread.call('state', []);
+  let state: InfluxState = { ...first, problem: null, unread: null, lost: 0 };
   const adviceOf = (fault: InfluxFault | null): string | null =>
     fault === null ? null : adviceFor(fault, settings);
 
@@ -165,7 +155,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const polling = setInterval(() => void poll(), POLL_MS);
   polling.unref();
 
-  note(await thread.call('state', []));
+  note(first);
   return {
     append: batcher.append,
     observations: {

@@ -53,13 +53,10 @@ async function setUpDatabase(
     await link.query([`CREATE DATABASE ${name} WITH ${terms} NAME ${quoteName(POLICY)}`]);
     // VictoriaMetrics accepts every statement.
     if (await hasDatabase()) made('database', `${database} was made, and keeps points for ${kept}`);
-    else
-      steps.push({
-        what: 'server',
-        made: false,
-        found: 'it takes points and has no databases',
-        advice: null,
-      });
+    else {
+      const found = 'it takes points and has no databases';
+      steps.push({ what: 'server', made: false, found, advice: null });
+    }
     return;
   }
   steps.push({ what: 'database', made: false, found: `${database} is there`, advice: null });
@@ -108,11 +105,7 @@ function quoteName(name: string): string {
   return `"${name.replaceAll(/(["\\])/g, '\\$1').replaceAll('\n', '\\n')}"`;
 }
 
-/** A finding; `advice` null: nothing needs to be fixed. */
-interface InfluxFinding {
-  readonly found: string;
-  readonly advice: string | null;
-}
+type InfluxFinding = Pick<SetupStep, 'found' | 'advice'>;
 
 /** A measurement of its own, so that no history contains the point; the bucket's retention deletes it. */
 const MEASUREMENT = 'upbeat_doctor';

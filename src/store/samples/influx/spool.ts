@@ -18,25 +18,7 @@ export interface SpooledBatch {
 }
 
 /** The spool. */
-export interface Spool {
-  /** Appends a batch; it is on disk when this returns. Throws if the disk refuses the write. */
-  put(lines: readonly string[]): void;
-  /** The oldest lines, at most `maxLines` unless a single row has more; null: the spool is empty. */
-  first(maxLines: number): SpooledBatch | null;
-  /**
-   * Removes a batch except for `unsent`, which stays before all others. Never throws: rows that a full disk cannot
-   * delete are not returned again.
-   */
-  remove(batch: SpooledBatch, unsent?: readonly string[]): void;
-  /** Time of the oldest check in the spool, epoch milliseconds; null: it has none. */
-  oldestCheckAt(): number | null;
-  /** Samples in the spool. */
-  readonly samples: number;
-  readonly bytes: number;
-  /** Samples that were dropped for lack of space since the spool was opened. */
-  readonly dropped: number;
-  close(): void;
-}
+export type Spool = ReturnType<typeof openSpool>;
 
 /** Name of the file in the data directory. */
 const SPOOL_FILE = 'influx-spool.sqlite';
@@ -48,7 +30,7 @@ export const OLDEST_CHECK =
 const MAX_EMPTY_PAGES = 256;
 
 /** Opens the spool of a data directory, whose compressed rows take at most `maxBytes`. */
-export function openSpool(dataDir: string, maxBytes: number): Spool {
+export function openSpool(dataDir: string, maxBytes: number) {
   mkdirSync(dataDir, { recursive: true });
   const database = new DatabaseSync(join(dataDir, SPOOL_FILE), { timeout: 5_000 });
   database.exec(`
@@ -106,7 +88,8 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
   };
 
   return {
-    put(lines) {
+    /** Appends a batch; it is on disk when this returns. Throws if the disk refuses the write. */
+    put(lines: readonly string[]): void {
       const packed = pack(lines);
       while (samples > 0 && bytes + packed.length > maxBytes) {
         dropped += takeFirst();
@@ -118,7 +101,8 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
       bytes += packed.length;
       if (checkAt === null) checkAt = at;
     },
-    first(maxLines) {
+    /** The oldest lines, at most `maxLines` unless a single row has more; null: the spool is empty. */
+    first(maxLines: number): SpooledBatch | null {
       const parts: Buffer[] = [];
       let count = 0;
       let newest = 0;
@@ -131,7 +115,11 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
       if (count === 0) return null;
       return { upTo: newest, lines: parts.flatMap((part) => part.toString().split('\n')) };
     },
-    remove(batch, unsent = []) {
+    /**
+     * Removes a batch except for `unsent`, which stays before all others. Never throws: rows that a full disk cannot
+     * delete are not returned again.
+     */
+    remove(batch: SpooledBatch, unsent: readonly string[] = []): void {
       // Some of its rows may have been dropped meanwhile, for lack of space.
       if (batch.upTo <= doneUpTo) return;
       const sent = upTo.get(doneUpTo, batch.upTo) ?? {};
@@ -160,23 +148,26 @@ export function openSpool(dataDir: string, maxBytes: number): Spool {
         // The file keeps its size until the next time.
       }
     },
-    oldestCheckAt() {
+    /** Time of the oldest check in the spool, epoch milliseconds; null: it has none. */
+    oldestCheckAt(): number | null {
       if (checkAt === undefined) {
         const found = oldestCheck.get(doneUpTo)?.check_at;
         checkAt = found === undefined ? null : Number(found);
       }
       return checkAt;
     },
-    get samples() {
+    /** Samples in the spool. */
+    get samples(): number {
       return samples;
     },
-    get bytes() {
+    get bytes(): number {
       return bytes;
     },
-    get dropped() {
+    /** Samples that were dropped for lack of space since the spool was opened. */
+    get dropped(): number {
       return dropped;
     },
-    close: () => database.close(),
+    close: (): void => database.close(),
   };
 }
 
