@@ -33,6 +33,9 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
   process.exit = ((status: number) => {
     throw new Exit(status);
   }) as typeof process.exit;
+  // A command that opens a data directory keeps its files to itself from then on.
+  const umask = process.umask(0o022);
+  process.umask(umask);
   let status = 0;
   try {
     await buildCommands().parseAsync(args, { from: 'user' });
@@ -43,6 +46,7 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
   } finally {
     process.exit = exit;
     process.exitCode = 0;
+    process.umask(umask);
     process.stdout.write = writes.stdout;
     process.stderr.write = writes.stderr;
   }

@@ -32,7 +32,7 @@ const LATE_TURN_MS = 100;
 const LATE_ANSWER_MS = 400;
 
 const LOOK_MS = 250;
-const INCIDENTS_EACH = 4;
+const INCIDENTS_EACH = 8;
 
 t.setTimeout(420_000);
 

@@ -48,7 +48,7 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     { state: 'made', what: 'postgres tables' },
     { state: 'ok', what: 'influx' },
   ]);
-  const again = await installation.run('doctor', '--setup', '--json');
+  const again = await installation.runHere('doctor', '--setup', '--json');
   t.match(JSON.parse(again.stdout), [{ state: 'ok' }, { state: 'ok' }, { state: 'ok' }]);
   let program = await installation.start();
   t.teardown(() => program.killHard());
@@ -60,7 +60,7 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     );
 
   await isStatus(program, 'up');
-  const { stdout } = await installation.run('keys', 'create', '--account', 'ada', '--name', 'laptop');
+  const { stdout } = await installation.runHere('keys', 'create', '--account', 'ada', '--name', 'laptop');
   const key = stdout.trim();
   t.equal((await sendHeartbeat(installation, key)).status, 200);
   shop.code = 503;
@@ -125,7 +125,7 @@ t.test('it keeps everything in PostgreSQL, over restarts of both', NEEDS_POSTGRE
     const { body: heard } = await program.get('/api/v1/status/api-example-net');
     t.match(heard, { status: 'up' });
     t.equal((await sendHeartbeat(installation, key)).status, 200, 'the key is known');
-    const found = await installation.run('doctor', '--json');
+    const found = await installation.runHere('doctor', '--json');
     t.match(found.stdout, /PostgreSQL 1\d(\.\d+)? at 127\.0\.0\.1:\d+\/upbeat/);
     t.notMatch(found.stdout + found.stderr, PASSWORD);
     t.equal(await program.stop(), 0);
@@ -144,7 +144,7 @@ t.test('it says what is wrong with a server, and what to do', NEEDS_POSTGRES, as
   ] as const;
   for (const [url, expected] of table) {
     const installation = await install([], { storage: { postgres: { url } } });
-    const { status, stderr, stdout } = await installation.run('keys', 'list');
+    const { status, stderr, stdout } = await installation.runHere('keys', 'list');
     t.equal(status, 1);
     t.match(stderr, expected);
     t.notMatch(stderr + stdout, /wr0ng-word/);

@@ -14,7 +14,6 @@ import { registryHere } from '../support/registry-here.ts';
 import { usePostgres } from '../support/run-servers.ts';
 import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts';
 
-// Each command is a process of its own.
 t.setTimeout(300_000);
 
 /** Fills a registry with rows in most tables, among them bytes and characters that only some databases store. */
@@ -62,10 +61,10 @@ t.test('it copies a registry to PostgreSQL and back, whole', NEEDS_POSTGRES, asy
   const [, rows, digest] =
     /^([\d,]+) rows of 26 tables copied from .* SHA-256 ([0-9a-f]{64})$/m.exec(there.stdout) ?? [];
   t.ok(Number(rows?.replace(',', '')) > 1_800);
-  const again = await first.run('registry', 'copy', '--to', url);
+  const again = await first.runHere('registry', 'copy', '--to', url);
   t.match([again.status, again.stderr], [1, /is not empty: accounts has 1 rows/]);
 
-  const back = await second.run('registry', 'copy', '--from', url);
+  const back = await second.runHere('registry', 'copy', '--from', url);
   t.equal(back.status, 0, back.stderr);
   t.match(back.stdout, `SHA-256 ${digest}`, 'the same, there and back');
   const counts = (folder: string) => {
@@ -78,7 +77,7 @@ t.test('it copies a registry to PostgreSQL and back, whole', NEEDS_POSTGRES, asy
   t.same(counts(second.folder), counts(first.folder));
 
   // A registry that was copied is used as any other, and numbers of removed rows are not given again.
-  const list = await first.run('accounts', 'list', '--json');
+  const list = await first.runHere('accounts', 'list', '--json');
   t.match(JSON.parse(list.stdout), [{ account: 'ada \u{1f600}' }]);
 });
 
@@ -92,9 +91,9 @@ t.test(
     const url = server.url(name);
     const installation = await install([]);
     t.teardown(() => installation.remove());
-    const missing = await installation.run('registry', 'copy', '--to', url);
+    const missing = await installation.runHere('registry', 'copy', '--to', url);
     t.match([missing.status, missing.stderr], [1, /There is no registry at /]);
-    const usage = await installation.run('registry', 'copy');
+    const usage = await installation.runHere('registry', 'copy');
     t.match([usage.status, usage.stderr], [2, /--to and --from/]);
     const dataDir = join(installation.folder, 'data');
     await fill(dataDir);
@@ -103,7 +102,7 @@ t.test(
     const { fence, renewedAt } = await methods.readLease();
     await methods.takeLease({ pid: 7, host: 'here', replacing: fence, renewedAt, now: Date.now() });
     const renewing = setInterval(() => void methods.renewLease(fence + 1, Date.now()), 500);
-    const busy = await installation.run('registry', 'copy', '--to', url);
+    const busy = await installation.runHere('registry', 'copy', '--to', url);
     t.match([busy.status, busy.stderr], [1, /Process 7 on here is the monitor of .*Stop it first/]);
     clearInterval(renewing);
     await methods.releaseLease(fence + 1);
@@ -115,12 +114,12 @@ t.test(
     await client.query(`CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$`);
     await client.query('CREATE TRIGGER cut BEFORE INSERT ON transitions FOR EACH ROW EXECUTE FUNCTION cut()');
-    const cut = await installation.run('registry', 'copy', '--to', url);
+    const cut = await installation.runHere('registry', 'copy', '--to', url);
     t.equal(cut.status, 1);
     t.same((await client.query('SELECT count(*)::int AS n FROM services')).rows, [{ n: 0 }]);
     await client.query('DROP TRIGGER cut ON transitions');
     await client.end();
-    const whole = await installation.run('registry', 'copy', '--to', url);
+    const whole = await installation.runHere('registry', 'copy', '--to', url);
     t.equal(whole.status, 0, whole.stderr);
   },
 );

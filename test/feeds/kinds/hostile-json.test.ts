@@ -136,7 +136,7 @@ for (const kind of KINDS)
   });
 
 /** A reader that takes the square of the size takes minutes for the smaller one too, where seconds are allowed. */
-const MOST = sizeOf(512, 2_048) * 1024;
+const MOST = sizeOf(256, 2_048) * 1024;
 
 /** So many of an item as a document of this size can hold. */
 function full<T>(item: (index: number) => T): T[] {
