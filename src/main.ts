@@ -8,7 +8,7 @@ import { endByError } from './cli/command.ts';
 import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
-import { type Config, changedSettings, findWarnings } from './config/resolve-config.ts';
+import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
@@ -49,6 +49,9 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const { samples, status, watchTransitions } = role;
   const started = await startRole(parts, role);
   changes = started;
+  // A node that makes checks tells of its own connection and its own checks.
+  const prober = () => started.probing()?.prober() ?? role.prober();
+  const fleet = { report: () => (started.probing()?.fleet ?? role.fleet).report() };
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
@@ -71,7 +74,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     role: role.current.name,
     node,
     nodes: node.nodes(),
-    prober: role.prober(),
+    prober: prober(),
     parts: states(),
   });
   const api = createApp({
@@ -110,8 +113,9 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     role: () => role.current.name,
     nodes: node.nodes,
     clockOffsetMs: node.clockOffsetMs,
-    fleet: role.fleet,
-    record: role,
+    fleet,
+    record: { prober },
+    cluster: isClustered(config) ? { shards: started.shards, results: started.results } : null,
     samples,
     directory,
     status,

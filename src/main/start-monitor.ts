@@ -1,23 +1,19 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
-import { availableParallelism } from 'node:os';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
-import { createFleet } from '../engine/fleet/fleet.ts';
-import { queryControlTargets } from '../outbound/control-targets.ts';
-import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
-import { userAgentOf } from '../outbound/send-request.ts';
-import type { ProberSettings } from '../probe/prober.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
-import { VERSION } from '../version.ts';
 import type { Role } from './active-role.ts';
 import { NO_FLEET } from './idle-role.ts';
 import type { ThisNode } from './join-nodes.ts';
 import { joinVendors } from './join-vendors.ts';
 import { formatMonitorState } from './monitor-state.ts';
 import { openMonitorStores, type SharedStores, type StoreParts } from './open-stores.ts';
+import { countThreads, createConfiguredFleet, createControlQuery } from './start-fleet.ts';
+import type { Judging } from './start-judging.ts';
 
 /** The arguments of a role. */
 export interface RoleParts extends StoreParts {
@@ -29,17 +25,13 @@ export interface RoleParts extends StoreParts {
 export interface MonitorRole extends Role {
   /** Starts checks and heartbeat deadlines; the site is reachable by now. */
   begin(): Promise<{ readonly services: number; readonly threads: number }>;
+  /** Its part of a cluster; null: it has not begun, or there is no cluster. */
+  judging(): Judging | null;
 }
-
-/**
- * The record waits 3 s of event loop time for a response. This bounds how long connections stay open beyond that,
- * milliseconds.
- */
-const CONTROL_TIMEOUT_MS = 8_000;
 
 /** Builds everything. When it resolves, the heartbeats that other processes put into the inbox are evaluated. */
 export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {
-  const { config, shared, directory, clock, log, fail } = parts;
+  const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;
   const { siteUrl } = http;
   const { registry } = shared;
@@ -85,12 +77,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       firstSpreadMs: checks.firstSpreadMs,
       controlTargets: checks.controlTargets.length,
     },
-    queryControlTargets: () =>
-      queryControlTargets(checks.controlTargets, CONTROL_TIMEOUT_MS, {
-        nameservers: checks.nameservers,
-        nameTimeoutMs: checks.timeoutMs,
-        userAgent: userAgentOf(VERSION, siteUrl),
-      }),
+    queryControlTargets: createControlQuery(config),
     onRecheck: (serviceIds, spreadMs) => fleet?.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: vendorStatuses.isInMaintenance,
@@ -120,37 +107,18 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       }),
   });
 
-  // The engine; a monitor without the role `probe` makes no checks.
-  const settings: ProberSettings = {
-    version: VERSION,
-    siteUrl,
-    allowPrivate: checks.allowPrivate,
-    ports: checks.ports,
-    nameservers: checks.nameservers,
-    ownersMayProbePrivate: checks.ownersMayProbePrivate,
-    concurrency: checks.concurrency,
-  };
-  const probes = config.node.roles.includes('probe');
-  const threads = checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
-  const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
-  const fleet = !probes
+  // The engine. In a cluster the nodes with the role `probe` make the checks (start-probing.ts).
+  const fleet = isClustered(config)
     ? null
-    : createFleet({
-        settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
-        threads,
-        entry: new URL('../../workers/probe.ts', import.meta.url),
-        prober: settings,
-        clock,
-        log,
+    : createConfiguredFleet(parts, {
         onResults(results) {
           // A process that was suspended may have been replaced. The results of its threads are then discarded.
           if (lease.isFresh()) record.takeResults(results);
         },
         onDoubt: record.noteDoubt,
         onDelay: record.noteDelay,
-        onForbidden: createForbiddenAddressLog(log, clock),
-        onFatal: fail('probe threads end again and again'),
       });
+  let judging: Judging | null = null;
 
   // Service changes from the catalogue, a command, the API or a heartbeat.
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
@@ -195,14 +163,20 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
         checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
       );
       await fleet?.start(targets.filter((target) => target !== null));
-      return { services: states.length, threads: probes ? threads : 0 };
+      if (isClustered(config)) {
+        // BullMQ is loaded only in a cluster.
+        const { startJudging } = await import('./start-judging.ts');
+        judging = startJudging(parts, record, lease);
+      }
+      return { services: states.length, threads: fleet === null ? 0 : countThreads(config) };
     },
+    judging: () => judging,
     reload: () => catalogueWatch.reload(),
     async stop() {
       catalogueWatch.close();
       unwatchChanges();
       await vendors.stop();
-      await fleet?.stop();
+      await Promise.all([fleet?.stop(), judging?.stop()]);
       // Only now: heartbeats that other processes receive need not wait for the attempts in flight.
       inbox?.stop();
       await record.stop();

@@ -1,14 +1,17 @@
 /** Determines the role of this process, and makes a judge that waits the monitor when the previous monitor has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
+import type { ShardCounts } from '../cluster/shards/keep-shards.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import type { Log } from '../log.ts';
+import type { ResultFigures } from '../metrics/observe-program.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
 import type { ActiveRole, Role } from './active-role.ts';
 import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
+import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
 /** The roles of a process over its lifetime. */
@@ -17,6 +20,12 @@ export interface RoleChanges {
   begin(startDeliveries: StartDeliveries): Promise<void>;
   /** The checks that this process makes itself. */
   work(): NodeWork;
+  /** The checks of this node; null: it makes none, or the monitor makes them because there is no cluster. */
+  probing(): Probing | null;
+  /** The shards of a cluster by region, as its monitor knows them; empty in every other process. */
+  shards(): ReadonlyMap<string, ShardCounts>;
+  /** Results on their way through a cluster, as far as this process knows. */
+  results(): ResultFigures;
   stop(): Promise<void>;
 }
 
@@ -33,6 +42,8 @@ interface LeaseClaim {
   /** Withdraws the request. A lease that is granted nevertheless is released. */
   withdraw(): Promise<void>;
 }
+
+const NO_SHARDS: ReadonlyMap<string, ShardCounts> = new Map();
 
 /** How long a process that can serve waits for the lease before it serves, milliseconds. */
 const FIRST_CLAIM_MS = 500;
@@ -69,6 +80,15 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   let claim: LeaseClaim | null = null;
   let becoming: Promise<void> = Promise.resolve();
   let stopping = false;
+  let probing: Probing | null = null;
+
+  /** Starts the checks of this node, whatever else it does in its cluster. */
+  async function beginProbing(): Promise<void> {
+    if (!isClustered(config) || !config.node.roles.includes('probe')) return;
+    // BullMQ is loaded only in a cluster.
+    const { startProbing } = await import('./start-probing.ts');
+    probing = await startProbing(parts);
+  }
 
   async function become(lease: WriterLease): Promise<void> {
     held = lease;
@@ -124,6 +144,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
 
   return {
     async begin(startDeliveries) {
+      await beginProbing();
       if (monitor !== null && held !== null) {
         await monitor.begin();
         stopDeliveries = startDeliveries(held.isFresh);
@@ -135,15 +156,26 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     },
     work() {
       // Outside of a cluster the monitor makes all checks, and its connection is that of every process.
-      const makesChecks = config.node.roles.includes('probe') && (monitor !== null || !isClustered(config));
-      if (!makesChecks) return NO_WORK;
-      const { services, checksDone } = role.fleet.report();
-      const { online, offlineSince } = role.prober();
+      const source = isClustered(config) ? probing : role;
+      if (source === null) return NO_WORK;
+      const { services, checksDone } = source.fleet.report();
+      const { online, offlineSince } = source.prober();
       return { services, checksDone, online, offlineSince };
+    },
+    probing: () => probing,
+    shards: () => monitor?.judging()?.shards() ?? NO_SHARDS,
+    results() {
+      const sent = probing?.results();
+      const read = monitor?.judging()?.results();
+      const { backlog = 0, takeovers = 0 } = read ?? sent ?? {};
+      const { dropped = 0, refused = 0 } = sent ?? {};
+      return { backlog, takeovers, dropped, refused, unreadable: read?.refusedEntries ?? 0 };
     },
     async stop() {
       stopping = true;
       await becoming;
+      // Its results first: a judge of this process may still take them.
+      await probing?.stop();
       await Promise.all([stopDeliveries(), monitor?.stop()]);
       // The next holder starts checks and deliveries at once.
       await held?.release();

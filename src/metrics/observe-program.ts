@@ -6,6 +6,20 @@ import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 
+/** Results of checks on their way from the nodes of a cluster to its judge. */
+export interface ResultFigures {
+  /** Results of all nodes that the judge has not committed. */
+  readonly backlog: number;
+  /** Shards that have passed from one node to another since Redis was empty. */
+  readonly takeovers: number;
+  /** Results that this node has dropped, since too many waited. */
+  readonly dropped: number;
+  /** Results of this node that were refused, since another node had taken over their shard. */
+  readonly refused: number;
+  /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
+  readonly unreadable: number;
+}
+
 /** The observed parts, each with the members that metrics need. */
 export interface ObservedParts {
   /** The current role of this process; absent: it is always the monitor. */
@@ -56,6 +70,12 @@ export interface ObservedParts {
     /** Polls ended since the start. */
     polls(): { readonly good: number; readonly failed: number };
   };
+  /** This process as a part of a cluster; null (the default) if it is none. */
+  readonly cluster?: {
+    /** By region; empty if this process is not the monitor. */
+    shards(): ReadonlyMap<string, { readonly held: number; readonly waiting: number }>;
+    results(): ResultFigures;
+  } | null;
   /** Null (the default) if it is not used. */
   readonly redis?: {
     problem(): string | null;
@@ -89,6 +109,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     ['region', 'role'],
     () => countNodes(parts.nodes?.() ?? []).map(({ nodes, ...labels }) => ({ labels, value: nodes })),
   );
+  if (parts.cluster) observeCluster(metrics, parts.cluster);
   metrics.gauge(
     'upbeat_clock_offset_seconds',
     "Wall clock of this process minus Redis' clock; 0 outside of a cluster.",
@@ -194,4 +215,42 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     metrics.counter('upbeat_redis_reconnects_total', 'Reconnects to Redis.', () => redis.stats().reconnects);
   }
   metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
+}
+
+function observeCluster(metrics: Metrics, { shards, results }: NonNullable<ObservedParts['cluster']>): void {
+  metrics.gaugeByAll(
+    'upbeat_shards',
+    'Shards of each region that a node holds, and that wait for one. Told by the monitor.',
+    ['region', 'state'],
+    () =>
+      [...shards()].flatMap(([region, { held, waiting }]) => [
+        { labels: { region, state: 'held' }, value: held },
+        { labels: { region, state: 'waiting' }, value: waiting },
+      ]),
+  );
+  metrics.gauge(
+    'upbeat_results_backlog',
+    'Results of all nodes that the judge has not committed.',
+    () => results().backlog,
+  );
+  metrics.counter(
+    'upbeat_takeovers_total',
+    'Shards that have passed from one node to another.',
+    () => results().takeovers,
+  );
+  metrics.counter(
+    'upbeat_results_dropped_total',
+    'Results that this node dropped, since too many waited.',
+    () => results().dropped,
+  );
+  metrics.counter(
+    'upbeat_results_refused_total',
+    'Results of this node that were refused, since another node had taken over.',
+    () => results().refused,
+  );
+  metrics.counter(
+    'upbeat_result_entries_unreadable_total',
+    'Entries of results that this judge could not use.',
+    () => results().unreadable,
+  );
 }

@@ -1,0 +1,204 @@
+/**
+ * A probing node's side of the shards: it claims its part of them, renews its claims every second, hands back what another
+ * node is to have, and notices what it has lost. Claims, locks and their expiry are BullMQ's; this decides how many, and
+ * tells the threads until when the node surely holds them.
+ */
+import { randomUUID } from 'node:crypto';
+import { Queue, Worker } from 'bullmq';
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
+import type { Clock } from '../../clock.ts';
+import type { RedisAddress } from '../../domain/redis-address.ts';
+import type { ShardFence } from '../../domain/shard.ts';
+import type { StartPermit } from '../../engine/start-permit.ts';
+import type { Log } from '../../log.ts';
+import { createShardBalance } from './shard-balance.ts';
+import {
+  connectQueues,
+  fenceOf,
+  jobIdOf,
+  MIXED_SHARDS,
+  type ShardData,
+  type ShardJob,
+} from './shard-queue.ts';
+
+/** A shard that the node holds. */
+export interface HeldShard {
+  readonly shard: number;
+  /** Of the claim. */
+  readonly fence: ShardFence;
+}
+
+/** What a node gives. */
+export interface HoldShardsOptions {
+  readonly address: RedisAddress;
+  readonly region: string;
+  /** Name of the node, kept with its jobs. */
+  readonly node: string;
+  /** Live nodes that check services of the region, this one included. */
+  readonly countNodes: () => number;
+  /** Of the fleet: set to the time until which no other node can have a shard of this one. */
+  readonly permit: StartPermit;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The node checks the services of these shards from now on. */
+  readonly onGain: (gained: readonly HeldShard[]) => void;
+  /** It does not any more. Shards that are handed back are given to others when the promise resolves, or after a second. */
+  readonly onLoss: (lost: readonly HeldShard[]) => Promise<void> | void;
+  /** Default: `process.hrtime.bigint`. */
+  readonly nowNs?: () => bigint;
+  /** How long a claim lasts without a renewal, milliseconds, more than 1,500. Default 6,000. */
+  readonly lockMs?: number;
+}
+
+/** The holder. */
+export interface ShardHolder {
+  held(): readonly HeldShard[];
+  /** Hands back every shard. The caller has stopped checking. */
+  stop(): Promise<void>;
+}
+
+const PERIOD_MS = 1_000;
+const LOCK_MS = 6_000;
+/** A node stops to check this much earlier, since clocks may differ in rate. */
+const LOCK_MARGIN_MS = 500;
+/** How often BullMQ looks for expired locks. */
+const EXPIRY_PERIOD_MS = 1_000;
+/** How long handing back waits for results under way. */
+const LEAVE_TIMEOUT_MS = 1_000;
+const NS_PER_MS = 1_000_000;
+
+interface Claim extends HeldShard {
+  readonly job: ShardJob;
+  readonly token: string;
+}
+
+/** Starts to claim shards. */
+export function holdShards(options: HoldShardsOptions): ShardHolder {
+  const { region, node, countNodes, permit, clock, log, onGain, onLoss } = options;
+  const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
+  const { client, reconnect, options: shared } = connectQueues(options.address);
+  const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
+  // Without a processor jobs are fetched one by one (BullMQ, "Manually processing jobs"): a worker's own loop would not
+  // notice that its part has grown before one of its jobs ends, and does not tell when it last renewed them.
+  const worker = new Worker<ShardData, void, 'shard'>(region, null, {
+    ...shared,
+    name: node,
+    lockDuration: lockMs,
+    stalledInterval: EXPIRY_PERIOD_MS,
+    maxStalledCount: Number.MAX_SAFE_INTEGER,
+  });
+  queue.on('error', () => {});
+  worker.on('error', () => {});
+  const claims = new Map<number, Claim>();
+  const balance = createShardBalance(clock);
+  const permitNs = BigInt(Math.round((lockMs - LOCK_MARGIN_MS) * NS_PER_MS));
+  let problem: string | null = null;
+  let isFirst = true;
+  let stopped = false;
+
+  /** Renews every claim; those that were lost are forgotten. */
+  async function renew(): Promise<void> {
+    const all = [...claims.values()];
+    if (all.length === 0) return;
+    const askedNs = nowNs();
+    const failed = new Set(
+      await worker.extendJobLocks(
+        all.map(({ shard }) => jobIdOf(shard)),
+        all.map(({ token }) => token),
+        lockMs,
+      ),
+    );
+    const lost = all.filter(({ shard }) => failed.has(jobIdOf(shard)));
+    // After a loss the next renewal extends the permit: by then the threads know what they may not check.
+    if (lost.length === 0) return permit.set(askedNs + permitNs);
+    log.warn({ region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
+    forget(lost);
+    if (claims.size === 0) permit.revoke();
+    void onLoss(lost.map(toHeld));
+  }
+
+  function forget(gone: readonly Claim[]): void {
+    for (const { shard, token } of gone) if (claims.get(shard)?.token === token) claims.delete(shard);
+  }
+
+  async function claim(limit: number): Promise<void> {
+    const gained: Claim[] = [];
+    try {
+      while (gained.length < limit && !stopped) {
+        const token = randomUUID();
+        const job: ShardJob | undefined = await worker.getNextJob(token, { block: false });
+        if (job === undefined) break;
+        gained.push({ shard: job.data.shard, fence: fenceOf(job), job, token });
+      }
+    } finally {
+      if (gained.length > 0) {
+        for (const one of gained) claims.set(one.shard, one);
+        log.info({ region, shards: gained.length, held: claims.size }, 'shards were claimed');
+        onGain(gained.map(toHeld));
+      }
+    }
+  }
+
+  /** Its claims in an order in which any part of them has shards of small and large numbers. */
+  function mixed(): Claim[] {
+    return MIXED_SHARDS.flatMap((shard) => claims.get(shard) ?? []);
+  }
+
+  async function handBack(given: readonly Claim[]): Promise<void> {
+    if (given.length === 0) return;
+    forget(given);
+    if (claims.size === 0) permit.revoke();
+    const leaving = Promise.resolve(onLoss(given.map(toHeld)));
+    await Promise.race([leaving, new Promise<void>((done) => clock.after(LEAVE_TIMEOUT_MS, done))]);
+    // One that cannot be handed back now expires.
+    await Promise.allSettled(given.map(({ job, token }) => job.moveToWait(token)));
+    log.info({ region, shards: given.length, held: claims.size }, 'shards were handed back');
+  }
+
+  const loop = createCoalescingLoop(async () => {
+    try {
+      await renew();
+      // After a fault it would look for expired locks only seconds later.
+      if (isFirst || problem !== null) await worker.startStalledCheckTimer();
+      isFirst = false;
+      const { waiting = 0 } = await queue.getJobCounts('waiting');
+      if (stopped) return;
+      const move = balance({ held: claims.size, nodes: countNodes(), waiting });
+      if (move.handBack > 0) await handBack(mixed().slice(-move.handBack));
+      else if (move.claim > 0) await claim(move.claim);
+      problem = null;
+    } catch (error) {
+      const { message } = error as Error;
+      if (problem === null && !stopped)
+        log.warn({ region, problem: message }, 'shards cannot be renewed; checks stop until they are');
+      problem = message;
+    }
+  });
+  const turn = () => {
+    reconnect();
+    if (!loop.isRunning && client.status === 'ready') void loop.run();
+  };
+  client.on('ready', turn);
+  const cancel = clock.every(PERIOD_MS, turn);
+  turn();
+
+  return {
+    held: () => [...claims.values()].map(toHeld),
+    async stop() {
+      stopped = true;
+      cancel();
+      permit.revoke();
+      await loop.idle();
+      const all = [...claims.values()];
+      claims.clear();
+      if (client.status === 'ready')
+        await Promise.allSettled(all.map(({ job, token }) => job.moveToWait(token)));
+      await Promise.allSettled([worker.close(true), queue.close()]);
+      client.disconnect();
+    },
+  };
+}
+
+function toHeld({ shard, fence }: Claim): HeldShard {
+  return { shard, fence };
+}

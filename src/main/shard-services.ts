@@ -1,0 +1,139 @@
+/** The services of the shards that a node holds: loaded from the registry when it gains a shard, and kept as they change. */
+
+import type { Cancel, Clock } from '../clock.ts';
+import type { Station } from '../cluster/station.ts';
+import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
+import { NO_MEMORY } from '../domain/result.ts';
+import { shardOf } from '../domain/shard.ts';
+import type { Fleet } from '../engine/fleet/fleet.ts';
+import type { Log } from '../log.ts';
+import type { ServiceChange, ServiceStore } from '../store/ports/services.ts';
+
+/** What they need. */
+export interface ShardServicesOptions {
+  readonly registry: Pick<ServiceStore, 'loadTargets'>;
+  readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
+  readonly station: Pick<Station, 'forget' | 'dropHeld'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The services. */
+export interface ShardServices {
+  /** The node holds these shards from now on. Their services are checked once they are loaded. */
+  gain(shards: readonly number[]): void;
+  /** It does not any more: their services are not checked any more. */
+  lose(shards: readonly number[]): void;
+  /** Applies a change of the list of services. */
+  applyChange(change: ServiceChange): void;
+  /** Whether the node checks the service. */
+  has(serviceId: number): boolean;
+  stop(): void;
+}
+
+/**
+ * Results of the node that held a shard before are committed after this time, milliseconds, so that the services that it has
+ * just checked are not checked again.
+ */
+const SETTLE_MS = 1_500;
+const RETRY_MS = 1_000;
+
+/** Starts without a shard. */
+export function createShardServices(options: ShardServicesOptions): ShardServices {
+  const { registry, fleet, station, clock, log } = options;
+  /** The services of each shard that the node holds. */
+  const held = new Map<number, Set<number>>();
+  /** Shards whose services are not loaded yet. */
+  const missing = new Set<number>();
+  /** Changes of services of these shards, while they are being loaded; null: none are. */
+  let changes: ServiceChange[] | null = null;
+  let cancel: Cancel | null = null;
+  let failed = false;
+  let stopped = false;
+
+  function planLoad(delayMs: number): void {
+    if (stopped || changes !== null || cancel !== null || missing.size === 0) return;
+    cancel = clock.after(delayMs, () => {
+      cancel = null;
+      void load();
+    });
+  }
+
+  async function load(): Promise<void> {
+    const shards = [...missing];
+    missing.clear();
+    changes = [];
+    let targets: CheckTarget[] | null = null;
+    try {
+      targets = await registry.loadTargets(shards);
+      failed = false;
+    } catch (error) {
+      if (!failed) log.warn({ problem: (error as Error).message }, 'services of shards cannot be loaded');
+      failed = true;
+      for (const shard of shards) if (held.has(shard)) missing.add(shard);
+    }
+    const later = changes;
+    changes = null;
+    if (stopped) return;
+    if (targets !== null) {
+      // A shard may have been lost, or lost and gained again, meanwhile.
+      const own = targets.filter(({ serviceId }) => {
+        const shard = shardOf(serviceId);
+        return held.has(shard) && !missing.has(shard);
+      });
+      for (const { serviceId } of own) held.get(shardOf(serviceId))?.add(serviceId);
+      fleet.takeOver(own);
+      log.info({ shards: shards.length, services: own.length }, 'services of shards are checked from now on');
+    }
+    for (const change of later) applyChange(change);
+    planLoad(failed ? RETRY_MS : SETTLE_MS);
+  }
+
+  function applyChange(change: ServiceChange): void {
+    const { serviceId, service } = change;
+    const shard = shardOf(serviceId);
+    const services = held.get(shard);
+    if (services === undefined || missing.has(shard)) return;
+    if (changes !== null) {
+      changes.push(change);
+      return;
+    }
+    const target = service === null ? null : checkTargetOf(service, NO_MEMORY, null);
+    if (target === null) forget(services, serviceId);
+    else services.add(serviceId);
+    station.dropHeld(serviceId);
+    fleet.apply({ serviceId, target });
+  }
+
+  function forget(services: Set<number>, serviceId: number): void {
+    services.delete(serviceId);
+    station.forget(serviceId);
+  }
+
+  return {
+    gain(shards) {
+      for (const shard of shards) {
+        held.set(shard, held.get(shard) ?? new Set());
+        missing.add(shard);
+      }
+      planLoad(SETTLE_MS);
+    },
+    lose(shards) {
+      for (const shard of shards) {
+        missing.delete(shard);
+        const services = held.get(shard) ?? new Set();
+        held.delete(shard);
+        for (const serviceId of [...services]) {
+          forget(services, serviceId);
+          fleet.apply({ serviceId, target: null });
+        }
+      }
+    },
+    applyChange,
+    has: (serviceId) => held.get(shardOf(serviceId))?.has(serviceId) ?? false,
+    stop() {
+      stopped = true;
+      cancel?.();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** The fleet of this process, as the configuration says: its threads, its settings, and the control targets of its connection. */
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config/resolve-config.ts';
+import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
+import { queryControlTargets } from '../outbound/control-targets.ts';
+import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
+import type { ProberSettings } from '../probe/prober.ts';
+import { VERSION } from '../version.ts';
+import type { StoreParts } from './open-stores.ts';
+
+/**
+ * The record waits 3 s of event loop time for a response. This bounds how long connections stay open beyond that,
+ * milliseconds.
+ */
+const CONTROL_TIMEOUT_MS = 8_000;
+
+/** How many probe threads a fleet has. */
+export function countThreads({ checks }: Config): number {
+  return checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
+}
+
+/** Creates a fleet; nothing runs before its start. */
+export function createConfiguredFleet(
+  { config, clock, log, fail }: Pick<StoreParts, 'config' | 'clock' | 'log' | 'fail'>,
+  parts: Pick<FleetOptions, 'onResults' | 'onDoubt' | 'onDelay' | 'startPermit'>,
+): Fleet {
+  const { checks, http } = config;
+  const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
+  const { allowPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
+  const prober: ProberSettings = {
+    ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
+    ...{ ownersMayProbePrivate, concurrency },
+  };
+  return createFleet({
+    settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
+    threads: countThreads(config),
+    entry: new URL('../../workers/probe.ts', import.meta.url),
+    prober,
+    clock,
+    log,
+    ...parts,
+    onForbidden: createForbiddenAddressLog(log, clock),
+    onFatal: fail('probe threads end again and again'),
+  });
+}
+
+/** The query that shows whether this process is online: true if at least one control target responds. */
+export function createControlQuery({ checks, http }: Config): () => Promise<boolean> {
+  const { controlTargets, nameservers, timeoutMs } = checks;
+  const userAgent = userAgentOf(VERSION, http.siteUrl);
+  return () =>
+    queryControlTargets(controlTargets, CONTROL_TIMEOUT_MS, {
+      nameservers,
+      nameTimeoutMs: timeoutMs,
+      userAgent,
+    });
+}

@@ -1,0 +1,109 @@
+/**
+ * The part of a node of a cluster that makes checks: it holds shards of its region, checks their services, rules on its own
+ * connection, and sends the results to the judge.
+ */
+import { answerAsks } from '../cluster/asks.ts';
+import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
+import { createResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
+import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
+import { createStation } from '../cluster/station.ts';
+import { regionsOf } from '../domain/node.ts';
+import { readRedisAddress } from '../domain/redis-address.ts';
+import type { Fleet } from '../engine/fleet/fleet.ts';
+import { createStartPermit } from '../engine/start-permit.ts';
+import type { ProberState } from '../record/connection-watch.ts';
+import { createShardServices } from './shard-services.ts';
+import { createConfiguredFleet, createControlQuery } from './start-fleet.ts';
+import type { RoleParts } from './start-monitor.ts';
+
+/** A node that makes checks. */
+export interface Probing {
+  readonly fleet: Pick<Fleet, 'report'>;
+  /** The connection of this node. */
+  prober(): ProberState;
+  results(): ResultSenderStats;
+  /** Ends the checks in flight, sends their results, and hands the shards back. */
+  stop(): Promise<void>;
+}
+
+/** Starts to check. Throws if Redis is not configured. */
+export async function startProbing(parts: RoleParts): Promise<Probing> {
+  const { config, shared, node, clock, log } = parts;
+  const { registry } = shared;
+  const { intervalMs, firstSpreadMs, slowOverMs, controlTargets } = config.checks;
+  const { name, region } = node;
+  const address = readRedisAddress(config.storage.redis.url ?? '');
+  if (address === null) throw new Error('storage.redis.url has no known form');
+  const redis = { address, clock, log };
+
+  const sender = createResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
+  const station = createStation({
+    ...{ clock, log, region, slowOverMs, firstSpreadMs },
+    controlTargets: controlTargets.length,
+    queryControlTargets: createControlQuery(config),
+    fleetSize: () => fleet.report().services,
+    onRuled: sender.send,
+    onRecheck: (serviceIds, spreadMs) => fleet.recheck(serviceIds, spreadMs),
+  });
+  const permit = createStartPermit();
+  const fleet = createConfiguredFleet(parts, {
+    startPermit: permit.shared,
+    onResults: station.takeResults,
+    onDoubt: station.noteDoubt,
+    onDelay: station.noteDelay,
+  });
+
+  // The regions of the cluster check a service one after the other.
+  const targetShift = () =>
+    phaseShiftOf(
+      region,
+      regionsOf(node.nodes()).map((one) => one.region),
+      intervalMs,
+    );
+  let shiftMs = targetShift();
+  fleet.shiftPhases(shiftMs);
+  const stopShifting = clock.every(intervalMs, () => {
+    const nextMs = stepPhaseShift(shiftMs, targetShift(), intervalMs);
+    if (nextMs !== shiftMs) fleet.shiftPhases(nextMs);
+    shiftMs = nextMs;
+  });
+
+  await fleet.start([]);
+  const lastChange = await registry.lastChange();
+  const services = createShardServices({ registry, fleet, station, clock, log });
+  const unwatchChanges = registry.watchChanges(lastChange, services.applyChange);
+  const holder = holdShards({
+    ...redis,
+    region,
+    node: name,
+    countNodes: () =>
+      node.nodes().filter((one) => one.region === region && one.roles.includes('probe')).length,
+    permit,
+    onGain(gained: readonly HeldShard[]) {
+      for (const { shard, fence } of gained) sender.claim(shard, fence);
+      services.gain(gained.map(({ shard }) => shard));
+    },
+    onLoss: (lost) => services.lose(lost.map(({ shard }) => shard)),
+  });
+  const stopAnswering = answerAsks({
+    ...redis,
+    region,
+    onAsk: (serviceIds) => fleet.recheck(serviceIds.filter(services.has), 0),
+  });
+
+  return {
+    fleet,
+    prober: station.prober,
+    results: sender.stats,
+    async stop() {
+      stopAnswering();
+      stopShifting();
+      unwatchChanges();
+      services.stop();
+      await fleet.stop();
+      station.stop();
+      await sender.stop();
+      await holder.stop();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import t from 'tap';
+import { createShardBalance, fairShare } from '../../src/cluster/shards/shard-balance.ts';
+import { SHARDS } from '../../src/domain/shard.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+t.test('it gives each node an equal part, rounded up so that none is left over', async (t) => {
+  t.same([0, 1, 2, 3, 5, SHARDS, SHARDS * 2].map(fairShare), [64, 64, 32, 22, 13, 1, 1]);
+});
+
+t.test('it claims up to its part, and hands back the rest when a node has come', async (t) => {
+  const clock = createFakeClock();
+  const balance = createShardBalance(clock);
+  t.same(balance({ held: 0, nodes: 1, waiting: 64 }), { claim: 64, handBack: 0 });
+  t.same(balance({ held: 64, nodes: 1, waiting: 0 }), { claim: 0, handBack: 0 });
+  t.same(balance({ held: 64, nodes: 2, waiting: 0 }), { claim: 0, handBack: 32 });
+  t.same(balance({ held: 32, nodes: 2, waiting: 32 }), { claim: 0, handBack: 0 });
+  t.same(balance({ held: 20, nodes: 2, waiting: 32 }), { claim: 12, handBack: 0 });
+  t.same(balance({ held: 32, nodes: 1, waiting: 32 }), { claim: 32, handBack: 0 });
+});
+
+t.test(
+  'it takes shards that nobody takes, and offers them again later or when nodes come or go',
+  async (t) => {
+    const clock = createFakeClock();
+    const balance = createShardBalance(clock);
+    t.same(balance({ held: 32, nodes: 2, waiting: 32 }), { claim: 0, handBack: 0 });
+    await clock.advance(3_900);
+    t.same(balance({ held: 32, nodes: 2, waiting: 32 }), { claim: 0, handBack: 0 });
+    await clock.advance(100);
+    t.same(balance({ held: 32, nodes: 2, waiting: 32 }), { claim: 32, handBack: 0 });
+    t.same(balance({ held: 64, nodes: 2, waiting: 0 }), { claim: 0, handBack: 0 });
+    await clock.advance(30_000);
+    t.same(balance({ held: 64, nodes: 2, waiting: 0 }), { claim: 0, handBack: 32 });
+    t.same(balance({ held: 32, nodes: 2, waiting: 5 }), { claim: 0, handBack: 0 }, 'the wait begins anew');
+    await clock.advance(4_000);
+    t.same(balance({ held: 32, nodes: 2, waiting: 5 }), { claim: 5, handBack: 0 });
+    t.same(balance({ held: 37, nodes: 3, waiting: 0 }), { claim: 0, handBack: 15 });
+  },
+);

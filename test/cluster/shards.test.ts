@@ -1,0 +1,173 @@
+/** Shards that nodes hold by BullMQ, on a real Redis that is emptied, stopped and suspended. */
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import { answerAsks, createRegionAsker } from '../../src/cluster/asks.ts';
+import { type HeldShard, holdShards } from '../../src/cluster/shards/hold-shards.ts';
+import { keepShards } from '../../src/cluster/shards/keep-shards.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { compareFences, SHARDS, type ShardFence } from '../../src/domain/shard.ts';
+import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
+import { createLog } from '../../src/log.ts';
+import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
+
+/** Shorter than in production, so that the tests wait less. */
+const LOCK_MS = 3_000;
+
+t.setTimeout(120_000);
+t.jobs = 4;
+
+const NEEDS = { ...NEEDS_REDIS, buffered: true };
+
+/** A Redis with a judge that hands out the shards of the region `eu`. */
+async function createWorld(t: Test) {
+  const redis = await startRedis(t);
+  const address = readRedisAddress(`redis://127.0.0.1:${redis.port}?prefix=test`);
+  if (address === null) throw new Error('no address');
+  const common = { address, clock: systemClock, log: createLog({ level: 'silent', format: 'json' }) };
+  let nodes = 0;
+  let isFresh = true;
+  const keepAs = (fence: number) => {
+    const lease = { fence, isFresh: () => isFresh };
+    const keeper = keepShards({ ...common, regions: () => ['eu'], lease });
+    t.teardown(() => keeper.stop());
+    return keeper;
+  };
+  /** The fence of every claim, by shard, in the order of the claims. */
+  const claims = new Map<number, ShardFence[]>();
+  const join = (name: string) => {
+    nodes += 1;
+    const permit = createStartPermit();
+    const lost: HeldShard[] = [];
+    const holder = holdShards({
+      ...common,
+      region: 'eu',
+      node: name,
+      countNodes: () => nodes,
+      permit,
+      lockMs: LOCK_MS,
+      onGain(gained) {
+        for (const { shard, fence } of gained) claims.set(shard, [...(claims.get(shard) ?? []), fence]);
+      },
+      onLoss: (shards) => void lost.push(...shards),
+    });
+    t.teardown(() => holder.stop());
+    return {
+      held: () => holder.held().map(({ shard }) => shard),
+      lost,
+      mayStart: readStartPermit(permit.shared),
+      async leave() {
+        nodes -= 1;
+        await holder.stop();
+      },
+    };
+  };
+  return {
+    redis,
+    common,
+    claims,
+    keeper: keepAs(7),
+    keepAs,
+    join,
+    setFresh(value: boolean) {
+      isFresh = value;
+    },
+  };
+}
+
+/** Waits until `condition` holds; the test's own time-out ends what never comes. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const all = [...Array(SHARDS).keys()];
+const sorted = (...lists: number[][]) => lists.flat().sort((a, b) => a - b);
+
+t.test('nodes share the shards, and each claim has a greater fence', NEEDS, async (t) => {
+  const { keeper, claims, join } = await createWorld(t);
+  const one = join('one');
+  t.notOk(one.mayStart(), 'nothing is allowed before the first renewal');
+  await until(() => one.held().length === SHARDS && one.mayStart());
+  t.same(claims.get(5), [{ generation: 7_000_000, claim: 1 }]);
+
+  const two = join('two');
+  await until(() => one.held().length === 32 && two.held().length === 32);
+  t.same(sorted(one.held(), two.held()), all);
+  t.same(sorted(one.lost.map(({ shard }) => shard)), sorted(two.held()), 'what one has handed back');
+  await until(() => keeper.counts().get('eu')?.held === SHARDS);
+  t.same(keeper.counts().get('eu'), { held: SHARDS, waiting: 0 });
+
+  await two.leave();
+  t.notOk(two.mayStart());
+  await until(() => one.held().length === SHARDS);
+  t.same(
+    [...claims.values()],
+    [...claims.values()].map((fences) => fences.toSorted(compareFences)),
+  );
+  t.same(new Set([...claims.values()].map((fences) => fences.length)), new Set([1, 3]));
+});
+
+t.test('an emptied Redis has every shard again, in a later generation', NEEDS, async (t) => {
+  const { redis, claims, join, setFresh, keepAs } = await createWorld(t);
+  const one = join('one');
+  await until(() => one.held().length === SHARDS);
+  await redis.client.flushall();
+  await until(() => one.lost.length === SHARDS && one.held().length === SHARDS);
+  t.same(claims.get(5)?.at(-1), { generation: 7_000_001, claim: 1 });
+
+  setFresh(false);
+  await redis.client.flushall();
+  await until(() => one.held().length === 0);
+  t.notOk(one.mayStart());
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  t.equal(one.held().length, 0, 'a judge that may have been replaced makes no jobs');
+  setFresh(true);
+  keepAs(8);
+  await until(() => one.held().length === SHARDS);
+  t.ok((claims.get(5)?.at(-1)?.generation ?? 0) > 7_000_001);
+});
+
+t.test(
+  'a node that cannot renew its claims may not start checks, and has others when Redis is back',
+  NEEDS,
+  async (t) => {
+    const { redis, claims, join } = await createWorld(t);
+    const one = join('one');
+    await until(() => one.held().length === SHARDS && one.mayStart());
+    redis.signal('SIGSTOP');
+    await until(() => !one.mayStart());
+    t.equal(one.held().length, SHARDS, 'it does not know what became of them');
+    await new Promise((resolve) => setTimeout(resolve, LOCK_MS));
+    redis.signal('SIGCONT');
+    await until(() => one.lost.length === SHARDS && one.held().length === SHARDS && one.mayStart());
+    t.same(claims.get(5)?.at(-1), { generation: 7_000_000, claim: 2 });
+    await redis.stop();
+    await until(() => !one.mayStart());
+    await redis.start();
+    await until(() => one.held().length === SHARDS && one.mayStart());
+    t.equal(claims.get(5)?.at(-1)?.generation, 7_000_001);
+  },
+);
+
+t.test('the nodes of a region get its questions, also after Redis was away', NEEDS, async (t) => {
+  const { redis, common } = await createWorld(t);
+  const heard: (readonly number[])[] = [];
+  t.teardown(answerAsks({ ...common, region: 'us', onAsk: (ids) => heard.push(ids) }));
+  const asker = createRegionAsker(common);
+  t.teardown(asker.stop);
+  const askUntilHeard = async () => {
+    const before = heard.length;
+    while (heard.length === before) {
+      asker.ask('eu', [1]);
+      asker.ask('us', [2, 3]);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await askUntilHeard();
+  t.same(heard[0], [2, 3]);
+  await redis.client.publish('test:{asks}:us', 'no question');
+  await redis.client.publish('test:{asks}:us', '[1.5,"2",-1]');
+  await redis.stop();
+  await redis.start();
+  await askUntilHeard();
+  t.same(new Set(heard.map(String)), new Set(['2,3']));
+});
