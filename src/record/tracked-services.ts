@@ -167,16 +167,16 @@ const MAX_WITH_RESULT = 16;
 /** Queued observations of a service where the newest is a heartbeat; each sender waits too. */
 const MAX_WITH_HEARTBEAT = 1_000;
 
-/** Adds an observation; beyond the bound the oldest one is dropped, and its sender refused. */
+/**
+ * Adds an observation; beyond the bound the oldest one is dropped, and its sender refused. Results with a batch have no
+ * bound here: their reader waits while too many are not committed.
+ */
 export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
   tracked.queue ??= [];
   tracked.queue.push(pending);
+  if (pending.batch !== null) return;
   const bound = checkResultOf(pending.observation) === null ? MAX_WITH_HEARTBEAT : MAX_WITH_RESULT;
-  if (tracked.queue.length <= bound) return;
-  const dropped = tracked.queue.shift();
-  dropped?.reply?.('unavailable');
-  // Newer results of the service follow it.
-  dropped?.batch?.release(true);
+  if (tracked.queue.length > bound) tracked.queue.shift()?.reply?.('unavailable');
 }
 
 /** Puts an observation back, before all others. */

@@ -93,6 +93,19 @@ t.test('a batch that is delivered again changes nothing', async (t) => {
   t.equal(JSON.stringify([registry.transitions, [...registry.incidents], registry.current(1)]), before);
 });
 
+t.test('a service that turned often while no judge was there keeps each transition', async (t) => {
+  const { record, registry } = await createWorld();
+  const results = Array.from({ length: 60 }, (_, index) => {
+    const at = START + index * 10_000;
+    return ruled(index % 2 === 0 ? good(1, at) : failed503(1, at, { firstFailedAt: at }));
+  });
+  t.equal(await record.takeRuled(results, START + 600_000), true);
+  t.same(
+    registry.transitions.map(({ at }) => at),
+    results.map(({ result }) => result.endedAt),
+  );
+});
+
 t.test('a judge whose own clock is far behind takes no result twice either', async (t) => {
   const { record, registry, clock } = await createWorld();
   const ahead = START + 3_600_000;

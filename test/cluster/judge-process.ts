@@ -1,0 +1,42 @@
+/**
+ * A judge for the test to kill: takes results from a Redis into the registry of a folder, and writes a line to standard
+ * output for each batch that is committed, before it is acknowledged.
+ */
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../src/clock.ts';
+import { startResultReader } from '../../src/cluster/results/result-reader.ts';
+import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { silentLog } from '../../src/log.ts';
+import { createRecord } from '../../src/record/record.ts';
+import { openRegistry } from '../../src/store/registry/open-registry.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+
+const [dataDir = '', url = ''] = process.argv.slice(2);
+const common = { clock: systemClock, log: silentLog };
+const address = readRedisAddress(url);
+if (address === null) throw new Error(`cannot be read: ${url}`);
+const registry = await openRegistry({ ...common, dataDir });
+const record = createRecord({
+  ...common,
+  registry,
+  status: createMemoryStatusStore({ log: silentLog }),
+  samples: { append: async () => {} },
+  settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+  heartbeats: { registry, isCatalogueDomain: () => false, silenceMs: 600_000 },
+  queryControlTargets: async () => true,
+  onRecheck() {},
+  sourceUrl: () => '',
+  isInMaintenance: () => false,
+});
+await record.load(await registry.loadServices());
+startResultReader({
+  ...common,
+  address,
+  isFresh: () => true,
+  async take(results, deliveredAt) {
+    const isCommitted = await record.takeRuled(results, deliveredAt);
+    // Synchronous: what was said was said, however soon the end comes.
+    writeSync(1, `${results.length}\n`);
+    return isCommitted;
+  },
+});
