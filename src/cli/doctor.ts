@@ -11,6 +11,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
 import { countNodesByRegion, describeClockOffset, NODE_ROLES } from '../domain/node.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
+import { SHARDS } from '../domain/shard.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -40,6 +41,7 @@ function finding(what: string, found: string, advice: string | null = null): Fin
 
 const MIN_FREE_BYTES = 1_073_741_824;
 const WORST_CLOCK_OFFSET_MS = 5_000;
+const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** Options of the command. */
 export interface DoctorOptions extends CommonOptions {
@@ -86,7 +88,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     await examineCatalogue(config),
     // First: what opens the stores may close it.
     ...examineFiles(config),
-    await examineStores(file),
+    await examineStores(file, config),
     ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
@@ -112,9 +114,12 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
   }
 }
 
-async function examineStores(file: string): Promise<Finding> {
+async function examineStores(file: string, { node }: Config): Promise<Finding> {
   try {
     const count = await withRegistry(file, async (registry) => {
+      // A node that only makes checks may read nothing else.
+      if (node.roles.every((role) => role === 'probe'))
+        return (await registry.loadTargets(ALL_SHARDS)).length;
       await registry.checkSecrets();
       return (await registry.loadServices()).length;
     });
@@ -166,7 +171,10 @@ async function examineServer({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.postgres;
   if (url === null) return [];
   const { examinePostgres } = await import('../store/registry/postgres/examine-postgres.ts');
-  return [{ what: 'postgres', ...(await examinePostgres(url, systemClock)) }];
+  return (await examinePostgres(url, systemClock)).map(({ what, ...finding }) => ({
+    what: `postgres ${what}`.trimEnd(),
+    ...finding,
+  }));
 }
 
 /** Nothing where Redis is not used. */

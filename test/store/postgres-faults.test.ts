@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import { examinePostgres } from '../../src/store/registry/postgres/examine-postgres.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
 import {
   createDatabase,
@@ -163,6 +164,15 @@ t.test('one server', NEEDS_POSTGRES, async (t) => {
       { code: 'storage_unreachable', message: /too many clients/ },
     );
     await Promise.all(taken.map((client) => client.end()));
+    const findings = await examinePostgres(server.url('upbeat'), systemClock);
+    t.match(
+      findings.map(({ what, found }) => [what, found]),
+      [
+        ['', /^PostgreSQL \d+\.\d+ at \S+\/upbeat answers in \d+\.\d ms, without TLS$/],
+        ['fail-over', /^one server is named; commits wait for no standby/],
+        ['connections', /^\d+ of 17 are in use$/],
+      ],
+    );
     await openRegistry(t, server.url('upbeat'));
   });
 
@@ -239,9 +249,18 @@ t.test('a standby that takes over', NEEDS_POSTGRES, async (t) => {
   const either = (a: PostgresServer, b: PostgresServer) =>
     a.url('upbeat').replace(`:${a.port}/`, `:${a.port},127.0.0.1:${b.port}/`);
   const ends: Error[] = [];
+  const failOver = async () => {
+    const findings = await examinePostgres(either(second, first), systemClock);
+    return findings.find(({ what }) => what === 'fail-over')?.found ?? '';
+  };
   const registry = await openRegistry(t, either(second, first), ends);
+  t.match(
+    await failOver(),
+    /^the primary of 2 servers is used; commits wait for no standby: .* of what was confirmed$/,
+  );
   await execute(first.url('postgres'), "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await execute(first.url('postgres'), 'SELECT pg_reload_conf()');
+  await until(async () => /commits wait for \*: a fail-over to it loses nothing/.test(await failOver()));
   await t.rejects(
     openRegistry(t, `${second.url('upbeat')}?target_session_attrs=read-write`),
     { ...REFUSED, message: /is a standby/ },

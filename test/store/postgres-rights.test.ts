@@ -85,6 +85,16 @@ t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
       body: JSON.stringify({ domain: 'api.example.net', status: 'ok' }),
     });
     t.equal(sent.status, 200);
+    const doctor = await installation.runHere('doctor', '--json');
+    t.match(
+      JSON.parse(doctor.stdout).filter(({ what }: { what: string }) => /^(registry|postgres)/.test(what)),
+      [
+        { what: 'registry', state: 'ok', found: '2 services are known' },
+        { what: 'postgres', found: /over TLS$/ },
+        { what: 'postgres fail-over', state: 'ok' },
+        { what: 'postgres connections', state: 'ok' },
+      ],
+    );
     t.equal(await program.stop(), 0);
     t.notMatch(program.output(), /permission denied|"level":(50|60)/);
     await t.rejects(execute(urlOf('upbeat_app'), 'CREATE TABLE other (id bigint)'), /permission denied/);

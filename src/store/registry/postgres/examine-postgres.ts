@@ -8,13 +8,14 @@ import { findPrimary } from './postgres-servers.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 export interface PostgresFinding {
+  /** What was looked at; empty: the server as a whole. */
+  readonly what: string;
   readonly found: string;
   readonly advice: string | null;
 }
 
 /** A step of the set-up. */
 export interface SetUpStep extends PostgresFinding {
-  readonly what: string;
   /** True: it was made just now. */
   readonly made: boolean;
 }
@@ -22,38 +23,78 @@ export interface SetUpStep extends PostgresFinding {
 /** The database that every server has. */
 const MAINTENANCE_DATABASE = 'postgres';
 
-/** Asks the server who it is, and whether what it has confirmed is on its disk. */
+/** Connections of one process (docs/cluster.md). */
+const CONNECTIONS = 5;
+
+const LOOK = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
+  current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS names,
+  current_setting('default_transaction_read_only') AS readonly, pg_is_in_recovery() AS standby,
+  (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS tls,
+  current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint AS most,
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used`;
+
+interface Look {
+  readonly version: string;
+  readonly fsync: string;
+  readonly commit: string;
+  readonly names: string;
+  readonly readonly: string;
+  readonly standby: boolean;
+  readonly tls: boolean | null;
+  readonly most: number;
+  readonly used: number;
+}
+
+/**
+ * Asks the server who it is, whether what it has confirmed is on its disk and on its standbys, and whether it has
+ * connections left.
+ */
 export async function examinePostgres(
   url: string,
   clock: Pick<Clock, 'monotonic'>,
-): Promise<PostgresFinding> {
+): Promise<PostgresFinding[]> {
   const address = addressOf(url);
   const where = describePostgres(address);
   try {
     return await withClient(url, async (client) => {
       const startedMs = clock.monotonic();
-      const { rows } = await client.query<{
-        version: string;
-        fsync: string;
-        commit: string;
-        standby: boolean;
-      }>(
-        `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
-           current_setting('synchronous_commit') AS commit, pg_is_in_recovery() AS standby`,
-      );
-      const { version = '', fsync = '', commit = '', standby = false } = rows[0] ?? {};
+      const { rows } = await client.query<Look>(LOOK);
       const tookMs = clock.monotonic() - startedMs;
-      const found = `PostgreSQL ${version.split(' ')[0]} at ${where} answers in ${tookMs.toFixed(1)} ms`;
-      if (standby) return { found: `${found}; it is a standby`, advice: 'promote it, or name the primary' };
-      const loose = fsync === 'off' ? 'fsync' : commit === 'off' ? 'synchronous_commit' : null;
-      return {
-        found,
-        advice: loose === null ? null : `set ${loose} = on: a power cut loses what was confirmed to clients`,
-      };
+      const [look] = rows;
+      if (look === undefined) throw new Error('it tells nothing of itself');
+      const { version, tls } = look;
+      const found = `PostgreSQL ${version.split(' ')[0]} at ${where} answers in ${tookMs.toFixed(1)} ms, ${tls === true ? 'over TLS' : 'without TLS'}`;
+      return [
+        { what: '', found: look.standby ? `${found}; it is a standby` : found, advice: adviseOn(look) },
+        { what: 'fail-over', found: describeFailOver(look, address.servers.length), advice: null },
+        describeConnections(look),
+      ];
     });
   } catch (error) {
-    return { found: `${where} cannot be used`, advice: explainPostgresError(error, address).message };
+    const advice = explainPostgresError(error, address).message;
+    return [{ what: '', found: `${where} cannot be used`, advice }];
   }
+}
+
+function adviseOn({ standby, readonly, fsync, commit }: Look): string | null {
+  if (standby) return 'promote it, or name the primary';
+  if (readonly === 'on') return 'set default_transaction_read_only = off: nothing can be written';
+  const loose = fsync === 'off' ? 'fsync' : commit === 'off' ? 'synchronous_commit' : null;
+  return loose === null ? null : `set ${loose} = on: a power cut loses what was confirmed to clients`;
+}
+
+/** What a fail-over loses, by the settings of the primary (PostgreSQL, 27.2.8). */
+function describeFailOver({ names, commit }: Look, servers: number): string {
+  const several = servers === 1 ? 'one server is named' : `the primary of ${servers} servers is used`;
+  const isSynchronous = names !== '' && ['on', 'remote_write', 'remote_apply'].includes(commit);
+  return isSynchronous
+    ? `${several}; commits wait for ${names}: a fail-over to it loses nothing`
+    : `${several}; commits wait for no standby: a fail-over to one loses what it had not copied yet, also of what was confirmed`;
+}
+
+function describeConnections({ most, used }: Look): PostgresFinding {
+  const advice = most - used < CONNECTIONS ? `raise max_connections: a process uses ${CONNECTIONS}` : null;
+  return { what: 'connections', found: `${used} of ${most} are in use`, advice };
 }
 
 /** Makes the database and the tables, where they are missing; changes nothing that is there. */
