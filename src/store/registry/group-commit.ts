@@ -2,8 +2,11 @@
 
 /** Transactions of one connection, one at a time. */
 export interface Transactions {
-  /** Begins one, as the only writer of the database. Rejects where another process holds the lock for too long. */
-  begin(): Promise<void>;
+  /**
+   * Begins one, as the only writer of the database, and runs `first` in it: in the same exchange, where the database is a
+   * server. Rejects where another process holds the lock for too long.
+   */
+  begin<T>(first: () => Promise<T>): Promise<T>;
   commit(): Promise<void>;
   /** Undoes everything; does nothing where no transaction is open. */
   rollback(): Promise<void>;
@@ -58,8 +61,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
     const answers: (() => void)[] = [];
     let onCommitted: (() => void) | null = null;
     try {
-      await transactions.begin();
-      onCommitted = await guard();
+      onCommitted = await transactions.begin(guard);
       const endAt = monotonic() + maxGroupMs;
       for (const write of queue) {
         taken.push(write);

@@ -136,14 +136,17 @@ export async function putHeartbeats(
   { queries }: RegistryStore,
   noted: readonly NotedHeartbeat[],
 ): Promise<void> {
-  await queries.runEach(
-    PUT_STATE,
-    noted.map(({ state }) => state),
-  );
-  await queries.runEach(
-    PUT_HEARTBEAT,
-    noted.map(({ row }) => row),
-  );
+  // Other tables: neither waits for the answer of the other.
+  await Promise.all([
+    queries.runEach(
+      PUT_STATE,
+      noted.map(({ state }) => state),
+    ),
+    queries.runEach(
+      PUT_HEARTBEAT,
+      noted.map(({ row }) => row),
+    ),
+  ]);
 }
 
 async function noteRun(

@@ -35,16 +35,16 @@ export async function putCatalogue(
     outcome.removed++;
   }
   await displaceOwners(store, entries);
-  for (const entry of entries) {
+  await store.each(entries, async (entry) => {
     const row = known.get(entry.slug);
     const live = row !== undefined && row.removed === 0;
     if (live && isDeepStrictEqual(toDefinition(row), entry)) {
       outcome.unchanged++;
-      continue;
+      return;
     }
     await putService(store, row ?? null, entry);
     outcome[live ? 'changed' : 'added']++;
-  }
+  });
   return outcome;
 }
 

@@ -64,20 +64,21 @@ export function createSqliteStore(
   };
 
   const transactions: Transactions = {
-    async begin() {
+    async begin(first) {
       const since = monotonic();
       for (;;) {
         const unlock = await mutex.lock();
         try {
           current().database.exec('BEGIN IMMEDIATE');
           release = unlock;
-          return;
+          break;
         } catch (error) {
           unlock();
           if (!isBusy(error) || monotonic() - since >= busyTimeoutMs()) throw error;
         }
         await sleep(LOCK_RETRY_MS);
       }
+      return await first();
     },
     async commit() {
       current().database.exec('COMMIT');

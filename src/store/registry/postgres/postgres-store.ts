@@ -77,13 +77,13 @@ export function createPostgresQueries(runner: () => Runner): Queries {
       const { rows } = await send(compileBatch(batch, lists));
       const found = new Map<number, Row>();
       for (const { n, ...row } of rows) if (!found.has(n)) found.set(n, row as Row);
-      return lists.map((_, n) => found.get(n));
+      return lists.map((_, index) => found.get(index + 1));
     },
     async runEach(batch, lists) {
       if (lists.length === 0) return [];
       const { rows } = await send(compileBatch(batch, lists));
       const changed = new Set(rows.map(({ n }) => n));
-      return lists.map((_, n) => batch.sql.startsWith('INSERT') || changed.has(n));
+      return lists.map((_, index) => batch.sql.startsWith('INSERT') || changed.has(index + 1));
     },
   };
 }
@@ -155,13 +155,14 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
   };
 
   const transactions: Transactions = {
-    async begin() {
+    async begin(first) {
       for (let attempt = 1; ; attempt++) {
         const client = await connection.open();
         writing = client;
         try {
-          await client.query(`BEGIN; ${WRITE_LOCK}`);
-          return;
+          // Sent together: where the beginning fails, its error comes first.
+          const [, value] = await Promise.all([client.query(`BEGIN; ${WRITE_LOCK}`), first()]);
+          return value;
         } catch (error) {
           // A session that was ended since the last transaction; nothing was written in this one.
           if (attempt > 1 || !isSessionEnd(error)) throw error;
@@ -204,19 +205,25 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
   return { store, transactions };
 }
 
-/** A statement over all lists at once, which are rows of one JSON parameter: `p1`, `p2` and so on, numbered by `n`. */
-function compileBatch({ sql, types }: Batch<unknown>, lists: readonly Parameters[]) {
-  const columns = types.map((type, index) => `p${index + 1} ${type}`);
-  const source = `json_to_recordset($1::json) AS v(n bigint, ${columns.join(', ')})`;
-  let number = 0;
-  const body = sql.replaceAll('?', () => {
-    number += 1;
-    return `v.p${number}`;
-  });
-  const rows = lists.map((list, n) =>
-    Object.fromEntries([['n', n], ...list.map((value, index) => [`p${index + 1}`, toJsonValue(value)])]),
-  );
-  return statement(overRows(body, source))(JSON.stringify(rows));
+/** The statements of batches: their texts are the same for any number of lists. */
+const COMPILED = new WeakMap<Batch<unknown>, ReturnType<typeof statement>>();
+
+/** A statement over all lists at once: `p1`, `p2` and so on are columns of arrays, and `n` counts their rows from 1. */
+function compileBatch(batch: Batch<unknown>, lists: readonly Parameters[]) {
+  let compiled = COMPILED.get(batch);
+  if (compiled === undefined) {
+    const arrays = batch.types.map((type, index) => `$${index + 1}::${type}[]`);
+    const columns = batch.types.map((_, index) => `p${index + 1}`);
+    const source = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS v(${columns.join(', ')}, n)`;
+    let number = 0;
+    const body = batch.sql.replaceAll('?', () => {
+      number += 1;
+      return `v.p${number}`;
+    });
+    compiled = statement(overRows(body, source));
+    COMPILED.set(batch, compiled);
+  }
+  return compiled(...batch.types.map((_, index) => lists.map((list) => toValue(list[index]))));
 }
 
 function overRows(body: string, source: string): string {
@@ -243,11 +250,6 @@ function toValue(value: unknown): unknown {
   return typeof value === 'string' && (value.includes(ESCAPE) || value.includes('\0'))
     ? value.replaceAll(ESCAPE, `${ESCAPE}D`).replaceAll('\0', `${ESCAPE}N`)
     : value;
-}
-
-/** JSON of PostgreSQL takes no half of a surrogate pair; a parameter of its own gets the same replacement from UTF-8. */
-function toJsonValue(value: unknown): unknown {
-  return typeof value === 'string' ? toValue(value.toWellFormed()) : value;
 }
 
 function fromText(text: string): string {
