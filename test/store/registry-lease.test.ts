@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   acquireLease,
   createLeaseSight,
@@ -14,32 +14,70 @@ import {
   type LeaseProcess,
   type LeaseSight,
 } from '../../src/store/registry/writer-lease.ts';
+import { type RegistryPlace, testOverBoth } from '../support/both-registries.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { entry, firstTurn, NOON } from './registry-fixtures.ts';
 
 /** One process that has the registry open. */
 interface Member {
-  readonly methods: Awaited<ReturnType<typeof openRegistryMethods>>;
+  readonly methods: RegistryMethods;
   readonly store: LeaseStore;
   readonly lost: Error[];
   acquire(sight?: LeaseSight): ReturnType<typeof acquireLease>;
 }
 
+t.setTimeout(120_000);
+
+/** Calls without an answer. */
+const inFlight = new Set<Promise<unknown>>();
+
+/** Lets every call be answered, and what follows from it begin. */
+async function settle(): Promise<void> {
+  do {
+    await Promise.allSettled(inFlight);
+    await new Promise((resolve) => setImmediate(resolve));
+  } while (inFlight.size > 0);
+}
+
+/** A fake clock whose time goes on when nothing is under way: a server answers in its own time. */
+function createSettlingClock(): FakeClock {
+  const clock = createFakeClock();
+  const { advance } = clock;
+  return Object.assign(clock, {
+    async advance(ms: number) {
+      await settle();
+      await advance(ms);
+      await settle();
+    },
+  });
+}
+
+function track<A extends unknown[], T>(call: (...args: A) => Promise<T>): (...args: A) => Promise<T> {
+  return (...args) => {
+    const answer = call(...args);
+    inFlight.add(answer);
+    const end = () => void inFlight.delete(answer);
+    answer.then(end, end);
+    return answer;
+  };
+}
+
 async function member(
-  t: Test,
-  dataDir: string,
+  place: RegistryPlace,
   clock: FakeClock,
   change: Partial<LeaseProcess> = {},
 ): Promise<Member> {
-  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
-  t.teardown(() => methods.close());
+  const methods = await place.open();
   const self: LeaseProcess = { pid: 100, host: 'here', isAlive: () => true, ...change };
   const lost: Error[] = [];
   const store: LeaseStore = {
     ...methods,
-    readLease: async () => methods.readLease(),
-    claimLease: async (request) => methods.claimLease(request),
-    markLease: async (fence, now) => methods.markLease(fence, now),
+    readLease: track(methods.readLease),
+    takeLease: track(methods.takeLease),
+    claimLease: track(methods.claimLease),
+    renewLease: track(methods.renewLease),
+    markLease: track(methods.markLease),
+    releaseLease: track(methods.releaseLease),
   };
   return {
     methods,
@@ -48,7 +86,7 @@ async function member(
     acquire: (sight) =>
       acquireLease({
         store,
-        place: dataDir,
+        place: 'the registry',
         clock,
         self,
         ...(sight && { sight }),
@@ -80,10 +118,10 @@ t.test('it judges who may take a lease', (t) => {
   t.end();
 });
 
-t.test('it lets one process be the monitor, and names it to the next', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const first = await member(t, dataDir, clock);
-  const second = await member(t, dataDir, clock, { pid: 200, host: 'there' });
+testOverBoth('it lets one process be the monitor, and names it to the next', async (t, makePlace) => {
+  const [place, clock] = [await makePlace(t), createSettlingClock()];
+  const first = await member(place, clock);
+  const second = await member(place, clock, { pid: 200, host: 'there' });
   const lease = await first.acquire();
   t.equal(lease.fence, 1);
   await t.rejects(second.acquire(), {
@@ -101,26 +139,29 @@ t.test('it lets one process be the monitor, and names it to the next', async (t)
   await next.release();
 });
 
-t.test('it replaces a dead process of this host at once, and a silent one after 4 s', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const asleep = createFakeClock();
-  await (await member(t, dataDir, asleep, { pid: 300 })).acquire();
-  const other = await member(t, dataDir, clock, { pid: 400, host: 'there' });
-  await t.rejects(other.acquire(), { code: 'lease_held' });
-  const neighbour = await member(t, dataDir, asleep, { pid: 500, isAlive: () => false });
-  t.equal((await neighbour.acquire()).fence, 2);
-  await clock.advance(FRESH_MS);
-  await t.rejects(other.acquire(), { code: 'lease_held' });
-  await clock.advance(1);
-  const lease = await other.acquire();
-  t.equal(lease.fence, 3);
-  await lease.release();
-});
+testOverBoth(
+  'it replaces a dead process of this host at once, and a silent one after 4 s',
+  async (t, makePlace) => {
+    const [place, clock] = [await makePlace(t), createSettlingClock()];
+    const asleep = createSettlingClock();
+    await (await member(place, asleep, { pid: 300 })).acquire();
+    const other = await member(place, clock, { pid: 400, host: 'there' });
+    await t.rejects(other.acquire(), { code: 'lease_held' });
+    const neighbour = await member(place, asleep, { pid: 500, isAlive: () => false });
+    t.equal((await neighbour.acquire()).fence, 2);
+    await clock.advance(FRESH_MS);
+    await t.rejects(other.acquire(), { code: 'lease_held' });
+    await clock.advance(1);
+    const lease = await other.acquire();
+    t.equal(lease.fence, 3);
+    await lease.release();
+  },
+);
 
-t.test('it waits for time to tell where the holder has its own pid', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  await (await member(t, dataDir, createFakeClock())).acquire();
-  const again = await member(t, dataDir, clock);
+testOverBoth('it waits for time to tell where the holder has its own pid', async (t, makePlace) => {
+  const [place, clock] = [await makePlace(t), createSettlingClock()];
+  await (await member(place, createSettlingClock())).acquire();
+  const again = await member(place, clock);
   let settled = false;
   const acquired = again.acquire().finally(() => {
     settled = true;
@@ -131,41 +172,44 @@ t.test('it waits for time to tell where the holder has its own pid', async (t) =
   const lease = await acquired;
   t.equal(lease.fence, 2);
 
-  const twin = await member(t, dataDir, clock);
+  const twin = await member(place, clock);
   const refused = t.rejects(twin.acquire(), { code: 'lease_held' }, 'a twin that lives keeps it');
   for (let second = 0; second < 6; second++) await clock.advance(1_000);
   await refused;
   await lease.release();
 });
 
-t.test('it stops a process whose lease was taken, and refuses what it still writes', async (t) => {
-  const [dataDir, clock, asleep] = [t.testdir(), createFakeClock(), createFakeClock()];
-  const first = await member(t, dataDir, asleep);
-  await first.acquire();
-  await first.methods.putCatalogue([entry('a')]);
-  const second = await member(t, dataDir, clock, { pid: 200, host: 'there' });
-  await clock.advance(FRESH_MS + 1);
-  const lease = await second.acquire();
+testOverBoth(
+  'it stops a process whose lease was taken, and refuses what it still writes',
+  async (t, makePlace) => {
+    const [place, clock, asleep] = [await makePlace(t), createSettlingClock(), createSettlingClock()];
+    const first = await member(place, asleep);
+    await first.acquire();
+    await first.methods.putCatalogue([entry('a')]);
+    const second = await member(place, clock, { pid: 200, host: 'there' });
+    await clock.advance(FRESH_MS + 1);
+    const lease = await second.acquire();
 
-  await t.rejects(first.methods.commitUpdates([firstTurn(1, 'down', NOON)]), {
-    code: 'lease_lost',
-    message: /Process 200 on there/,
-  });
-  t.match(await second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
-  t.match(await second.methods.commitUpdates([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
-  await asleep.advance(1_000);
-  t.match(first.lost, [{ code: 'lease_lost' }]);
-  await asleep.advance(5_000);
-  t.equal(first.lost.length, 1, 'told once');
-  t.same(second.lost, []);
-  await lease.release();
-});
+    await t.rejects(first.methods.commitUpdates([firstTurn(1, 'down', NOON)]), {
+      code: 'lease_lost',
+      message: /Process 200 on there/,
+    });
+    t.match(await second.methods.loadServices(), [{ current: { status: 'unknown' } }]);
+    t.match(await second.methods.commitUpdates([firstTurn(1, 'up', NOON)]), [{ kind: 'committed' }]);
+    await asleep.advance(1_000);
+    t.match(first.lost, [{ code: 'lease_lost' }]);
+    await asleep.advance(5_000);
+    t.equal(first.lost.length, 1, 'told once');
+    t.same(second.lost, []);
+    await lease.release();
+  },
+);
 
-t.test('it lets processes without a lease write beside the monitor', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const monitor = await member(t, dataDir, clock);
+testOverBoth('it lets processes without a lease write beside the monitor', async (t, makePlace) => {
+  const [place, clock] = [await makePlace(t), createSettlingClock()];
+  const monitor = await member(place, clock);
   const lease = await monitor.acquire();
-  const command = await member(t, dataDir, clock, { pid: 200 });
+  const command = await member(place, clock, { pid: 200 });
   t.match(await command.methods.ensureAccount('acme', NOON), { name: 'acme' });
   await lease.release();
 });
@@ -230,58 +274,61 @@ t.test('it knows living and dead processes of this machine', async (t) => {
   t.equal((await acquire(2 ** 22 + 1)).fence, 8);
 });
 
-t.test('it goes by its own clock while it watches a lease, whatever the time of day is set to', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const holder = await member(t, dataDir, clock);
-  const lease = await holder.acquire();
-  const watcher = await member(t, dataDir, clock);
-  const self: LeaseProcess = { pid: 200, host: 'here', isAlive: () => true };
-  let setByMs = 0;
-  const watching = { ...clock, now: () => clock.now() + setByMs };
-  const sight = createLeaseSight(watching);
-  const ask = () =>
-    acquireLease({
-      store: watcher.store,
-      place: dataDir,
-      clock: watching,
-      self,
-      sight,
-      onLost: (e) => t.fail(e.message),
-    });
-  await t.rejects(ask(), { code: 'lease_held' });
-  for (const hours of [1, -1]) {
-    setByMs = hours * 3_600_000;
-    await t.rejects(ask(), { code: 'lease_held' }, 'a clock was set; nobody is gone');
-    await clock.advance(1_000);
+testOverBoth(
+  'it goes by its own clock while it watches a lease, whatever the time of day is set to',
+  async (t, makePlace) => {
+    const [place, clock] = [await makePlace(t), createSettlingClock()];
+    const holder = await member(place, clock);
+    const lease = await holder.acquire();
+    const watcher = await member(place, clock);
+    const self: LeaseProcess = { pid: 200, host: 'here', isAlive: () => true };
+    let setByMs = 0;
+    const watching = { ...clock, now: () => clock.now() + setByMs };
+    const sight = createLeaseSight(watching);
+    const ask = () =>
+      acquireLease({
+        store: watcher.store,
+        place: 'the registry',
+        clock: watching,
+        self,
+        sight,
+        onLost: (e) => t.fail(e.message),
+      });
     await t.rejects(ask(), { code: 'lease_held' });
-  }
-  await lease.release();
-  await (await holder.acquire()).release();
-  // A holder that hangs.
-  t.equal(
-    await holder.methods.takeLease({
-      pid: 100,
-      host: 'here',
-      replacing: 2,
-      renewedAt: clock.now(),
-      now: clock.now(),
-    }),
-    3,
-  );
-  await t.rejects(ask(), { code: 'lease_held' });
-  await clock.advance(FRESH_MS);
-  await t.rejects(ask(), { code: 'lease_held' });
-  await clock.advance(1);
-  const next = await ask();
-  t.equal(next.fence, 4);
-  await next.release();
-});
+    for (const hours of [1, -1]) {
+      setByMs = hours * 3_600_000;
+      await t.rejects(ask(), { code: 'lease_held' }, 'a clock was set; nobody is gone');
+      await clock.advance(1_000);
+      await t.rejects(ask(), { code: 'lease_held' });
+    }
+    await lease.release();
+    await (await holder.acquire()).release();
+    // A holder that hangs.
+    t.equal(
+      await holder.methods.takeLease({
+        pid: 100,
+        host: 'here',
+        replacing: 2,
+        renewedAt: clock.now(),
+        now: clock.now(),
+      }),
+      3,
+    );
+    await t.rejects(ask(), { code: 'lease_held' });
+    await clock.advance(FRESH_MS);
+    await t.rejects(ask(), { code: 'lease_held' });
+    await clock.advance(1);
+    const next = await ask();
+    t.equal(next.fence, 4);
+    await next.release();
+  },
+);
 
-t.test('it leaves a holder alone that woke between the look and the taking', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const holder = await member(t, dataDir, createFakeClock());
+testOverBoth('it leaves a holder alone that woke between the look and the taking', async (t, makePlace) => {
+  const [place, clock] = [await makePlace(t), createSettlingClock()];
+  const holder = await member(place, createSettlingClock());
   await holder.acquire();
-  const other = await member(t, dataDir, clock);
+  const other = await member(place, clock);
   await clock.advance(FRESH_MS + 1);
   const takeLease: LeaseStore['takeLease'] = async (request) => {
     await holder.methods.renewLease(1, clock.now());
@@ -290,7 +337,7 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
   const self: LeaseProcess = { pid: 200, host: 'there', isAlive: () => true };
   const asked = acquireLease({
     store: { ...other.store, takeLease },
-    place: dataDir,
+    place: 'the registry',
     clock,
     self,
     onLost() {},
@@ -298,55 +345,61 @@ t.test('it leaves a holder alone that woke between the look and the taking', asy
   await t.rejects(asked, { code: 'lease_held' });
 });
 
-t.test('it ends a holder that hangs, once it has watched it for 4 s by its own clock', async (t) => {
-  const [dataDir, clock, stopped] = [t.testdir(), createFakeClock(), createFakeClock()];
-  const ended: [number, string][] = [];
-  let running = true;
-  const at = (pid: number) => ({
-    pid,
-    isAlive: () => running,
-    identity: `boot ns ${pid}`,
-    identityOf: (other: number) => `boot ns ${other}`,
-    end: async (other: number, identity: string) => void ended.push([other, identity]),
-  });
-  await (await member(t, dataDir, stopped, at(300))).acquire();
-  const next = await member(t, dataDir, clock, at(400));
-  let setByMs = 3_600_000;
-  const sight = createLeaseSight({ ...clock, now: () => clock.now() + setByMs });
-  await t.rejects(next.acquire(sight), { code: 'lease_held' });
-  await clock.advance(200);
-  await t.rejects(next.acquire(sight), { code: 'lease_held' }, 'a clock was set: that proves nothing');
-  setByMs = 0;
-  await clock.advance(FRESH_MS);
-  t.same(ended, []);
-  t.equal((await next.acquire(sight)).fence, 2);
-  t.same(ended, [[300, 'boot ns 300']]);
+testOverBoth(
+  'it ends a holder that hangs, once it has watched it for 4 s by its own clock',
+  async (t, makePlace) => {
+    const [place, clock, stopped] = [await makePlace(t), createSettlingClock(), createSettlingClock()];
+    const ended: [number, string][] = [];
+    let running = true;
+    const at = (pid: number) => ({
+      pid,
+      isAlive: () => running,
+      identity: `boot ns ${pid}`,
+      identityOf: (other: number) => `boot ns ${other}`,
+      end: async (other: number, identity: string) => void ended.push([other, identity]),
+    });
+    await (await member(place, stopped, at(300))).acquire();
+    const next = await member(place, clock, at(400));
+    let setByMs = 3_600_000;
+    const sight = createLeaseSight({ ...clock, now: () => clock.now() + setByMs });
+    await t.rejects(next.acquire(sight), { code: 'lease_held' });
+    await clock.advance(200);
+    await t.rejects(next.acquire(sight), { code: 'lease_held' }, 'a clock was set: that proves nothing');
+    setByMs = 0;
+    await clock.advance(FRESH_MS);
+    t.same(ended, []);
+    t.equal((await next.acquire(sight)).fence, 2);
+    t.same(ended, [[300, 'boot ns 300']]);
 
-  // Another process has its id by now.
-  const third = await member(t, dataDir, clock, { ...at(500), identityOf: () => 'a process started later' });
-  await clock.advance(FRESH_MS);
-  running = false;
-  t.equal((await third.acquire()).fence, 3);
-  t.equal(ended.length, 1);
-});
+    // Another process has its id by now.
+    const third = await member(place, clock, { ...at(500), identityOf: () => 'a process started later' });
+    await clock.advance(FRESH_MS);
+    running = false;
+    t.equal((await third.acquire()).fence, 3);
+    t.equal(ended.length, 1);
+  },
+);
 
-t.test('it takes the lease of a process that cannot be ended, where it holds no lock', async (t) => {
-  const [dataDir, clock] = [t.testdir(), createFakeClock()];
-  const at = (pid: number) => ({
-    pid,
-    identity: `boot ns ${pid}`,
-    identityOf: (other: number) => `boot ns ${other}`,
-    end: async () => {
-      throw new Error('not permitted');
-    },
-  });
-  await (await member(t, dataDir, createFakeClock(), at(300))).acquire();
-  const next = await member(t, dataDir, clock, at(400));
-  const sight = createLeaseSight(clock);
-  await t.rejects(next.acquire(sight), { code: 'lease_held' });
-  await clock.advance(FRESH_MS + 1);
-  t.equal((await next.acquire(sight)).fence, 2);
-});
+testOverBoth(
+  'it takes the lease of a process that cannot be ended, where it holds no lock',
+  async (t, makePlace) => {
+    const [place, clock] = [await makePlace(t), createSettlingClock()];
+    const at = (pid: number) => ({
+      pid,
+      identity: `boot ns ${pid}`,
+      identityOf: (other: number) => `boot ns ${other}`,
+      end: async () => {
+        throw new Error('not permitted');
+      },
+    });
+    await (await member(place, createSettlingClock(), at(300))).acquire();
+    const next = await member(place, clock, at(400));
+    const sight = createLeaseSight(clock);
+    await t.rejects(next.acquire(sight), { code: 'lease_held' });
+    await clock.advance(FRESH_MS + 1);
+    t.equal((await next.acquire(sight)).fence, 2);
+  },
+);
 
 t.test('it ends the process that it means and no other', async (t) => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
