@@ -23,16 +23,12 @@ export async function setFact(
   );
 }
 
-const INSTALLATION_FACT = 'installation';
-
-/** The identity of this installation; null: it was not given one yet. */
-export async function readInstallation(store: RegistryStore): Promise<string | null> {
-  return await getFact(store, INSTALLATION_FACT);
-}
+/** The identity of this installation; unset: it was not given one yet. */
+export const INSTALLATION_FACT = 'installation';
 
 /** The identity of this installation, given at the first call: stores that do not belong together are told by it. */
 export async function ensureInstallation(store: RegistryStore): Promise<string> {
-  const known = await readInstallation(store);
+  const known = await getFact(store, INSTALLATION_FACT);
   if (known !== null) return known;
   const made = randomUUID();
   await setFact(store, INSTALLATION_FACT, made);

@@ -16,15 +16,8 @@ type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: stri
 type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset'>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
-export async function listIncidents(
-  { kysely, queries }: RegistryStore,
-  query: IncidentQuery,
-): Promise<Incident[]> {
-  return await readPage(
-    { kysely, queries },
-    incidentsOf(kysely.selectFrom('incidents').select('id'), query),
-    query,
-  );
+export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {
+  return await readPage(store, incidentsOf(store.kysely.selectFrom('incidents').select('id'), query), query);
 }
 
 /** Lists of incidents. */
@@ -41,20 +34,17 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     return row === undefined ? null : toIncident(row);
   }),
   incidentsSince: read(async ({ kysely, queries }, serviceId, from) => {
-    return (
-      await queries.all(
-        kysely
-          .selectFrom('incidents')
-          .selectAll()
-          .where('service_id', '=', serviceId)
-          .where('started_at', '>=', from)
-          .orderBy('started_at', 'desc')
-          .orderBy('id')
-          .limit(MAX_INCIDENTS),
-      )
-    )
-      .map(toIncident)
-      .reverse();
+    const rows = await queries.all(
+      kysely
+        .selectFrom('incidents')
+        .selectAll()
+        .where('service_id', '=', serviceId)
+        .where('started_at', '>=', from)
+        .orderBy('started_at', 'desc')
+        .orderBy('id')
+        .limit(MAX_INCIDENTS),
+    );
+    return rows.map(toIncident).reverse();
   }),
   incidentsBeside: read(async ({ kysely, queries }, { id, serviceId, startedAt }) => {
     const ofService = kysely
@@ -83,16 +73,16 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
       newer: newer === undefined ? null : toIncident(newer),
     };
   }),
-  incidentsOfServices: read(async ({ kysely, queries }, query) => {
+  incidentsOfServices: read(async (store, query) => {
     const { serviceIds, running } = query;
     if (serviceIds.length === 0) return [];
-    let page = kysely
+    let page = store.kysely
       .selectFrom('incidents')
       .select('id')
       .where('service_id', 'in', serviceIds)
       .where('listed', '=', sql.lit(1));
     if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
-    return await readPage({ kysely, queries }, page, query);
+    return await readPage(store, page, query);
   }),
 };
 
@@ -110,7 +100,7 @@ function incidentsOf<Row>(
 
 /** A page out of `found`: the index alone finds it, and only its own rows are read whole. */
 async function readPage(
-  { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
+  { kysely, queries }: RegistryStore,
   found: FoundIncidents,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<Incident[]> {

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createMigrationSteps } from './migrations.ts';
 import {
   damagedRegistry,
@@ -53,7 +53,8 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');
     database.exec(`PRAGMA journal_size_limit = ${CHECKED_BYTES}`);
-    checkPages(database, file);
+    const damage = statSync(file).size > CHECKED_BYTES ? null : findDamage(database);
+    if (damage !== null) throw damagedRegistry(file, damage);
     const opened = withQueries(file, database, 'shared');
     const done = executedMigrations(database);
     await SQLITE_STEPS.migrate(opened.kysely, done, file, 'put back the copy of the data directory');
@@ -127,12 +128,6 @@ function formerStores(dataDir: string): string[] {
   return ['samples.sqlite', 'influx-spool.sqlite', 'monitor.alive', 'secret.key']
     .map((name) => join(dataDir, name))
     .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0);
-}
-
-function checkPages(database: DatabaseSync, file: string): void {
-  if (statSync(file).size > CHECKED_BYTES) return;
-  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-  if (found !== 'ok') throw damagedRegistry(file, String(found));
 }
 
 function executedMigrations(database: DatabaseSync): string[] {

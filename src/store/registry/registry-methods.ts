@@ -2,7 +2,7 @@
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
-import { ensureInstallation, getFact, readInstallation, setFact } from './fact-rows.ts';
+import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
 import { INBOX_CALLS } from './inbox-rows.ts';
@@ -95,7 +95,9 @@ export function createRegistryMethods(parts: RegistryParts) {
   return {
     ...methods,
     sealSecrets: () => parts.write((store) => secrets.sealClear(store)),
-    installation: async () => (await parts.read(readInstallation)) ?? (await parts.write(ensureInstallation)),
+    installation: async () =>
+      (await parts.read((store) => getFact(store, INSTALLATION_FACT))) ??
+      (await parts.write(ensureInstallation)),
     readLease: () => parts.read(() => lease.read()),
     takeLease: async (request: LeaseRequest) => {
       const fence = await parts.write((store) => takeLease(store, request));

@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import type { Compilable } from 'kysely';
+import { getOrInsert } from '../../async/bounded-map.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /**
@@ -74,13 +75,17 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 type Properties<Row> = { readonly [Name in keyof Row as CamelCase<Name>]: Row[Name] };
 
+/** The properties of columns that were read so far. */
+const propertyNames = new Map<string, string>();
+
 /** The values of a row under the names of properties: `service_id` is `serviceId`. */
 export function fromRow<Row extends object>(row: Row): Properties<Row> {
-  const entries = Object.entries(row).map(([name, value]) => [
-    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-    value,
-  ]);
-  return Object.fromEntries(entries);
+  const object: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) {
+    const toProperty = () => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    object[getOrInsert(propertyNames, name, toProperty)] = value;
+  }
+  return object as Properties<Row>;
 }
 
 /**

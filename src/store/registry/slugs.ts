@@ -1,5 +1,5 @@
 /** Which slug and which name a service may have, and who makes room for whom (decisions, Ownership, Heartbeats and Badge). */
-import { BoundedMap } from '../../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { systemClock } from '../../clock.ts';
 import type { Notice } from '../../domain/refusal.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
@@ -152,15 +152,9 @@ export async function refuseTakenName(
       .where('origin', '=', sql.lit('catalogue'))
       .where('removed', '=', sql.lit(0)),
   );
-  const found = entries.find((entry) => rememberKeys(entry.name).some((key) => keys.includes(key)));
+  const found = entries.find((entry) =>
+    getOrInsert(keysOfNames, entry.name, () => nameKeys(entry.name)).some((key) => keys.includes(key)),
+  );
   if (found !== undefined)
     throw new RegistryError('name_taken', { code: 'name_taken', name, other: found.name });
-}
-
-function rememberKeys(name: string): readonly string[] {
-  const known = keysOfNames.get(name);
-  if (known !== undefined) return known;
-  const keys = nameKeys(name);
-  keysOfNames.set(name, keys);
-  return keys;
 }

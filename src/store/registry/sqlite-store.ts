@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compilable, DatabaseConnection, Dialect, Kysely } from 'kysely';
-import { BoundedMap } from '../../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { createMutex } from '../../async/mutex.ts';
 import type { Transactions } from './group-commit.ts';
 import {
@@ -131,11 +131,7 @@ export function createQueries(current: () => DatabaseSync): Queries {
       database = current();
       kept = new BoundedMap(KEPT_STATEMENTS);
     }
-    const found = kept.get(sql);
-    if (found !== undefined) return found;
-    const statement = database.prepare(sql);
-    kept.set(sql, statement);
-    return statement;
+    return getOrInsert(kept, sql, () => current().prepare(sql));
   };
   return {
     async all<Row>(query: Compilable<Row>) {

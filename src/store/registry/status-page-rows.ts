@@ -54,8 +54,8 @@ export const PAGE_CALLS: Calls<PageStore> = {
     return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
   }),
   changePage: write(async (store, accountId, slug, revision, { title, text, groups }, now) => {
-    const row = await findRow(store, slug);
-    if (row === undefined || row.account_id !== accountId) return 'missing';
+    const row = await findRow(store, slug, accountId);
+    if (row === undefined) return 'missing';
     if (row.revision !== revision) return 'stale';
     await store.queries.run(
       store.kysely
@@ -73,8 +73,8 @@ export const PAGE_CALLS: Calls<PageStore> = {
   }),
   putLogo: write(async (store, accountId, slug, logo, now) => {
     const { kysely, queries } = store;
-    const row = await findRow(store, slug);
-    if (row === undefined || row.account_id !== accountId) return false;
+    const row = await findRow(store, slug, accountId);
+    if (row === undefined) return false;
     await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
     if (logo !== null)
       await queries.run(
@@ -104,8 +104,8 @@ export const PAGE_CALLS: Calls<PageStore> = {
   }),
   removePage: write(async (store, accountId, slug) => {
     const { kysely, queries } = store;
-    const row = await findRow(store, slug);
-    if (row === undefined || row.account_id !== accountId) return false;
+    const row = await findRow(store, slug, accountId);
+    if (row === undefined) return false;
     await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
     await queries.run(
       kysely
@@ -144,13 +144,14 @@ async function refuseServiceName({ kysely, queries }: RegistryStore, slug: strin
     throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
-async function findRow(
-  { kysely, queries }: RegistryStore,
-  slug: string,
-): Promise<Row<'status_pages'> | undefined> {
-  return await queries.first(
-    kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug).where('removed', '=', 0),
-  );
+/** The live page of that slug, of any account or of that one. */
+async function findRow({ kysely, queries }: RegistryStore, slug: string, accountId?: number) {
+  const pages = kysely
+    .selectFrom('status_pages')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('removed', '=', 0);
+  return await queries.first(accountId === undefined ? pages : pages.where('account_id', '=', accountId));
 }
 
 function toPage({ removed: _, groups, logo, ...row }: Row<'status_pages'>): OwnedPage {

@@ -5,20 +5,8 @@ const BATCH_MS = 50;
 /** A batch of this size is sent at once. */
 const MAX_BATCH = 5_000;
 
-/** A batcher of samples, or of the lines that are written beside them. */
-export interface SampleBatcher<T> {
-  /** Adds items to the batch; resolves when the thread has taken them, rejects with its error. */
-  append(items: readonly T[]): Promise<void>;
-  /** Sends the batch now, so that a query that follows sees everything that was appended before. */
-  flush(): Promise<void>;
-  /** Items in the batch. */
-  readonly waiting: number;
-  /** Items appended since the start. */
-  readonly appended: number;
-}
-
-/** Creates a batcher that passes batches to `send` in order. */
-export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<void>): SampleBatcher<T> {
+/** Creates a batcher of samples, or of the lines that are written beside them. It passes batches to `send` in order. */
+export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<void>) {
   let batch: T[] = [];
   /** Settles for all callers of the current batch; null: it is empty. */
   let sent: PromiseWithResolvers<void> | null = null;
@@ -35,7 +23,8 @@ export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<vo
   };
 
   return {
-    append(items) {
+    /** Adds items to the batch; resolves when the thread has taken them, rejects with its error. */
+    append(items: readonly T[]): Promise<void> {
       if (items.length === 0) return Promise.resolve();
       appended += items.length;
       for (const item of items) batch.push(item);
@@ -48,11 +37,14 @@ export function createSampleBatcher<T>(send: (items: readonly T[]) => Promise<vo
       if (batch.length >= MAX_BATCH) void flush();
       return promise;
     },
+    /** Sends the batch now, so that a query that follows sees everything that was appended before. */
     flush,
-    get waiting() {
+    /** Items in the batch. */
+    get waiting(): number {
       return batch.length;
     },
-    get appended() {
+    /** Items appended since the start. */
+    get appended(): number {
       return appended;
     },
   };

@@ -2,7 +2,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 
 /** Why the store cannot be opened. */
 export class SamplesError extends Error {
@@ -73,8 +73,7 @@ export function examineSamplesFile(dataDir: string): string | null {
   try {
     const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     try {
-      const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-      return found === 'ok' ? null : String(found);
+      return findDamage(database);
     } finally {
       database.close();
     }
@@ -136,7 +135,8 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
       `${file} was written by a newer version of Upbeat. Run that version, or restore a copy.`,
     );
   }
-  if (!isNew) checkPages(database, file);
+  const detail = isNew || statSync(file).size > MAX_CHECKED_BYTES ? null : findDamage(database);
+  if (detail !== null) throw damaged(file, detail);
   database.exec(`
     PRAGMA auto_vacuum = INCREMENTAL;
     PRAGMA journal_mode = WAL;
@@ -147,12 +147,6 @@ function prepareFile(database: DatabaseSync, file: string, { installation }: Sam
   if (isNew) database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}`);
   database.exec(TABLES);
   if (installation !== undefined) claimFor(database, file, installation);
-}
-
-function checkPages(database: DatabaseSync, file: string): void {
-  if (statSync(file).size > MAX_CHECKED_BYTES) return;
-  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
-  if (found !== 'ok') throw damaged(file, String(found));
 }
 
 /** Claims a file that belongs to no installation yet, and refuses that of another one. */

@@ -33,6 +33,12 @@ export function isDiskRefusal(error: unknown, file: string): boolean {
   return isOnReadOnlyDisk(dirname(file));
 }
 
+/** What SQLite finds wrong with the pages of a database, all of which it reads; null: nothing. */
+export function findDamage(database: DatabaseSync): string | null {
+  const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+  return found === 'ok' ? null : String(found);
+}
+
 /** Opens an existing file for reading that cannot be shared because of {@link isDiskRefusal}. Throws SQLite's error. */
 export function openWithoutRoom(file: string): { database: DatabaseSync; access: SqliteAccess } {
   try {

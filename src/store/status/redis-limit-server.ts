@@ -1,17 +1,7 @@
 /** The counters of rate limits in Redis, which several processes share. */
+import { getOrInsert } from '../../async/bounded-map.ts';
 import { type RedisScript, redisScript, runScript } from './redis-client.ts';
-import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
-
-/** The shared counters. */
-export interface RedisLimitServer extends RedisPart {
-  readonly ready: boolean;
-  /**
-   * Runs a script for one key, to which the prefix is added; rejects if Redis does not respond in time. Simultaneous calls
-   * are run together: the script gets several keys and the arguments of each in turn, and returns an array with a result
-   * for each.
-   */
-  evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
-}
+import { openRedisConnection, type RedisContext } from './redis-connection.ts';
 
 interface Call extends PromiseWithResolvers<unknown> {
   readonly key: string;
@@ -28,9 +18,7 @@ const BATCH_MS = 1;
 const PROBE = redisScript("return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])");
 
 /** Opens the counters; they become ready later, or never. `timeoutMs`: timeout of a command, default 200. */
-export function openRedisLimitServer(
-  options: RedisContext & { readonly timeoutMs?: number },
-): RedisLimitServer {
+export function openRedisLimitServer(options: RedisContext & { readonly timeoutMs?: number }) {
   const { address, clock, timeoutMs = TIMEOUT_MS } = options;
   const { prefix } = address;
   const batches = new Map<string, { readonly script: RedisScript; waiting: Call[] }>();
@@ -70,12 +58,16 @@ export function openRedisLimitServer(
   }
 
   return {
-    get ready() {
+    get ready(): boolean {
       return connection.ready;
     },
-    evaluate(text, key, args) {
-      const batch = batches.get(text) ?? { script: redisScript(text), waiting: [] };
-      batches.set(text, batch);
+    /**
+     * Runs a script for one key, to which the prefix is added; rejects if Redis does not respond in time. Simultaneous
+     * calls are run together: the script gets several keys and the arguments of each in turn, and returns an array with a
+     * result for each.
+     */
+    evaluate(text: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
+      const batch = getOrInsert(batches, text, () => ({ script: redisScript(text), waiting: [] }));
       const call = { ...Promise.withResolvers<unknown>(), key: `${prefix}:limit:${key}`, args };
       if (batch.waiting.length === 0) {
         // A single request is not delayed.

@@ -35,7 +35,7 @@ const TIMEOUT_MS = 1_000;
  * whole list: records of other services are then removed from Redis.
  */
 export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisStatusStore {
-  const { address, clock, log, mayWrite = () => true } = options;
+  const { address, log, mayWrite = () => true } = options;
   const keys = statusKeys(address.prefix);
   const allKeys = [keys.records, keys.changes, keys.meta];
   const copy = createMemoryStatusStore({ log });
@@ -46,7 +46,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
   let filling: Promise<void> | null = null;
 
   const connection = openRedisConnection({
-    address,
+    ...options,
     purpose: 'status',
     timeoutMs: TIMEOUT_MS,
     async prepare(client) {
@@ -62,8 +62,6 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
       if (stored > epoch) supersede();
       else if (stored < epoch) throw new Error('it was emptied');
     },
-    clock,
-    log,
   });
   connection.watchReady(() => {
     if (loaded) fill();

@@ -44,13 +44,13 @@ return top
 
 /** Keeps the stream at `<prefix>:{events}:transitions` until it is closed. */
 export function openRedisTransitionStream(options: TransitionStreamOptions): RedisPart {
-  const { address, registry, mayWrite, clock, log } = options;
+  const { address, registry, mayWrite, log } = options;
   const key = `${address.prefix}:{events}:transitions`;
   /** Position up to which Redis has everything; null: not known. */
   let written: number | null = null;
 
   const connection = openRedisConnection({
-    address,
+    ...options,
     purpose: 'events',
     timeoutMs: TIMEOUT_MS,
     prepare: topOf,
@@ -59,8 +59,6 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
       if (written !== null && mayWrite() && (await topOf(client)) < written)
         throw new Error('it was emptied');
     },
-    clock,
-    log,
   });
   const writing = createCoalescingLoop(writeMissing);
   const write = () => void writing.run();

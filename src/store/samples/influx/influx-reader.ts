@@ -2,6 +2,7 @@
  * Reads samples by InfluxQL. Statements contain whole numbers only and no input of clients, and every statement is
  * bounded in time.
  */
+import { getOrInsert } from '../../../async/bounded-map.ts';
 import { DAY_MS, HOUR_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
@@ -167,9 +168,7 @@ function storeHours(
   for (const [place, at] of times.entries()) {
     const hour = hourOf(at);
     if (hour < span.from || hour + HOUR_MS > span.to || hour >= completeBefore || known.has(hour)) continue;
-    const list = byHour.get(hour);
-    if (list === undefined) byHour.set(hour, [outcomes[place] as number]);
-    else list.push(outcomes[place] as number);
+    getOrInsert(byHour, hour, () => []).push(outcomes[place] as number);
   }
   for (const [hour, list] of byHour) store(serviceId, hour, summarizeHour(list));
 }
