@@ -197,7 +197,7 @@ t.test(
       'own-editor': '/dashboard/pages/acme?q=bak',
       'own-german': '/p/acme?lang=de',
     };
-    for (const { name: look, colorScheme, viewport } of LOOKS) {
+    for (const { name: look, colorScheme, viewport, rules } of LOOKS) {
       const context = await browser.newContext({ colorScheme, viewport, storageState: state });
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
@@ -233,7 +233,7 @@ t.test(
         page.removeAllListeners('response');
         await shoot(page, `${name}-${look}`);
         // A phone shows the same colours and names as the light look.
-        if (look !== 'phone') t.same(await findFaults(page), [], `${name} ${look}`);
+        if (look !== 'phone') t.same(await findFaults(page, rules), [], `${name} ${look}`);
         const wide = await page.evaluate(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         );
