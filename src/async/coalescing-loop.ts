@@ -1,19 +1,7 @@
 /** A task that several callers request, and that runs once at a time. */
 
-/** The loop. */
-export interface CoalescingLoop {
-  readonly isRunning: boolean;
-  /**
-   * Runs the task, or runs it once more after the current run. Resolves after a run that began after the call;
-   * calls during one run share the next one.
-   */
-  run(): Promise<void>;
-  /** Resolves when the task is not running and no further run is wanted. */
-  idle(): Promise<void>;
-}
-
 /** Creates a loop over `task`, which must not reject. The first run begins within the call. */
-export function createCoalescingLoop(task: () => Promise<void>): CoalescingLoop {
+export function createCoalescingLoop(task: () => Promise<void>) {
   let current: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
@@ -26,10 +14,14 @@ export function createCoalescingLoop(task: () => Promise<void>): CoalescingLoop 
   }
 
   return {
-    get isRunning() {
+    get isRunning(): boolean {
       return current !== null;
     },
-    run() {
+    /**
+     * Runs the task, or runs it once more after the current run. Resolves after a run that began after the call;
+     * calls during one run share the next one.
+     */
+    run(): Promise<void> {
       if (next !== null) return next;
       if (current === null) return start();
       next = current.then(() => {
@@ -38,7 +30,8 @@ export function createCoalescingLoop(task: () => Promise<void>): CoalescingLoop 
       });
       return next;
     },
-    async idle() {
+    /** Resolves when the task is not running and no further run is wanted. */
+    async idle(): Promise<void> {
       for (let run = next ?? current; run !== null; run = next ?? current) await run;
     },
   };

@@ -1,19 +1,13 @@
 /** Bounds on the number of tasks that run at a time. */
 
-/** Runs a task as soon as fewer than the maximum are running; waiting tasks start in the order of the calls. */
-export type ConcurrencyLimiter = <T>(task: () => Promise<T>) => Promise<T>;
-
 /**
- * As {@link ConcurrencyLimiter}, with at most one running task for each key. A task that continues the work of an
- * earlier one (`isContinued`) precedes all waiting tasks, so that few intermediate results are in memory at a time.
+ * Creates a limiter of at most `maxRunning` tasks, 1 or more. It runs a task as soon as fewer are running; waiting
+ * tasks start in the order of the calls.
  */
-export type KeyedLimiter = <T>(key: string, task: () => Promise<T>, isContinued?: boolean) => Promise<T>;
-
-/** Creates a limiter of at most `maxRunning` tasks, 1 or more. */
-export function createConcurrencyLimiter(maxRunning: number): ConcurrencyLimiter {
+export function createConcurrencyLimiter(maxRunning: number) {
   const waiting: (() => void)[] = [];
   let running = 0;
-  return async (task) => {
+  return async <T>(task: () => Promise<T>): Promise<T> => {
     if (running >= maxRunning) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     try {
@@ -27,8 +21,12 @@ export function createConcurrencyLimiter(maxRunning: number): ConcurrencyLimiter
   };
 }
 
-/** Creates a limiter of at most `maxRunning` tasks over all keys. A task whose key is busy lets others pass. */
-export function createKeyedLimiter(maxRunning: number): KeyedLimiter {
+/**
+ * Creates a limiter of at most `maxRunning` tasks over all keys, and of one for each key. A task whose key is busy lets
+ * others pass. A task that continues the work of an earlier one (`isContinued`) precedes all waiting tasks, so that few
+ * intermediate results are in memory at a time.
+ */
+export function createKeyedLimiter(maxRunning: number) {
   const waiting: { readonly key: string; readonly start: () => Promise<void> }[] = [];
   const busy = new Set<string>();
   const startNext = (): void => {
@@ -43,7 +41,7 @@ export function createKeyedLimiter(maxRunning: number): KeyedLimiter {
       });
     }
   };
-  return (key, task, isContinued = false) =>
+  return <T>(key: string, task: () => Promise<T>, isContinued = false): Promise<T> =>
     new Promise((resolve, reject) => {
       const entry = { key, start: () => task().then(resolve, reject) };
       if (isContinued) waiting.unshift(entry);

@@ -1,34 +1,25 @@
-/** A set of listeners. */
-
-/** The listeners of one event, which passes `Args`. */
-export interface Listeners<Args extends readonly unknown[]> {
-  readonly size: number;
-  /** Adds a listener and returns the function that removes it. A listener added twice is called twice. */
-  add(listener: (...args: Args) => void): () => void;
-  /** Calls every listener in the order in which they were added. */
-  notify(...args: Args): void;
-  /** Removes all listeners. */
-  clear(): void;
-}
+/** The listeners of an event. */
 
 /**
- * Creates an empty set. A listener that throws does not keep the others from being called: `onError` gets its error.
- * Without `onError` the error is thrown to the caller of `notify`.
+ * Creates an empty set of listeners of one event, which passes `Args`. A listener that throws does not keep the others from
+ * being called: `onError` gets its error. Without `onError` the error is thrown to the caller of `notify`.
  */
 export function createListeners<Args extends readonly unknown[]>(
   onError?: (error: unknown, ...args: Args) => void,
-): Listeners<Args> {
+) {
   const entries = new Set<{ readonly listener: (...args: Args) => void }>();
   return {
-    get size() {
+    get size(): number {
       return entries.size;
     },
-    add(listener) {
+    /** Adds a listener and returns the function that removes it. A listener added twice is called twice. */
+    add(listener: (...args: Args) => void): () => void {
       const entry = { listener };
       entries.add(entry);
       return () => void entries.delete(entry);
     },
-    notify(...args) {
+    /** Calls every listener in the order in which they were added. */
+    notify(...args: Args): void {
       for (const { listener } of entries) {
         try {
           listener(...args);
@@ -38,6 +29,6 @@ export function createListeners<Args extends readonly unknown[]>(
         }
       }
     },
-    clear: () => entries.clear(),
+    clear: (): void => entries.clear(),
   };
 }

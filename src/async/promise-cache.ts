@@ -15,13 +15,6 @@ export interface PromiseCacheOptions<Value> {
   readonly recover?: (error: unknown, last: Value | null) => Value | null;
 }
 
-/** Returns the value of a key; it is made again if its content is another one, or its time is over. */
-export type PromiseCache<Key, Value> = (
-  key: Key,
-  content: string,
-  make: () => Promise<Value>,
-) => Promise<Value>;
-
 interface Entry<Value> {
   readonly content: string;
   readonly madeAt: number;
@@ -29,15 +22,18 @@ interface Entry<Value> {
   readonly last: Value | null;
 }
 
-/** Creates an empty cache. */
+/**
+ * Creates an empty cache: a function that returns the value of a key. The value is made again if its content is another
+ * one, or its time is over.
+ */
 export function createPromiseCache<Key, Value>({
   maxEntries,
   maxAgeMs,
   now,
   recover = () => null,
-}: PromiseCacheOptions<Value>): PromiseCache<Key, Value> {
+}: PromiseCacheOptions<Value>) {
   const entries = new BoundedMap<Key, Entry<Value>>(maxEntries);
-  return (key, content, make) => {
+  return (key: Key, content: string, make: () => Promise<Value>): Promise<Value> => {
     const known = entries.get(key);
     const madeAt = now();
     if (known?.content === content && Math.abs(madeAt - known.madeAt) < maxAgeMs) return known.value;

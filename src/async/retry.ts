@@ -1,28 +1,21 @@
 /** Retries of what failed for a reason that may pass. */
 
-/** The growing pauses between retries of one operation. */
-export interface Backoff {
-  /** The pause before the next retry, milliseconds; the one after it is twice as long, up to the maximum. */
-  next(): number;
-  /** The pause that `next` will return, milliseconds. */
-  readonly pauseMs: number;
-  /** After a success: the next pause is the first one again. */
-  reset(): void;
-}
-
-/** Creates pauses that double from `firstMs` to `maxMs`. */
-export function createBackoff(firstMs: number, maxMs: number): Backoff {
+/** Creates the pauses between retries of one operation, which double from `firstMs` to `maxMs`. */
+export function createBackoff(firstMs: number, maxMs: number) {
   let pauseMs = firstMs;
   return {
-    next() {
+    /** The pause before the next retry, milliseconds; the one after it is twice as long, up to the maximum. */
+    next(): number {
       const pause = pauseMs;
       pauseMs = Math.min(maxMs, pauseMs * 2);
       return pause;
     },
-    get pauseMs() {
+    /** The pause that `next` will return, milliseconds. */
+    get pauseMs(): number {
       return pauseMs;
     },
-    reset() {
+    /** After a success: the next pause is the first one again. */
+    reset(): void {
       pauseMs = firstMs;
     },
   };

@@ -10,16 +10,6 @@ import { readAddresses, readTxtRecords } from '../outbound/name-client.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 
-/** The token and its places. */
-interface ProofInstructions {
-  /** Name of the TXT record. */
-  readonly recordName: string;
-  /** Its value, and the content of the file. */
-  readonly word: string;
-  /** Address of the file. */
-  readonly fileUrl: string;
-}
-
 /** Options of the proofs. */
 interface DomainProofOptions {
   readonly registry: Pick<FactStore, 'getFact' | 'setFact'>;
@@ -30,13 +20,7 @@ interface DomainProofOptions {
 }
 
 /** Proofs of domains. */
-export interface DomainProofs {
-  instructions(accountId: number, domain: string): ProofInstructions;
-  /** Checks both places. Null: the token is there; otherwise the refusal says what was found. */
-  check(accountId: number, domain: string): Promise<Refusal | null>;
-  /** The current addresses of the domain. */
-  addresses(domain: string): Promise<string[]>;
-}
+export type DomainProofs = Awaited<ReturnType<typeof openDomainProofs>>;
 
 const SECRET_FACT = 'domain-proof-secret';
 const TIMEOUT_MS = 5_000;
@@ -44,7 +28,7 @@ const MAX_FILE_BYTES = 4_096;
 const MAX_REDIRECTS = 2;
 
 /** Opens the proofs of this installation; the first start creates the secret. */
-export async function openDomainProofs(options: DomainProofOptions): Promise<DomainProofs> {
+export async function openDomainProofs(options: DomainProofOptions) {
   const { registry, outbound, policy, nameservers } = options;
   let secret = await registry.getFact(SECRET_FACT);
   if (secret === null) {
@@ -52,18 +36,25 @@ export async function openDomainProofs(options: DomainProofOptions): Promise<Dom
     await registry.setFact(SECRET_FACT, secret);
   }
   const key = secret;
-  const instructions = (accountId: number, domain: string): ProofInstructions => {
+  /** The token and its places. */
+  const instructions = (accountId: number, domain: string) => {
     const digest = createHmac('sha256', key).update(`${accountId}\n${domain}`).digest('hex');
     return {
+      /** Name of the TXT record. */
       recordName: `_upbeat.${domain}`,
+      /** Its value, and the content of the file. */
       word: `upbeat-verify=${digest.slice(0, 40)}`,
+      /** Address of the file. */
       fileUrl: `https://${domain}/.well-known/upbeat-verify`,
     };
   };
   return {
     instructions,
-    addresses: (domain) => readAddresses(domain, { nameservers, timeoutMs: TIMEOUT_MS }),
-    async check(accountId, domain) {
+    /** The current addresses of the domain. */
+    addresses: (domain: string): Promise<string[]> =>
+      readAddresses(domain, { nameservers, timeoutMs: TIMEOUT_MS }),
+    /** Checks both places. Null: the token is there; otherwise the refusal says what was found. */
+    async check(accountId: number, domain: string): Promise<Refusal | null> {
       const { recordName, word, fileUrl } = instructions(accountId, domain);
       const [records, file] = await Promise.all([
         readTxtRecords(recordName, { nameservers, timeoutMs: TIMEOUT_MS }),

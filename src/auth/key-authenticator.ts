@@ -12,16 +12,6 @@ type Authentication =
   | { readonly kind: 'key'; readonly key: ApiKey }
   | { readonly kind: 'invalid' };
 
-/** Reads `Authorization` headers. */
-interface KeyAuthenticator {
-  /** Authenticates a header; undefined: there is none. Rejects only if the registry is unavailable. */
-  authenticate(authorization: string | undefined): Promise<Authentication>;
-  /** The same from the cache; undefined: call `authenticate`, which queries the registry. */
-  peek(authorization: string | undefined): Authentication | undefined;
-  /** Stores the last-used times and stops. */
-  close(): Promise<void>;
-}
-
 /** Options of the authenticator. */
 interface KeyAuthenticatorOptions {
   readonly registry: Pick<KeyStore, 'findKey' | 'touchKeys'>;
@@ -49,8 +39,8 @@ interface CachedKey {
   readonly readAt: number;
 }
 
-/** Creates an authenticator. Only valid keys are cached, so that a new key works at once. */
-export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAuthenticator {
+/** Creates what reads `Authorization` headers. Only valid keys are cached, so that a new key works at once. */
+export function createKeyAuthenticator(options: KeyAuthenticatorOptions) {
   const { registry, clock, maxCachedKeys = 10_000 } = options;
   const cached = new Map<string, CachedKey>();
   const queries = new Map<string, { readonly readAt: number; readonly key: Promise<ApiKey | null> }>();
@@ -111,17 +101,20 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions): KeyAut
   };
 
   return {
-    peek(authorization) {
+    /** As `authenticate`, from the cache; undefined: call `authenticate`, which queries the registry. */
+    peek(authorization: string | undefined): Authentication | undefined {
       const credentials = readAuthorization(authorization);
       return 'kind' in credentials ? credentials : fromCache(idOf(credentials), credentials);
     },
-    async authenticate(authorization) {
+    /** Authenticates a header; undefined: there is none. Rejects only if the registry is unavailable. */
+    async authenticate(authorization: string | undefined): Promise<Authentication> {
       const credentials = readAuthorization(authorization);
       if ('kind' in credentials) return credentials;
       const id = idOf(credentials);
       return fromCache(id, credentials) ?? lookUp(id, credentials);
     },
-    close: () => uses.close(),
+    /** Stores the last-used times and stops. */
+    close: (): Promise<void> => uses.close(),
   };
 }
 

@@ -21,39 +21,34 @@ interface SessionsOptions {
 }
 
 /** Sessions. */
-export interface Sessions {
-  /** Opens a session. The token goes into the cookie and nowhere else. */
-  open(accountId: number): Promise<{ readonly token: string; readonly expiresAt: number }>;
-  /** The session of a token; null if there is none or it has ended. */
-  find(token: string): Promise<OpenSession | null>;
-  /** Ends the session of a token, if it exists. */
-  end(token: string): Promise<void>;
-  /** Ends all sessions of an account on all devices. */
-  endAll(accountId: number): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
 
 /** Creates the sessions over the registry. */
-export function createSessions({ registry, clock }: SessionsOptions): Sessions {
+export function createSessions({ registry, clock }: SessionsOptions) {
   return {
-    async open(accountId) {
+    /** Opens a session. The token goes into the cookie and nowhere else. */
+    async open(accountId: number): Promise<{ readonly token: string; readonly expiresAt: number }> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const createdAt = clock.now();
       const expiresAt = createdAt + SESSION_MS;
       await registry.createSession({ sha256: digest(token), accountId, createdAt, expiresAt });
       return { token, expiresAt };
     },
-    async find(token) {
+    /** The session of a token; null if there is none or it has ended. */
+    async find(token: string): Promise<OpenSession | null> {
       if (!TOKEN_FORM.test(token)) return null;
       const session = await registry.findSession(digest(token), clock.now());
       return session === null ? null : { ...session, formToken: formTokenOf(token) };
     },
-    async end(token) {
+    /** Ends the session of a token, if it exists. */
+    async end(token: string): Promise<void> {
       if (TOKEN_FORM.test(token)) await registry.endSession(digest(token));
     },
-    endAll: (accountId) => registry.endSessionsOf(accountId),
+    /** Ends all sessions of an account on all devices. */
+    endAll: (accountId: number): Promise<void> => registry.endSessionsOf(accountId),
   };
 }
 

@@ -8,17 +8,6 @@ import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { readCatalogue } from './read-catalogue.ts';
 
-/** A catalogue that is being watched. */
-interface CatalogueWatch {
-  /**
-   * Reloads the file on request: a list that was refused before is validated again, and its problems are logged again.
-   * Resolves when the list has been applied or refused. Never rejects.
-   */
-  reload(): Promise<void>;
-  /** Stops watching; nothing is applied or logged afterwards. */
-  close(): void;
-}
-
 /** Options of the watch. */
 interface CatalogueWatchOptions {
   readonly file: string;
@@ -44,10 +33,7 @@ export async function loadCatalogue(
 }
 
 /** Watches `file`, whose content `seen` has been read already. An invalid file is only logged. */
-export function watchCatalogue(
-  seen: string,
-  { file, onChange, clock, log }: CatalogueWatchOptions,
-): CatalogueWatch {
+export function watchCatalogue(seen: string, { file, onChange, clock, log }: CatalogueWatchOptions) {
   let takenText = seen;
   let refusedText: string | null = null;
   let lastProblem: string | null = null;
@@ -86,8 +72,13 @@ export function watchCatalogue(
   });
   const stopPolling = clock.every(POLL_MS, () => void look(false));
   return {
-    reload: () => look(true),
-    close() {
+    /**
+     * Reloads the file on request: a list that was refused before is validated again, and its problems are logged again.
+     * Resolves when the list has been applied or refused. Never rejects.
+     */
+    reload: (): Promise<void> => look(true),
+    /** Stops watching; nothing is applied or logged afterwards. */
+    close(): void {
       closed = true;
       cancelQuiet();
       stopPolling();

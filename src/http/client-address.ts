@@ -5,18 +5,18 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Finds the client of a request from the socket's address and the `X-Forwarded-For` header. */
-export type ClientReader = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
-
-/** Makes a reader. `trustedProxies` are addresses or CIDR blocks. Throws for one that is neither. */
-export function createClientReader(trustedProxies: readonly string[]): ClientReader {
+/**
+ * Makes what finds the client of a request, from the socket's address and the `X-Forwarded-For` header.
+ * `trustedProxies` are addresses or CIDR blocks. Throws for one that is neither.
+ */
+export function createClientReader(trustedProxies: readonly string[]) {
   const blocks = trustedProxies.map((text) =>
     ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
   );
   const isTrusted = (address: Address) =>
     blocks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 
-  return (remoteAddress, forwardedFor) => {
+  return (remoteAddress: string | undefined, forwardedFor: string | undefined): string => {
     if (blocks.length === 0 && remoteAddress !== undefined && !remoteAddress.includes(':'))
       return remoteAddress;
     let client = parse(remoteAddress ?? '');

@@ -38,9 +38,6 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-/** Handles a request for a route. Never rejects. */
-export type Pipeline = (route: Route, request: HttpRequest) => Promise<HttpResponse>;
-
 const ALLOWED = 'GET, HEAD, OPTIONS';
 const ALLOWED_POST = 'POST, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
@@ -61,14 +58,8 @@ const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_PO
 
 const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
-/** Makes the pipeline. */
-export function createPipeline({
-  siteUrl,
-  authenticator,
-  explain,
-  limiters,
-  log,
-}: PipelineOptions): Pipeline {
+/** Makes the pipeline, which handles a request for a route. It never rejects. */
+export function createPipeline({ siteUrl, authenticator, explain, limiters, log }: PipelineOptions) {
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
@@ -134,7 +125,7 @@ export function createPipeline({
     return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
   };
 
-  return async (route, request) => {
+  return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
     if (request.method === 'OPTIONS' && route.anyMethod !== true) {
       const preflight =
         route.post !== undefined

@@ -126,13 +126,6 @@ function describeHeatmap(): OpenApiOperation {
   };
 }
 
-/** Reads the cells of services in a span of the window: rows in the order of the services. Throws what the store throws. */
-export type ReadCells = (
-  serviceIds: readonly number[],
-  window: PictureWindow,
-  span: PictureSpan,
-) => Promise<Uint8Array>;
-
 /** What is known of a service in a window. */
 interface Row {
   readonly to: number;
@@ -148,8 +141,11 @@ const STEPS_READ_AGAIN = 3;
 /** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
 const ROWS_KEPT = 5_000;
 
-/** Makes the reader. */
-export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>): ReadCells {
+/**
+ * Makes the reader of the cells of services in a span of a window: rows in the order of the services. It throws what
+ * the store throws.
+ */
+export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>) {
   const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
   const limit = createConcurrencyLimiter(MAX_READS);
 
@@ -197,7 +193,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     return all;
   };
 
-  return (serviceIds, window, span) => {
+  return (serviceIds: readonly number[], window: PictureWindow, span: PictureSpan): Promise<Uint8Array> => {
     const of = windows.get(window) ?? {
       rows: new BoundedMap<number, Row>(ROWS_KEPT),
       last: Promise.resolve(),

@@ -53,15 +53,11 @@ const HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': PICTURE_CACHING 
 /** A picture with the same content is drawn at most once in this time. */
 const PICTURE_KEPT_MS = 60_000;
 
-/** Returns the cached response for a key, or draws it again if its content has changed or a minute has passed. */
-export type PictureCache = (
-  place: string,
-  content: string,
-  draw: () => Promise<Uint8Array>,
-) => Promise<HttpResponse>;
-
-/** Makes a cache of `maxEntries` pictures. While the sample store is out of reach, {@link lastOrUnavailable} is used. */
-export function createPictureCache(maxEntries: number, now: () => number): PictureCache {
+/**
+ * Makes a cache of `maxEntries` pictures. A picture is drawn again if its content has changed or a minute has passed.
+ * While the sample store is out of reach, {@link lastOrUnavailable} is used.
+ */
+export function createPictureCache(maxEntries: number, now: () => number) {
   const maxAgeMs = PICTURE_KEPT_MS;
   const cached = createPromiseCache<string, HttpResponse>({
     maxEntries,
@@ -69,7 +65,7 @@ export function createPictureCache(maxEntries: number, now: () => number): Pictu
     now,
     recover: lastOrUnavailable,
   });
-  return (place, content, draw) =>
+  return (place: string, content: string, draw: () => Promise<Uint8Array>) =>
     cached(place, content, async () => {
       const body = await draw();
       return { status: 200, headers: HEADERS, body, etag: entityTag(body) };

@@ -25,12 +25,6 @@ interface WebhookSenderOptions {
   readonly isOurs: () => boolean;
 }
 
-/** A running sender. */
-interface WebhookSender {
-  /** Resolves when the deliveries in flight have ended, or were aborted after 5 s; the next monitor sends those again. */
-  stop(): Promise<void>;
-}
-
 /** Delays after the failed attempts, over a day in total. */
 export const RETRY_AFTER_MS: readonly number[] = [
   5 * SECOND_MS,
@@ -53,7 +47,7 @@ const KEPT_MS = 30 * DAY_MS;
 const JITTER = 0.1;
 
 /** Starts the sender. */
-export function startWebhookSender(options: WebhookSenderOptions): WebhookSender {
+export function startWebhookSender(options: WebhookSenderOptions) {
   const { registry, outbound, policy, clock, random, log, isOurs } = options;
   const end = new AbortController();
   /** Deliveries in flight by id; they are still due in the registry. */
@@ -164,7 +158,8 @@ export function startWebhookSender(options: WebhookSenderOptions): WebhookSender
   const cancel: Cancel = clock.every(POLL_INTERVAL_MS, poll);
   poll();
   return {
-    async stop() {
+    /** Resolves when the deliveries in flight have ended, or were aborted after 5 s; the next monitor sends those again. */
+    async stop(): Promise<void> {
       stopped = true;
       cancel();
       const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());

@@ -1,6 +1,6 @@
 /** Writes DNS queries and reads the replies to them (RFC 1035, EDNS by RFC 6891), by the codec of dns-packet. */
 import { isIP } from 'node:net';
-import { type Answer, decode, encode, type Packet, RECURSION_DESIRED } from 'dns-packet';
+import { type Answer, decode, encode, type OptAnswer, type Packet, RECURSION_DESIRED } from 'dns-packet';
 
 /** Record types that are asked for. */
 export type RecordType = 'A' | 'AAAA' | 'TXT' | 'NS';
@@ -52,14 +52,17 @@ export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean
     questions: [{ type, name, class: 'IN' }],
   };
   if (!edns) return encode(packet);
-  const option = {
+  const option: OptAnswer = {
     type: 'OPT',
     name: '.',
     udpPayloadSize: MAX_DATAGRAM_BYTES,
+    extendedRcode: 0,
+    ednsVersion: 0,
     flags: 0,
+    flag_do: false,
     options: [],
-  } as const;
-  return encode({ ...packet, additionals: [option as unknown as Answer] });
+  };
+  return encode({ ...packet, additionals: [option] });
 }
 
 /** Reads a packet; null: it is no reply to this query. */

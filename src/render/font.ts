@@ -48,8 +48,7 @@ export function loadFont(weight: Weight): Font {
 
 function readFont(weight: Weight) {
   const path = new URL(`../../assets/fonts/${FILES[weight]}`, import.meta.url).pathname;
-  const parsed = registerFont(decodeURIComponent(path), `upbeat-${weight}`).loadSync()
-    .font as unknown as ParsedFont;
+  const parsed: ParsedFont = registerFont(decodeURIComponent(path), `upbeat-${weight}`).loadSync().font;
   const top = (character: string) => {
     const ys = outline(parsed, character).flatMap((step) => ('y1' in step ? [step.y, step.y1] : [step.y]));
     return -Math.min(...ys);

@@ -1,5 +1,5 @@
 /** The API and the pages as one Koa application over the URL table of `routes.ts`. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
@@ -43,25 +43,13 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly log: Log;
 }
 
-/** The running application. */
-export interface App {
-  /** For `http.createServer`. */
-  readonly listener: RequestListener;
-  /** Open event streams. */
-  readonly openStreams: number;
-  /** Changes the limits while running. */
-  setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void;
-  /** Closes the event streams, so that the server can stop. */
-  close(): void;
-}
-
 /** Requests a minute of an address for pages and what they load. */
 const PAGES_PER_MINUTE = 600;
 /** Hot routes that skip Koa and its router; the response is the same. */
 const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 
 /** Makes the application. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
   const { anonymousPerMinute, authenticatedPerMinute, silenceMs, domainsPerAccount } = settings;
@@ -151,7 +139,8 @@ export function createApp(options: AppOptions): App {
   );
 
   return {
-    listener(message, response) {
+    /** For `http.createServer`. */
+    listener(message: IncomingMessage, response: ServerResponse): void {
       const url = message.url ?? '/';
       const mark = url.indexOf('?');
       const path = mark === -1 ? url : url.slice(0, mark);
@@ -170,21 +159,20 @@ export function createApp(options: AppOptions): App {
         response.destroy();
       });
     },
-    get openStreams() {
+    /** Open event streams. */
+    get openStreams(): number {
       return streams.open;
     },
-    setLimits(anonymous, authenticated) {
-      limitsInForce = {
-        ...limitsInForce,
-        anonymousPerMinute: anonymous,
-        authenticatedPerMinute: authenticated,
-      };
+    /** Changes the limits while running. */
+    setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void {
+      limitsInForce = { ...limitsInForce, anonymousPerMinute, authenticatedPerMinute };
       for (const bucket of [limiters.api, limiters.pictures]) {
-        bucket.anonymous.setMax(anonymous);
-        bucket.authenticated.setMax(authenticated);
+        bucket.anonymous.setMax(anonymousPerMinute);
+        bucket.authenticated.setMax(authenticatedPerMinute);
       }
     },
-    close: () => streams.close(),
+    /** Closes the event streams, so that the server can stop. */
+    close: (): void => streams.close(),
   };
 }
 

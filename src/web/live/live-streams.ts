@@ -43,9 +43,6 @@ export interface LiveSources {
   readonly monitorUpdate: (language: Language) => LiveUpdate;
 }
 
-/** Streams of pages that are open. */
-export type LiveStreams = ReturnType<typeof createLiveStreams>;
-
 /** Bounds: a page in a hidden tab holds none, and a browser at most six to a site. */
 export const LIVE_BOUNDS = { perClient: 60, inAll: 5_000, pages: 200 } as const;
 
@@ -73,7 +70,7 @@ interface Stream {
   readonly serviceIds: ReadonlySet<number> | null;
 }
 
-/** Makes the streams. */
+/** Makes the streams of pages that are open. */
 export function createLiveStreams(sources: LiveSources) {
   const { changes, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
