@@ -19,29 +19,16 @@ export interface Behaviour<State, Message, Effect> {
   readonly overflow: OverflowPolicy;
 }
 
-/** A group of actors by number. */
-export interface ActorGroup<State, Message> {
-  /** Adds an actor, or replaces the state of the one with this number. */
-  add(id: number, state: State): void;
-  /** Undefined: there is no such actor. */
-  state(id: number): State | undefined;
-  /** Removes an actor and its mailbox. */
-  remove(id: number): void;
-  /** False: there is no such actor, or its full mailbox refused the message. */
-  send(id: number, message: Message): boolean;
-  readonly size: number;
-}
-
-/** Creates an empty group. */
+/** Creates an empty group of actors by number. */
 export function createActorGroup<State, Message, Effect>({
   handle,
   perform,
   mailboxLimit,
   overflow,
-}: Behaviour<State, Message, Effect>): ActorGroup<State, Message> {
+}: Behaviour<State, Message, Effect>) {
   const states = new Map<number, State>();
   /** Actors that are handling a message, with the messages that arrived meanwhile. */
-  const busy = new Map<number, Mailbox<Message> | null>();
+  const busy = new Map<number, ReturnType<typeof createMailbox<Message>> | null>();
 
   const run = (id: number, first: Message) => {
     busy.set(id, null);
@@ -59,13 +46,17 @@ export function createActorGroup<State, Message, Effect>({
   };
 
   return {
-    add: (id, state) => void states.set(id, state),
-    state: (id) => states.get(id),
-    remove(id) {
+    /** Adds an actor, or replaces the state of the one with this number. */
+    add: (id: number, state: State): void => void states.set(id, state),
+    /** Undefined: there is no such actor. */
+    state: (id: number): State | undefined => states.get(id),
+    /** Removes an actor and its mailbox. */
+    remove(id: number): void {
       states.delete(id);
       if (busy.has(id)) busy.set(id, null);
     },
-    send(id, message) {
+    /** False: there is no such actor, or its full mailbox refused the message. */
+    send(id: number, message: Message): boolean {
       if (!states.has(id)) return false;
       const waiting = busy.get(id);
       if (waiting === undefined) {
@@ -76,7 +67,7 @@ export function createActorGroup<State, Message, Effect>({
       busy.set(id, mailbox);
       return mailbox.put(message);
     },
-    get size() {
+    get size(): number {
       return states.size;
     },
   };
@@ -85,22 +76,14 @@ export function createActorGroup<State, Message, Effect>({
 /** What a full mailbox does: `reject` refuses the new message, `drop_oldest` drops the oldest one. */
 export type OverflowPolicy = 'reject' | 'drop_oldest';
 
-/** A bounded queue of messages for one actor. */
-interface Mailbox<Message> {
-  /** Adds a message; false: it was refused. */
-  put(message: Message): boolean;
-  /** Takes the oldest; undefined: there is none. */
-  take(): Message | undefined;
-  readonly size: number;
-}
-
-/** Creates a mailbox for at most `limit` messages (1 or more). Throws a RangeError for another limit. */
-export function createMailbox<Message>(limit: number, overflow: OverflowPolicy): Mailbox<Message> {
+/** Creates a mailbox, a queue for at most `limit` messages (1 or more). Throws a RangeError for another limit. */
+export function createMailbox<Message>(limit: number, overflow: OverflowPolicy) {
   if (!Number.isInteger(limit) || limit < 1)
     throw new RangeError(`a mailbox holds at least 1 message, not ${limit}`);
   const messages: Message[] = [];
   return {
-    put(message) {
+    /** Adds a message; false: it was refused. */
+    put(message: Message): boolean {
       if (messages.length === limit) {
         if (overflow === 'reject') return false;
         messages.shift();
@@ -108,8 +91,9 @@ export function createMailbox<Message>(limit: number, overflow: OverflowPolicy):
       messages.push(message);
       return true;
     },
-    take: () => messages.shift(),
-    get size() {
+    /** Takes the oldest; undefined: there is none. */
+    take: (): Message | undefined => messages.shift(),
+    get size(): number {
       return messages.length;
     },
   };

@@ -2,37 +2,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The program's metrics. Names begin with `upbeat_` and follow Prometheus' naming rules. */
-export interface Metrics {
-  readonly contentType: string;
-  /** The exposition in Prometheus' text format. */
-  render(): Promise<string>;
-  /** Adds a gauge whose value is read at each scrape. */
-  gauge(name: string, help: string, read: () => number): void;
-  /** Adds a gauge with one label; `read` returns the value for each label value. */
-  gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void;
-  /** Adds a gauge with several labels; `read` returns every value with its labels. */
-  gaugeByAll(
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: () => readonly LabelledValue[],
-  ): void;
-  /** Adds a counter that is kept elsewhere and only grows. */
-  counter(name: string, help: string, read: () => number): void;
-  /** Adds constant facts as labels of a gauge that is always 1. */
-  info(name: string, help: string, facts: Readonly<Record<string, string>>): void;
-  /** Counts a completed request; `seconds` from its arrival to the end of its response. */
-  noteRequest(route: string, status: number, seconds: number): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** A value of a metric with several labels. */
-export interface LabelledValue {
+interface LabelledValue {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
 /** Creates a set that contains only the metrics of the process (memory, CPU, event loop). */
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'upbeat_' });
   // Gauges named like counters; each is the sum of the metric by type without the suffix.
@@ -52,9 +31,11 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
   return {
-    contentType: registry.contentType,
-    render: () => registry.metrics(),
-    gauge(name, help, read) {
+    contentType: registry.contentType as string,
+    /** The exposition in Prometheus' text format. */
+    render: (): Promise<string> => registry.metrics(),
+    /** Adds a gauge whose value is read at each scrape. */
+    gauge(name: string, help: string, read: () => number): void {
       new Gauge({
         name,
         help,
@@ -64,7 +45,8 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    gaugeBy(name, help, label, read) {
+    /** Adds a gauge with one label; `read` returns the value for each label value. */
+    gaugeBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
       new Gauge({
         name,
         help,
@@ -77,7 +59,13 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    gaugeByAll(name, help, labelNames, read) {
+    /** Adds a gauge with several labels; `read` returns every value with its labels. */
+    gaugeByAll(
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      read: () => readonly LabelledValue[],
+    ): void {
       new Gauge({
         name,
         help,
@@ -89,7 +77,8 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    counter(name, help, read) {
+    /** Adds a counter that is kept elsewhere and only grows. */
+    counter(name: string, help: string, read: () => number): void {
       let seen = 0;
       new Counter({
         name,
@@ -102,10 +91,12 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    info(name, help, facts) {
+    /** Adds constant facts as labels of a gauge that is always 1. */
+    info(name: string, help: string, facts: Readonly<Record<string, string>>): void {
       new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);
     },
-    noteRequest(route, status, seconds) {
+    /** Counts a completed request; `seconds` from its arrival to the end of its response. */
+    noteRequest(route: string, status: number, seconds: number): void {
       requests.inc({ route, status });
       durations.observe({ route }, seconds);
     },
