@@ -27,7 +27,7 @@ import { startHelper } from './child.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
 import { makeServices, RECORD_OPTIONS } from './services.ts';
 
-const SERVICES = 30_000;
+const SERVICES = 20_000;
 /** Results of each service: they are a few seconds apart, so that almost each has a commit of its own. */
 const RESULTS_EACH = 8;
 const LISTENERS = 64;

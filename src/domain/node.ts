@@ -34,6 +34,8 @@ export interface NodeState {
 
 /** From this difference to Redis' clock on, a node's clock is off, milliseconds. */
 export const CLOCK_OFF_MS = 1_000;
+/** Results of a node whose clock differs by more are dropped, milliseconds: no correction can be trusted. */
+export const MAX_CLOCK_OFFSET_MS = 86_400_000;
 
 /** Whether `text` is the name of a node: 1 to 64 letters, digits, `.`, `_` and `-`. */
 export function isNodeName(text: string): boolean {
@@ -75,9 +77,14 @@ export function countNodes(
   );
 }
 
-/** How far a node's clock is off, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis' clock. */
+/**
+ * How far a node's clock is off and what follows, for people: `12.3 s ahead of Redis' clock`; null: it agrees with Redis'
+ * clock.
+ */
 export function describeClockOffset(offsetMs: number): string | null {
   if (Math.abs(offsetMs) < CLOCK_OFF_MS) return null;
   const seconds = (Math.abs(offsetMs) / 1_000).toFixed(1);
-  return `${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} Redis' clock`;
+  const consequence =
+    Math.abs(offsetMs) > MAX_CLOCK_OFFSET_MS ? ', so that results of its checks are dropped' : '';
+  return `${seconds} s ${offsetMs > 0 ? 'ahead of' : 'behind'} Redis' clock${consequence}`;
 }

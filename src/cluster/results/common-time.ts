@@ -1,10 +1,7 @@
 /** Wall times of a node as times of the clock that all nodes share, which is that of Redis. */
-import { CLOCK_OFF_MS } from '../../domain/node.ts';
+import { CLOCK_OFF_MS, MAX_CLOCK_OFFSET_MS } from '../../domain/node.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
 import type { NodeResults } from './result-codec.ts';
-
-/** Results of a node whose clock is off by more are refused, milliseconds. */
-export const MAX_CLOCK_OFFSET_MS = 86_400_000;
 
 /**
  * The results with corrected times. A difference below {@link CLOCK_OFF_MS} stays, since it cannot be told from the
