@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createSecretBox, findKey, keyFile } from '../../src/store/registry/secret-box.ts';
+import { testOverBoth } from '../support/both-registries.ts';
 import { NOON } from './registry-fixtures.ts';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
@@ -15,8 +16,8 @@ const open = (dataDir: string, secretKey: string | null = null) =>
   openRegistryMethods({ dataDir, domainsPerAccount: 10, secretKey });
 
 /** A registry with a webhook; the id of its account. */
-async function withWebhook(dataDir: string, secretKey: string | null = null) {
-  const registry = await open(dataDir, secretKey);
+async function withWebhook(opening: Promise<RegistryMethods>) {
+  const registry = await opening;
   await registry.checkSecrets();
   await registry.sealSecrets();
   const { id: accountId } = await registry.ensureAccount('ada', NOON);
@@ -31,7 +32,7 @@ function filesWith(folder: string, text: string): string[] {
 
 t.test('it writes no secret in clear into any file, and reads each again', async (t) => {
   const dataDir = t.testdir();
-  const { registry, accountId } = await withWebhook(dataDir);
+  const { registry, accountId } = await withWebhook(open(dataDir));
   t.match(await registry.webhooksOf(accountId), [{ secret: SECRET }]);
   t.same(filesWith(dataDir, SECRET.slice(6)), [], 'beside the running program');
   t.not(filesWith(dataDir, URL).length, 0, 'the files are those that are written');
@@ -48,7 +49,7 @@ t.test(
   'it encrypts what an earlier version stored in clear, and leaves nothing of it in the files',
   async (t) => {
     const dataDir = t.testdir();
-    const first = await withWebhook(dataDir);
+    const first = await withWebhook(open(dataDir));
     const { accountId } = first;
     await first.registry.close();
     rmSync(keyFile(dataDir));
@@ -68,48 +69,54 @@ t.test(
   },
 );
 
-t.test('it takes the key of the setting before that of the file', async (t) => {
+testOverBoth('it takes the key of the setting before that of the file', async (t, makePlace) => {
   for (const key of [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')]) {
-    const dataDir = t.testdir();
-    const { registry, accountId } = await withWebhook(dataDir, key);
-    t.throws(() => statSync(keyFile(dataDir)), 'no file is made');
+    const place = await makePlace(t);
+    const { registry, accountId } = await withWebhook(place.open({ secretKey: key }));
+    t.throws(() => statSync(keyFile(place.dataDir)), 'no file is made');
+    t.notMatch(JSON.stringify(await place.read('SELECT * FROM webhooks')), SECRET.slice(6));
     await registry.close();
-    const without = await open(dataDir);
+    const without = await place.open();
     await t.rejects(without.checkSecrets(), { code: 'secrets_key', message: /is missing\..*secrets\.key/ });
     await without.close();
-    const other = await open(dataDir, randomBytes(32).toString('hex'));
+    const other = await place.open({ secretKey: randomBytes(32).toString('hex') });
     await t.rejects(other.checkSecrets(), { code: 'secrets_key', message: /does not fit/ });
     await t.rejects(other.webhooksOf(accountId), { code: 'secrets_key' });
     await other.close();
   }
 });
 
-t.test('it says what to do where the key is lost, and begins anew when it is told to', async (t) => {
-  const dataDir = t.testdir();
-  const { registry, accountId } = await withWebhook(dataDir);
-  await registry.close();
-  for (const damage of [
-    () => rmSync(keyFile(dataDir)),
-    () => writeFileSync(keyFile(dataDir), 'no key'),
-    () => writeFileSync(keyFile(dataDir), randomBytes(32).toString('hex')),
-  ]) {
-    damage();
-    const broken = await open(dataDir);
-    await t.rejects(broken.checkSecrets(), {
-      code: 'secrets_key',
-      message: /backup.*npx upbeat secrets reset/,
-    });
-    await broken.close();
-  }
-  const reset = await open(dataDir);
-  t.equal(await reset.resetSecrets(NOON), 1);
-  t.match(await reset.noticesOf(accountId), [{ text: /webhook to https:\/\/hooks\.example\/1 was removed/ }]);
-  await reset.checkSecrets();
-  t.same(await reset.webhooksOf(accountId), []);
-  await reset.addWebhook({ accountId, url: URL, secret: SECRET, createdAt: NOON });
-  t.match(await reset.webhooksOf(accountId), [{ secret: SECRET }]);
-  await reset.close();
-});
+testOverBoth(
+  'it says what to do where the key is lost, and begins anew when it is told to',
+  async (t, makePlace) => {
+    const place = await makePlace(t);
+    const { registry, accountId } = await withWebhook(place.open());
+    await registry.close();
+    for (const damage of [
+      () => rmSync(keyFile(place.dataDir)),
+      () => writeFileSync(keyFile(place.dataDir), 'no key'),
+      () => writeFileSync(keyFile(place.dataDir), randomBytes(32).toString('hex')),
+    ]) {
+      damage();
+      const broken = await place.open();
+      await t.rejects(broken.checkSecrets(), {
+        code: 'secrets_key',
+        message: /backup.*npx upbeat secrets reset/,
+      });
+      await broken.close();
+    }
+    const reset = await place.open();
+    t.equal(await reset.resetSecrets(NOON), 1);
+    t.match(await reset.noticesOf(accountId), [
+      { text: /webhook to https:\/\/hooks\.example\/1 was removed/ },
+    ]);
+    await reset.checkSecrets();
+    t.same(await reset.webhooksOf(accountId), []);
+    await reset.addWebhook({ accountId, url: URL, secret: SECRET, createdAt: NOON });
+    t.match(await reset.webhooksOf(accountId), [{ secret: SECRET }]);
+    await reset.close();
+  },
+);
 
 t.test('it makes another text of each sealing, and refuses one that was changed', (t) => {
   const box = createSecretBox(randomBytes(32));

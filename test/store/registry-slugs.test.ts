@@ -1,16 +1,13 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
-import t from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { removeService } from '../../src/store/registry/owner-services.ts';
 import { claimDomain, proveDomain } from '../../src/store/registry/ownership.ts';
-import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
-import type { RegistryStore } from '../../src/store/registry/registry-store.ts';
+import { type RegistryStore, statement } from '../../src/store/registry/registry-store.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
-import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+import { testOverBoth } from '../support/both-registries.ts';
 import { entry } from './registry-fixtures.ts';
 
-const WAITING = { monotonic: () => 0, busyTimeoutMs: () => 0 };
 const LIMITS = { perAccount: 1_000, perDay: 1_000 };
 const LABELS = [...'abcdefgh'];
 
@@ -21,51 +18,50 @@ function alike(n: number): string {
   ).join('');
 }
 
-t.test('it finds the number of a slug with as many questions however many are taken', async (t) => {
-  const opened = await openRegistryDatabase(t.testdir());
-  t.teardown(() => opened.database.close());
-  const { store: plain } = createSqliteStore(() => opened, WAITING);
-  const { queries } = plain;
-  let asked = 0;
-  const store: RegistryStore = {
-    ...plain,
-    queries: {
-      ...queries,
-      all(query) {
-        asked += 1;
-        return queries.all(query);
+testOverBoth(
+  'it finds the number of a slug with as many questions however many are taken',
+  async (t, makePlace) => {
+    const plain = await (await makePlace(t)).openStore();
+    const { queries } = plain;
+    let asked = 0;
+    const store: RegistryStore = {
+      ...plain,
+      queries: {
+        ...queries,
+        all(query) {
+          asked += 1;
+          return queries.all(query);
+        },
+        first(query) {
+          asked += 1;
+          return queries.first(query);
+        },
       },
-      first(query) {
-        asked += 1;
-        return queries.first(query);
-      },
-    },
-  };
-  const { id } = await ensureAccount(store, 'ada', 1);
-  const questions: number[] = [];
-  const slugs: string[] = [];
-  for (let n = 64; n < 128; n++) {
-    asked = 0;
-    slugs.push((await claimDomain(store, alike(n), id, LIMITS)).slug);
-    questions.push(asked);
-  }
-  t.same(slugs.slice(0, 3), ['a-b-c-d-e-f-g-h', 'a-b-c-d-e-f-g-h-2', 'a-b-c-d-e-f-g-h-3']);
-  t.equal(slugs.at(-1), 'a-b-c-d-e-f-g-h-64');
-  t.equal(questions.at(-1), questions[1]);
+    };
+    const { id } = await ensureAccount(store, 'ada', 1);
+    const questions: number[] = [];
+    const slugs: string[] = [];
+    for (let n = 64; n < 128; n++) {
+      asked = 0;
+      slugs.push((await claimDomain(store, alike(n), id, LIMITS)).slug);
+      questions.push(asked);
+    }
+    t.same(slugs.slice(0, 3), ['a-b-c-d-e-f-g-h', 'a-b-c-d-e-f-g-h-2', 'a-b-c-d-e-f-g-h-3']);
+    t.equal(slugs.at(-1), 'a-b-c-d-e-f-g-h-64');
+    t.equal(questions.at(-1), questions[1]);
 
-  await removeService(store, 'a-b-c-d-e-f-g-h-30');
-  t.equal(
-    (await claimDomain(store, alike(63), id, LIMITS)).slug,
-    'a-b-c-d-e-f-g-h-30',
-    'it was never verified',
-  );
-  t.equal((await claimDomain(store, alike(93), id, LIMITS)).slug, 'a-b-c-d-e-f-g-h-65');
-});
+    await removeService(store, 'a-b-c-d-e-f-g-h-30');
+    t.equal(
+      (await claimDomain(store, alike(63), id, LIMITS)).slug,
+      'a-b-c-d-e-f-g-h-30',
+      'it was never verified',
+    );
+    t.equal((await claimDomain(store, alike(93), id, LIMITS)).slug, 'a-b-c-d-e-f-g-h-65');
+  },
+);
 
-t.test('it judges ownership at every heartbeat, not only at the first', async (t) => {
-  const opened = await openRegistryDatabase(t.testdir());
-  t.teardown(() => opened.database.close());
-  const { store } = createSqliteStore(() => opened, WAITING);
+testOverBoth('it judges ownership at every heartbeat, not only at the first', async (t, makePlace) => {
+  const store = await (await makePlace(t)).openStore();
   const { id } = await ensureAccount(store, 'ada', 1);
   const mine = await claimDomain(store, 'api.big.com', id, LIMITS);
   // An entry that came past the rules that make room for it.
@@ -75,20 +71,19 @@ t.test('it judges ownership at every heartbeat, not only at the first', async (t
   t.equal((await claimDomain(store, 'api.big.com', id, LIMITS)).id, mine.id);
 });
 
-t.test('it counts registrations of the last 24 hours, whatever the clock did', async (t) => {
-  const opened = await openRegistryDatabase(t.testdir());
-  t.teardown(() => opened.database.close());
-  const { store } = createSqliteStore(() => opened, WAITING);
+testOverBoth('it counts registrations of the last 24 hours, whatever the clock did', async (t, makePlace) => {
+  const store = await (await makePlace(t)).openStore();
   const { id } = await ensureAccount(store, 'ada', 1);
   const limits = { perAccount: 100, perDay: 3 };
-  const moveAll = (byMs: number) => opened.database.exec(`UPDATE domain_registrations SET at = at + ${byMs}`);
+  const move = statement('UPDATE domain_registrations SET at = at + ?');
+  const moveAll = (byMs: number) => store.queries.run(move(byMs));
   const claim = async (domain: string) => (await claimDomain(store, domain, id, limits)).domain;
   for (const domain of ['a.org', 'b.org', 'c.org']) await claim(domain);
-  moveAll(-86_400_000 + 60_000);
+  await moveAll(-86_400_000 + 60_000);
   await t.rejects(claim('d.org'), { code: 'account_limit' }, 'a minute too early');
-  moveAll(-60_000);
+  await moveAll(-60_000);
   t.equal(await claim('d.org'), 'd.org');
-  moveAll(7 * 86_400_000);
+  await moveAll(7 * 86_400_000);
   for (const domain of ['e.org', 'f.org', 'g.org'])
     t.equal(await claim(domain), domain, 'the clock was set back');
   await t.rejects(claim('h.org'), { code: 'account_limit' });

@@ -10,6 +10,7 @@ import { incident, NOON, stay, turn } from './registry-fixtures.ts';
 
 const registry = await openRegistry({
   dataDir: process.argv[2] ?? '',
+  postgresUrl: process.argv[3] || null,
   log: silentLog,
   clock: systemClock,
 });

@@ -1,8 +1,17 @@
 /** Tests of the registry that hold over SQLite and over PostgreSQL alike. */
 import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { openMethods } from '../../src/store/registry/open-registry.ts';
+import { addressOf, openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
+import { createPostgresLink } from '../../src/store/registry/postgres/postgres-link.ts';
+import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
+import { createWriteStore } from '../../src/store/registry/postgres/postgres-store.ts';
+import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import type { RegistryStore } from '../../src/store/registry/registry-store.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 import { createDatabase, NEEDS_POSTGRES } from './postgres-server.ts';
 import { usePostgres } from './run-servers.ts';
 
@@ -13,6 +22,10 @@ export interface RegistryPlace {
   readonly postgresUrl: string | null;
   /** Opens it once more; it is closed after the test. */
   open(options?: { readonly secretKey?: string | null }): Promise<RegistryMethods>;
+  /** Opens what rows are written through, beside no other process; over PostgreSQL inside one transaction. */
+  openStore(): Promise<RegistryStore>;
+  /** The rows of a query past the registry. */
+  read(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
 }
 
 /** Makes a place of a new registry. */
@@ -56,5 +69,48 @@ async function makePlace(t: Test, postgresUrl: string | null): Promise<RegistryP
       t.teardown(close);
       return { ...methods, close };
     },
+    openStore: () => (postgresUrl === null ? openFileStore(t, dataDir) : openServerStore(t, postgresUrl)),
+    async read(sql) {
+      if (postgresUrl === null) {
+        const database = new DatabaseSync(registryFile(dataDir), { readOnly: true });
+        const rows = database.prepare(sql).all();
+        database.close();
+        return rows;
+      }
+      const { client, end } = await connectTo(postgresUrl);
+      const { rows } = await client.query<Record<string, unknown>>(sql);
+      await end();
+      return rows;
+    },
   };
+}
+
+async function openFileStore(t: Test, dataDir: string): Promise<RegistryStore> {
+  const opened = await openRegistryDatabase(dataDir);
+  t.teardown(() => opened.database.close());
+  return createSqliteStore(() => opened, { monotonic: () => 0, busyTimeoutMs: () => 0 }).store;
+}
+
+async function openServerStore(t: Test, url: string): Promise<RegistryStore> {
+  const kysely = await openPostgresDatabase(url);
+  const link = createPostgresLink({
+    url,
+    address: addressOf(url),
+    clock: systemClock,
+    onNotice() {},
+    onLostCommits() {},
+  });
+  await link.open();
+  const { store, transactions } = createWriteStore({
+    kysely,
+    connection: link.writer,
+    onCommitted() {},
+    notice: 'test',
+  });
+  await transactions.begin(async () => {});
+  t.teardown(async () => {
+    await transactions.rollback();
+    await link.close();
+  });
+  return store;
 }
