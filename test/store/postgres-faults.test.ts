@@ -18,6 +18,7 @@ import {
 } from '../support/postgres-server.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { makeSmallDisk } from '../support/small-disk.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** A call to a server that does not answer is refused within this, milliseconds; twice the time that it should take. */
 const REFUSED_WITHIN_MS = 8_000;
@@ -190,6 +191,28 @@ t.test('one server', NEEDS_POSTGRES, async (t) => {
     await killSessions(server);
     await untilWritten(registry, 'writable');
   });
+});
+
+t.test('a slow link serves, and is not taken for a lost one', NEEDS_POSTGRES, async (t) => {
+  const server = await startPostgres(t);
+  await createDatabase(server.url('postgres'), 'upbeat');
+  const proxy = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
+  const registry = await openRegistry(
+    t,
+    server.url('upbeat').replace(`:${server.port}/`, `:${new URL(proxy.url).port}/`),
+  );
+  await registry.setFact('first', '1');
+  proxy.delayMs = 200;
+  const startedMs = performance.now();
+  let rounds = 0;
+  // Longer than a server may be silent.
+  while (performance.now() - startedMs < 4_000) {
+    rounds += 1;
+    const names = Array.from({ length: 5 }, (_, n) => `slow-${rounds}-${n}`);
+    await Promise.all(names.map((name) => registry.setFact(name, name)));
+    t.same(await Promise.all(names.map((name) => registry.getFact(name))), names);
+  }
+  t.equal(registry.health.problem(), null);
 });
 
 /** Waits for what comes within the time in which everything is right again. */

@@ -1,5 +1,7 @@
 /** The steps of the registry's tables: released ones stay as they were, to the letter. */
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { SQLITE_STEPS } from '../../src/store/registry/registry-database.ts';
 
@@ -37,4 +39,19 @@ t.test('it changes no step that was released', async (t) => {
       t.equal(found, digest, `${folder}/${name}`);
     }
   t.same(SQLITE_STEPS.names.slice(0, Object.keys(RELEASED).length), Object.keys(RELEASED));
+});
+
+/** What PostgreSQL 14 and 15 brought to SQL and its functions; the tests run on 15, so that nothing newer can be used. */
+const AFTER_13 =
+  /\bMERGE INTO\b|NULLS NOT DISTINCT|security_invoker|GROUP BY DISTINCT|\bSEARCH (BREADTH|DEPTH)\b|multirange|\b(regexp_(count|like|substr|instr)|string_to_table|date_bin|bit_count|trim_array|range_agg|range_intersect_agg|unistr|pg_get_catalog_foreign_keys|pg_terminate_backend)\(|idle_session_timeout\s*=|client_connection_check_interval/i;
+
+t.test('its statements need nothing that came after PostgreSQL 13', async (t) => {
+  const folder = join(import.meta.dirname, '../../src/store/registry');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  t.ok(files.length > 30);
+  const newer = files.filter((name) => AFTER_13.test(readFileSync(join(folder, name), 'utf8')));
+  t.same(newer, []);
+  t.match('SELECT regexp_like(name, $1) FROM services', AFTER_13);
 });

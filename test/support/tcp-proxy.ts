@@ -11,6 +11,8 @@ export interface TcpProxy {
   bytesPerSecond: number | null;
   /** The connection ends as soon as the server begins to answer. */
   losesAnswers: boolean;
+  /** How long each piece takes, in both directions, milliseconds; `bytesPerSecond` does not count then. */
+  delayMs: number;
   /** Answers that were lost. */
   readonly lost: number;
 }
@@ -36,7 +38,8 @@ export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     client.pipe(slowDown()).pipe(upstream);
     upstream.on('data', (chunk) => {
       if (!proxy.losesAnswers) {
-        client.write(chunk);
+        if (proxy.delayMs === 0) client.write(chunk);
+        else setTimeout(() => client.write(chunk), proxy.delayMs);
         return;
       }
       lost++;
@@ -58,7 +61,13 @@ export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
           if (end >= chunk.length) setTimeout(done, TICK_MS);
           else setTimeout(forward, TICK_MS, end);
         };
-        forward(0);
+        if (proxy.delayMs === 0) {
+          forward(0);
+          return;
+        }
+        // Pieces follow each other as fast as they come, each late by as much.
+        setTimeout(() => this.push(chunk), proxy.delayMs);
+        done();
       },
     });
 
@@ -66,6 +75,7 @@ export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     url: '',
     bytesPerSecond: null as number | null,
     losesAnswers: false,
+    delayMs: 0,
     get lost() {
       return lost;
     },
