@@ -15,6 +15,7 @@ import {
   type RedisServer,
   startRedis,
   startRedisCluster,
+  startSentinelSet,
   until,
 } from '../support/redis-server.ts';
 
@@ -382,4 +383,21 @@ t.test('results go through a Redis cluster', sideBySide(), async (t) => {
   const sent = node.send(1, 600);
   await until(() => judge.taken.length === 600);
   t.same(judge.times(), sent);
+});
+
+t.test('results follow a fail-over of Sentinel', sideBySide(), async (t) => {
+  const { master, url } = await startSentinelSet(t);
+  const node = openNode(t, url);
+  const judge = openJudge(t, url);
+  node.send(1, 10);
+  await until(() => judge.taken.length >= 10);
+  await master.stop('SIGKILL');
+  await until(() => node.sender.state().problem !== null);
+  const sent = node.send(1, 600);
+  const isThere = () => {
+    const seen = new Set(judge.times());
+    return sent.every((at) => seen.has(at));
+  };
+  await until(isThere, 'all have arrived');
+  t.equal(node.sender.stats().waiting, 0);
 });
