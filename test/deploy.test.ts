@@ -70,6 +70,10 @@ t.test('it alerts on metrics that there are', async (t) => {
     status: { get: () => null },
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
+    cluster: {
+      shards: () => new Map(),
+      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0 }),
+    },
     redis: null,
     stores: () => ({}),
     site: { url: 'http://localhost:8080', version: '1.0.0' },
@@ -120,6 +124,23 @@ t.test(
         alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: fires ? [{ exp_labels }] : [] }],
       };
     };
+    /** What the judge tells, beside nodes that make 10 checks a second; the alert has no label of a node. */
+    const backlog = (results: string, fires: boolean) => ({
+      interval: '1m',
+      input_series: [
+        { series: 'upbeat_results_backlog{job="upbeat",instance="judge"}', values: results },
+        { series: 'upbeat_checks_total{job="upbeat",instance="probe"}', values: '0+600x20' },
+      ],
+      promql_expr_test: [],
+      alert_rule_test: [
+        {
+          eval_time: '15m',
+          alertname: 'UpbeatJudgeBehind',
+          exp_alerts: fires ? [{ exp_labels: { severity: 'warning' } }] : [],
+        },
+      ],
+    });
+    const dropped = 'upbeat_results_dropped_total{job="upbeat"}';
     const lost = 'upbeat_samples_lost_total{job="upbeat"}';
     const offset = 'upbeat_clock_offset_seconds{job="upbeat"}';
     /** What two nodes tell of one region; the alert has no label of a node. */
@@ -157,6 +178,9 @@ t.test(
           roleValues('probe', { judge: 1, probe: 1 }, false),
           values('UpbeatClockOff', offset, '-90x20', '10m', true),
           values('UpbeatClockOff', offset, '0.4x20', '10m', false),
+          backlog('0x5 700x15', true),
+          backlog('500x20', false),
+          values('UpbeatResultsDropped', dropped, '0x10 5x10', '15m', true),
           values('UpbeatSamplesLost', lost, '0x10 5x10', '15m', true),
           values('UpbeatSamplesLost', lost, '0x20', '15m', false),
           values('UpbeatSpoolDoesNotDrain', pending, '5000+10x60', '50m', true),
