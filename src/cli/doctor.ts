@@ -119,7 +119,7 @@ async function examineStores(file: string, { node }: Config): Promise<Finding> {
     const count = await withRegistry(file, async (registry) => {
       // A node that only makes checks may read nothing else.
       if (node.roles.every((role) => role === 'probe'))
-        return (await registry.loadTargets(ALL_SHARDS)).length;
+        return (await registry.loadTargets(ALL_SHARDS, node.region)).length;
       await registry.checkSecrets();
       return (await registry.loadServices()).length;
     });

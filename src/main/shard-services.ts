@@ -12,6 +12,8 @@ import type { ServiceChange, ServiceStore } from '../store/ports/services.ts';
 /** What they need. */
 export interface ShardServicesOptions {
   readonly registry: Pick<ServiceStore, 'loadTargets'>;
+  /** Of this node. */
+  readonly region: string;
   readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
   readonly station: Pick<Station, 'forget' | 'dropHeld'>;
   readonly clock: Clock;
@@ -40,7 +42,7 @@ const RETRY_MS = 1_000;
 
 /** Starts without a shard. */
 export function createShardServices(options: ShardServicesOptions): ShardServices {
-  const { registry, fleet, station, clock, log } = options;
+  const { registry, region, fleet, station, clock, log } = options;
   /** The services of each shard that the node holds. */
   const held = new Map<number, Set<number>>();
   /** Shards whose services are not loaded yet. */
@@ -65,7 +67,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     changes = [];
     let targets: CheckTarget[] | null = null;
     try {
-      targets = await registry.loadTargets(shards);
+      targets = await registry.loadTargets(shards, region);
       failed = false;
     } catch (error) {
       if (!failed) log.warn({ problem: (error as Error).message }, 'services of shards cannot be loaded');

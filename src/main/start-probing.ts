@@ -70,7 +70,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
 
   await fleet.start([]);
   const lastChange = await registry.lastChange();
-  const services = createShardServices({ registry, fleet, station, clock, log });
+  const services = createShardServices({ registry, region, fleet, station, clock, log });
   const unwatchChanges = registry.watchChanges(lastChange, services.applyChange);
   const holder = holdShards({
     ...redis,

@@ -108,7 +108,7 @@ t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
     t.teardown(probe.watchChanges(await probe.lastChange(), ({ slug }) => slugs.push(slug)));
     await app.putCatalogue([entry('shop'), entry('bank')]);
     await until(() => slugs.includes('bank'));
-    const targets = await probe.loadTargets(ALL_SHARDS);
+    const targets = await probe.loadTargets(ALL_SHARDS, 'eu');
     t.same(targets.map(({ domain }) => domain).sort(), ['bank.com', 'shop.com']);
     const [{ serviceId = 0 } = {}] = targets;
     await t.rejects(probe.commitUpdates([firstTurn(serviceId, 'up', NOON)]), {
@@ -120,10 +120,10 @@ t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
     await t.rejects(execute(urlOf('upbeat_probe'), 'SELECT account_id FROM services'), /permission denied/);
 
     await server.stop();
-    await t.rejects(probe.loadTargets(ALL_SHARDS), { code: 'storage_unreachable' });
+    await t.rejects(probe.loadTargets(ALL_SHARDS, 'eu'), { code: 'storage_unreachable' });
     await server.start();
     await until(() => probe.health.problem() === null);
-    t.equal((await probe.loadTargets(ALL_SHARDS)).length, 2);
+    t.equal((await probe.loadTargets(ALL_SHARDS, 'eu')).length, 2);
   });
 
   await t.test('a password that no longer fits is an outage, not a fault', async (t) => {

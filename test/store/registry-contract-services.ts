@@ -59,7 +59,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     const shards = [1, 3, 4, 5, 6];
     const turn = firstTurn(1, 'up', NOON);
     await registry.commitUpdates([{ ...turn, memory: { ...NO_MEMORY, needsGet: true } }]);
-    const targets = await registry.loadTargets(shards);
+    const targets = await registry.loadTargets(shards, 'eu');
     t.same(
       targets.map(({ serviceId }) => serviceId),
       [1, 3, 4, 5, 6, SHARDS + 1, SHARDS + 3, SHARDS + 6],
@@ -74,7 +74,30 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       lastCheckedAt: turn.current.latest?.checkedAt ?? 0,
     });
     t.equal(targets[1]?.lastCheckedAt, null);
-    t.same(await registry.loadTargets([]), []);
+    t.same(await registry.loadTargets([], 'eu'), []);
+  });
+
+  t.test('it tells when a region has last checked a service', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('s1')]);
+    const turn = firstTurn(1, 'up', NOON);
+    const { latest } = turn.current;
+    if (latest === null) throw new Error('no check');
+    const regions = [
+      {
+        region: 'eu',
+        check: { ...latest, checkedAt: NOON - 5_000 },
+        since: NOON,
+        observedAt: NOON,
+        votes: true,
+      },
+      { region: 'us', check: latest, since: NOON, observedAt: NOON, votes: true },
+    ];
+    await registry.commitUpdates([
+      { ...turn, current: { ...turn.current, regions, scope: null }, memory: null },
+    ]);
+    const lastIn = async (region: string) => (await registry.loadTargets([1], region))[0]?.lastCheckedAt;
+    t.same(await Promise.all(['eu', 'us', 'asia'].map(lastIn)), [NOON - 5_000, latest.checkedAt, null]);
   });
 
   t.test('it counts what putting the catalogue in did, and changes no revision without need', async (t) => {

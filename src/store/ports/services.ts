@@ -72,8 +72,11 @@ export interface ServiceEdit {
 export interface ServiceStore {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
-  /** The services that are to be checked, of these shards (`shardOf`), with what a check of each needs to know. */
-  loadTargets(shards: readonly number[]): Promise<CheckTarget[]>;
+  /**
+   * The services that are to be checked, of these shards (`shardOf`), with what a check from the region needs to know: the
+   * newest check is that of the region.
+   */
+  loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;
   /** The account's services, ordered by slug. */
   servicesOf(accountId: number): Promise<Service[]>;
   /**

@@ -1,6 +1,6 @@
 /** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
 import { isDeepStrictEqual } from 'node:util';
-import type { LatestCheck } from '../../domain/current.ts';
+import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
 import { SHARDS } from '../../domain/shard.ts';
@@ -201,24 +201,23 @@ export const SERVICE_ROW_CALLS: Calls<
       ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
     }));
   }),
-  loadTargets: read(async ({ kysely, queries }, shards) => {
+  loadTargets: read(async ({ kysely, queries }, shards, region) => {
     if (shards.length === 0) return [];
     const rows = await queries.all(
       kysely
         .selectFrom('services')
         .innerJoin('current', 'current.service_id', 'services.id')
-        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'memory'])
+        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'regions', 'memory'])
         .where('removed', '=', 0)
         .where('paused', '=', 0)
         .where('verified', '=', 1)
         .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
         .orderBy('services.id'),
     );
-    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, memory }) => {
+    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
       const check: CheckDefinition = JSON.parse(check_definition);
       if (check.kind === 'heartbeat') return [];
-      const last: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
-      const lastCheckedAt = last?.checkedAt ?? null;
+      const lastCheckedAt = lastCheckOf(latest, regions, region);
       return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
     });
   }),
@@ -236,6 +235,15 @@ export const SERVICE_ROW_CALLS: Calls<
     return (await queries.first(newest))?.seq ?? 0;
   }),
 };
+
+/** When the region last checked the service; where at most one region checks, when it was last checked. */
+function lastCheckOf(latest: string | null, stored: string | null, region: string): number | null {
+  const check: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
+  if (stored === null) return check?.checkedAt ?? null;
+  const { regions }: StoredRegions = JSON.parse(stored);
+  const own = regions.find((one) => one.region === region);
+  return own === undefined ? null : ((own.check ?? check)?.checkedAt ?? null);
+}
 
 function toMemory(stored: string | null): ProbeMemory {
   return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
