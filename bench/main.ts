@@ -26,6 +26,7 @@ const SECTIONS = [
   'feeds',
   'redis',
   'postgres',
+  'handout',
   'results',
   'influx',
 ];
