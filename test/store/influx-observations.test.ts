@@ -111,6 +111,16 @@ t.test('it writes every observation, each once however often it is passed on', N
       at: T0 + 1,
       reason: null,
     });
+    observations.transition({
+      ...transition,
+      position: 3,
+      seq: 3,
+      from: 'up',
+      to: 'up',
+      at: T0 + 2,
+      reason: null,
+      scope: { from: null, to: 'partial', regions: ['eu', 'us'] },
+    });
     observations.incident({ ...incident, status: 'investigating', updates: incident.updates.slice(0, 1) });
     observations.incident(incident);
     observations.incident({ ...incident, id: 'own-1-7', source: 'own', title: 'Down', severity: 'major' });
@@ -177,6 +187,11 @@ t.test('it writes every observation, each once however often it is passed on', N
     { time: T0, ...TAGS, from: 'up', to: 'down', status: 2, reason: 'it answered "503"' },
     { time: T0 + 1, ...TAGS, from: 'down', to: 'up', status: 0 },
   ]);
+  t.strictSame(
+    await rows('upbeat_scope'),
+    [{ time: T0 + 2, ...TAGS, from: 'none', to: 'partial', regions: 'eu,us' }],
+    'no change of the status',
+  );
   t.strictSame(await rows('upbeat_heartbeat', "WHERE service_id = '1'"), [
     { time: T0, ...TAGS, status: 1, checks: 3, checks_failing: 1, response_ms: 42 },
     { time: T0 + 1, ...TAGS, status: 0, checks: 0, checks_failing: 0 },

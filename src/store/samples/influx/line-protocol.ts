@@ -1,6 +1,6 @@
 /** Samples, transitions, incidents and heartbeats as lines of InfluxDB's line protocol; docs/influxdb.md describes tags and fields. */
 import { createHash } from 'node:crypto';
-import type { Transition } from '../../../domain/current.ts';
+import { isScopeTransition, type Transition } from '../../../domain/current.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { FAILURE_CLASSES } from '../../../domain/failure.ts';
 import { MAX_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
@@ -126,11 +126,15 @@ const STATUS_NUMBERS: Readonly<Record<ServiceStatus, number>> = { up: 0, slow: 1
 /** The names of a service in the tags of its points; null: it was removed. */
 type LabelsOf = (serviceId: number) => Omit<ServiceLabels, 'serviceId'> | null;
 
-/** The point of a transition, at the start of the new status. */
+/** The point of a transition, at the start of the new status, or of a change of scope alone. */
 export function transitionLine(transition: Transition, labelsOf: LabelsOf): string {
-  const { serviceId, slug, from, to, at, reason } = transition;
+  const { serviceId, slug, from, to, at, reason, scope } = transition;
   const tags = tagsOf(serviceId, labelsOf, slug);
   const why = reason === null ? '' : `,reason=${quoteText(describeReason(reason))}`;
+  if (scope !== undefined && isScopeTransition(transition)) {
+    const regions = quoteText(scope.regions.join(','));
+    return `upbeat_scope,${tags} from="${scope.from ?? 'none'}",to="${scope.to ?? 'none'}",regions=${regions}${why} ${at}`;
+  }
   return `upbeat_transition,${tags} from="${from}",to="${to}",status=${STATUS_NUMBERS[to]}i${why} ${at}`;
 }
 
