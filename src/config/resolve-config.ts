@@ -127,6 +127,14 @@ function findRolesProblem(roles: Config['node']['roles'], storage: Config['stora
   return `leaves out ${absent.join(' and ')}; without ${unset.join(' and ')} one process has all roles: ${NODE_ROLES.join(', ')}`;
 }
 
+/** How long a check that fails can last with its re-checks, milliseconds. */
+export function longestCheckMs({
+  timeoutMs,
+  confirmAfterMs,
+}: Pick<Config['checks'], 'timeoutMs' | 'confirmAfterMs'>): number {
+  return timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
+}
+
 /** A warning about valid settings, logged at start. */
 interface ConfigWarning {
   readonly path: string;
@@ -143,8 +151,8 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
       message: `${everyone} trusts every client: any client can choose the address that rate limits count`,
     });
   }
-  const { timeoutMs, confirmAfterMs, intervalMs } = checks;
-  const maxMs = timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
+  const { timeoutMs, intervalMs } = checks;
+  const maxMs = longestCheckMs(checks);
   if (maxMs > intervalMs) {
     warnings.push({
       path: 'checks.interval',

@@ -107,6 +107,19 @@ export const CONFIG_SCHEMA = section(
           'Delays of the re-checks after a failed attempt, each counted from the failure before. An empty list turns re-checks off.',
           { maxItems: 10 },
         ),
+        quorum: Type.Union(
+          [
+            Type.Literal('majority'),
+            Type.Literal('any'),
+            Type.Literal('all'),
+            Type.Integer({ minimum: 1, maximum: 1_000 }),
+          ],
+          {
+            default: 'majority',
+            description:
+              'How many regions must have confirmed a failure: majority (more than half), any, all or a number. A number above the regions means all.',
+          },
+        ),
         firstSpread: duration(
           '60s',
           'The first checks of all services after a start are spread over this time.',

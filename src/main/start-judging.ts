@@ -1,6 +1,8 @@
 /** What the monitor of a cluster does beside its record: it hands out the shards, and takes in the results of the nodes. */
+import { createRegionAsker } from '../cluster/asks.ts';
 import { type ResultReaderStats, startResultReader } from '../cluster/results/result-reader.ts';
 import { keepShards, type ShardKeeper } from '../cluster/shards/keep-shards.ts';
+import { createVotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
@@ -13,6 +15,10 @@ export interface Judging {
   /** The shards of each region by their state. */
   readonly shards: ShardKeeper['counts'];
   results(): ResultReaderStats;
+  /** The regions that have a vote now, by name. */
+  voting(): readonly string[];
+  /** Asks the nodes of a region to check services now. */
+  ask(region: string, serviceIds: readonly number[]): void;
   /** Results that the record has not committed are delivered again. */
   stop(): Promise<void>;
 }
@@ -25,6 +31,9 @@ export function startJudging(
 ): Judging {
   const address = readRedisAddress(config.storage.redis.url ?? '');
   if (address === null) throw new Error('storage.redis.url has no known form');
+  const { intervalMs } = config.checks;
+  const regions = createVotingRegions({ nodes: node.nodes, watch: node.watch, intervalMs, clock });
+  const asker = createRegionAsker({ address, clock, log });
   const reader = startResultReader({
     address,
     take: record.takeRuled,
@@ -42,7 +51,11 @@ export function startJudging(
   return {
     shards: keeper.counts,
     results: reader.stats,
+    voting: regions.voting,
+    ask: asker.ask,
     async stop() {
+      regions.close();
+      asker.stop();
       await Promise.all([reader.stop(), keeper.stop()]);
     },
   };

@@ -1,6 +1,6 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
-import { isClustered } from '../config/resolve-config.ts';
+import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
@@ -81,6 +81,17 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     onRecheck: (serviceIds, spreadMs) => fleet?.recheck(serviceIds, spreadMs),
     sourceUrl: (service) => `${siteUrl}/status/${directory.pageName(service)}`,
     isInMaintenance: vendorStatuses.isInMaintenance,
+    ...(isClustered(config)
+      ? {
+          regions: {
+            quorum: checks.quorum,
+            intervalMs: checks.intervalMs,
+            freshMs: 2 * checks.intervalMs + longestCheckMs(checks),
+            voting: () => judging?.voting() ?? [],
+            ask: (region, serviceIds) => judging?.ask(region, serviceIds),
+          },
+        }
+      : {}),
     heartbeats: {
       registry,
       isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
