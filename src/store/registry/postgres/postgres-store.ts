@@ -24,6 +24,9 @@ export interface Runner {
 /** Statements kept prepared on each connection, by their SQL. Lists of varying length make new texts, hence the bound. */
 const MAX_PREPARED = 200;
 
+/** Items whose statements are sent without waiting: the last one must be answered before a write counts as lost. */
+const SENT_TOGETHER = 500;
+
 const ESCAPE = '\u0010';
 const UNESCAPED: Readonly<Record<string, string>> = { D: ESCAPE, N: '\0' };
 
@@ -193,13 +196,17 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
     kysely,
     queries: createPostgresQueries(current),
     nested,
-    /** All at once: the connection sends them without waiting for answers. */
-    async each(items, work) {
-      const results = await Promise.allSettled(items.map(work));
-      return results.map((result) => {
-        if (result.status === 'rejected') throw result.reason;
-        return result.value;
-      });
+    /** Many at once: the connection sends them without waiting for answers. */
+    async each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>) {
+      const values: T[] = [];
+      for (let at = 0; at < items.length; at += SENT_TOGETHER) {
+        const results = await Promise.allSettled(items.slice(at, at + SENT_TOGETHER).map(work));
+        for (const result of results) {
+          if (result.status === 'rejected') throw result.reason;
+          values.push(result.value);
+        }
+      }
+      return values;
     },
   };
   return { store, transactions };
