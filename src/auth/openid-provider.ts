@@ -75,7 +75,8 @@ function oidcProvider(settings: ProviderSettings, parts: ProviderParts): Identit
     async finish(callbackUrl, flow) {
       const tokens = await exchange(await configuration(), callbackUrl, flow, true);
       const claims = tokens.claims();
-      if (claims === undefined) throw new SignInError('sign_in_refused', 'The provider named nobody.');
+      if (claims === undefined)
+        throw new SignInError('sign_in_refused', 'The provider returned no identity.');
       const name = claims.preferred_username ?? claims.name ?? claims.nickname;
       return { provider: id, subject: claims.sub, name: typeof name === 'string' ? name : id };
     },
@@ -162,7 +163,7 @@ async function askGitHub(
     });
   }
   if (typeof user.id !== 'number' || typeof user.login !== 'string')
-    throw new SignInError('sign_in_refused', 'The provider named nobody.');
+    throw new SignInError('sign_in_refused', 'The provider returned no identity.');
   return { provider, subject: String(user.id), name: user.login };
 }
 

@@ -1,4 +1,4 @@
-/** `upbeat doctor`: looks at everything the program needs and says what to mend. */
+/** `upbeat doctor`: examines everything that the program needs and says what to fix. */
 
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -25,7 +25,7 @@ import type { CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
 
-/** What an examination found: `advice` is null where all is well. */
+/** A finding; `advice` is null if nothing needs to be fixed. */
 interface Finding {
   readonly what: string;
   readonly found: string;
@@ -34,7 +34,7 @@ interface Finding {
   readonly made?: boolean;
 }
 
-/** `advice`: what to mend; none where all is well. */
+/** `advice`: what to fix; null if nothing needs to be fixed. */
 function finding(what: string, found: string, advice: string | null = null): Finding {
   return { what, found, advice };
 }
@@ -45,7 +45,7 @@ const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** Options of the command. */
 export interface DoctorOptions extends CommonOptions {
-  /** Make what the stores lack, and look at nothing else. */
+  /** Only create what the stores lack. */
   readonly setup?: boolean;
 }
 
@@ -110,7 +110,7 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
     const advice = slugs === '' ? null : `the caFile of ${slugs} is not there`;
     return finding('catalogue', `${services.length} services in ${catalogue.file}`, advice);
   } catch (error) {
-    return finding('catalogue', (error as Error).message.split('\n')[0] ?? '', `mend ${catalogue.file}`);
+    return finding('catalogue', (error as Error).message.split('\n')[0] ?? '', `fix ${catalogue.file}`);
   }
 }
 
@@ -223,7 +223,7 @@ async function examineCluster(config: Config): Promise<Finding[]> {
       ),
     ];
   } catch (error) {
-    return [finding('nodes', (error as Error).message, 'start Redis, or mend storage.redis.url')];
+    return [finding('nodes', (error as Error).message, 'start Redis, or correct storage.redis.url')];
   }
 }
 

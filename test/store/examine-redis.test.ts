@@ -27,7 +27,7 @@ t.test('it reports the version of Redis, and what to fix', NEEDS_REDIS, async (t
     examineRedis(`redis://:hunter2@127.0.0.1:${port}`, systemClock, 500),
     examineRedis(`redis://:hunter2@127.0.0.1:${await freePort()}`, systemClock, 500),
   ]);
-  t.match(wrong, { found: /WRONGPASS/, advice: /^start Redis, or mend storage\.redis\.url/ });
-  t.match(away, { found: /ECONNREFUSED/, advice: /^start Redis, or mend storage\.redis\.url/ });
+  t.match(wrong, { found: /WRONGPASS/, advice: /^start Redis, or correct storage\.redis\.url/ });
+  t.match(away, { found: /ECONNREFUSED/, advice: /^start Redis, or correct storage\.redis\.url/ });
   t.notMatch(JSON.stringify([wrong, away]), /hunter2/);
 });

@@ -62,7 +62,7 @@ t.test('it changes nothing that exists, and reports differences', NEEDS_INFLUX, 
   t.match(await retention(), {
     what: 'retention',
     made: false,
-    found: 'the default policy autogen keeps points for ever',
+    found: 'the default policy autogen keeps points indefinitely',
     advice: 'ALTER RETENTION POLICY "autogen" ON "upbeat" DURATION 2160h SHARD DURATION 1d',
   });
   await ask(server.url, 'ALTER RETENTION POLICY autogen ON upbeat DURATION 36h30m SHARD DURATION 1h', basic);
@@ -153,7 +153,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
       {
         what: 'bucket',
         made: false,
-        found: 'forever is there, and keeps points for ever',
+        found: 'forever is there, and keeps points indefinitely',
         advice: /7776000s/,
       },
       { what: 'mapping', made: false, found: /mapped to another bucket/, advice: /dbrp/ },
@@ -249,7 +249,7 @@ t.test(
     await ask(url, `ALTER RETENTION POLICY upbeat ON ${bucket} DURATION 0s`);
     const [differs, unset] = await Promise.all([settingUp(influx), settingUp({})]);
     t.equal(differs.status, 1);
-    t.match(differs.stdout, /^MEND +influx retention +the default policy upbeat keeps points for ever/m);
+    t.match(differs.stdout, /^MEND +influx retention +the default policy upbeat keeps points indefinitely/m);
     t.equal(unset.status, 0);
     t.match(unset.stdout, /^ok +influx +storage\.influx is not set/m);
   },

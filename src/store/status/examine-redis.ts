@@ -23,7 +23,7 @@ export async function examineRedis(
   connectTimeoutMs = CONNECT_TIMEOUT_MS,
 ): Promise<RedisFinding> {
   const address = readRedisAddress(url);
-  if (address === null) return { found: 'no address', advice: 'mend storage.redis.url' };
+  if (address === null) return { found: 'no address', advice: 'correct storage.redis.url' };
   const where = describeRedis(address);
   const connection = openRedisConnection({
     address,
@@ -52,7 +52,7 @@ export async function examineRedis(
   } catch (error) {
     return {
       found: `${where}: ${(error as Error).message}`,
-      advice: 'start Redis, or mend storage.redis.url; until then limits are counted in each process',
+      advice: 'start Redis, or correct storage.redis.url; until then limits are counted in each process',
     };
   } finally {
     connection.close();

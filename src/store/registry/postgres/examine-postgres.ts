@@ -46,8 +46,8 @@ interface Look {
 }
 
 /**
- * Asks the server who it is, whether what it has confirmed is on its disk and on its standbys, and whether it has
- * connections left.
+ * Queries the version and role of the server, whether confirmed commits are on its disk and on its standbys, and how
+ * many connections are left.
  */
 export async function examinePostgres(
   url: string,
@@ -61,7 +61,7 @@ export async function examinePostgres(
       const { rows } = await client.query<Look>(LOOK);
       const tookMs = clock.monotonic() - startedMs;
       const [look] = rows;
-      if (look === undefined) throw new Error('it tells nothing of itself');
+      if (look === undefined) throw new Error('the server returned no row');
       const { version, tls } = look;
       const found = `PostgreSQL ${version.split(' ')[0]} at ${where} answers in ${tookMs.toFixed(1)} ms, ${tls === true ? 'over TLS' : 'without TLS'}`;
       return [

@@ -83,9 +83,9 @@ export async function setUpBucket(
   return true;
 }
 
-/** How long points are kept, as in `for 90d`; 0: for ever. */
+/** How long points are kept, as in `for 90d`; 0: indefinitely. */
 export function keptText(ms: number): string {
-  return ms === 0 ? 'for ever' : `for ${formatDuration(ms)}`;
+  return ms === 0 ? 'indefinitely' : `for ${formatDuration(ms)}`;
 }
 
 /** Reads take an organisation by id or by name; only writes accept either for both. */
