@@ -1,4 +1,4 @@
-/** Files in YAML, whose problems are told with their lines. */
+/** Reads YAML files and reports their problems with line numbers. */
 import { isNode, LineCounter, parseDocument } from 'yaml';
 
 /** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */

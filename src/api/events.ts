@@ -59,7 +59,7 @@ const RETRY_AFTER_SECONDS = 10;
 export function createEventStreams(sources: EventSources) {
   const { directory, registry, clock, log } = sources;
   const streams = createOpenStreams();
-  /** A stream may have missed every transition there is: one stream reads at a time, so that other queries get through. */
+  /** A stream may have missed all transitions. Only one stream reads at a time, so that other queries are not delayed. */
   const limitReads = createConcurrencyLimiter(1);
   const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
 

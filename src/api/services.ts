@@ -103,7 +103,7 @@ interface Kept {
   readonly stale: boolean;
   readonly item: string;
   status: { readonly body: Buffer; readonly etag: string } | null;
-  /** The vendor's word in `status`. */
+  /** The vendor status in `status`. */
   vendor: VendorWord | null;
 }
 

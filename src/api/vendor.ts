@@ -27,7 +27,7 @@ import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
-/** A vendor's own word on a service. */
+/** The vendor status of a service. */
 export const VendorWordSchema = namedObject('VendorWord', {
   status: enumOf(
     VENDOR_STATUSES,
@@ -57,7 +57,7 @@ export const MaintenanceSchema = namedObject('Maintenance', {
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
-/** The vendor's word; null: its status page is not read. */
+/** The vendor status; null: the status page is not read. */
 export function viewVendorWord(word: VendorWord | null) {
   if (word === null) return null;
   return {
@@ -105,7 +105,7 @@ export function viewAcknowledgement(list: readonly Acknowledgement[], from: numb
 
 const Lag = nullable(Type.Number(), "Seconds from our first failed check to the vendor's first entry.");
 
-/** A vendor's word, and how long it takes to publish it. */
+/** A vendor status, and how long the vendor takes to report outages. */
 export const VendorSchema = namedObject('Vendor', {
   service: ServiceNameSchema,
   vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),

@@ -28,7 +28,7 @@ export interface Refused {
 /** What a change comes to. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
-/** Whether the principal may act on what an account has; null: the catalogue has it, which nobody changes here. */
+/** Whether the principal may change what the account `ownerId` owns; null: the catalogue, which only its file changes. */
 export function mayChange(principal: Principal, ownerId: number | null): boolean {
   return ownerId !== null && (principal.accountId === null || principal.accountId === ownerId);
 }

@@ -19,14 +19,14 @@ export interface KeyInput {
   readonly expires: string;
 }
 
-/** Every key has a rate limit of its own, so that without a bound an account would have none (contract 8). */
+/** Every key has a rate limit of its own. Without a bound, more keys would evade the limit (contract 8). */
 const MAX_KEYS = 100;
 /** A thousand years: a later time could neither be stored nor printed as a date. */
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
 /**
- * Makes a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`, `lifetime_invalid`, `no_account`, and
- * for an owner with `too_many_keys`.
+ * Makes a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`,
+ * `lifetime_invalid`, `no_account`, and for an owner with `too_many_keys`.
  */
 export async function addKey(
   { registry, now }: KeyContext,

@@ -33,8 +33,8 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
 }
 
 /**
- * The account that a command means, made where its name is new. Warns on standard error where the account is that of a
- * person who signed in, whose name anybody could have chosen, and where a new name differs from a known one only in its
+ * The account that a command means; a new name creates one. Warns on standard error if the account belongs to a person
+ * who signed in, because people choose these names themselves, and if a new name differs from a known one only in its
  * case. Throws {@link CommandError} for a number that no account has.
  */
 export async function chooseAccount(

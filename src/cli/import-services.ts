@@ -28,8 +28,8 @@ interface ImportOutcome {
 }
 
 /**
- * Registers what a file lists. What is there already stays as it is. What cannot be taken, and what of an entry has no
- * equal here, is told on standard error; status 1 where an entry was not taken.
+ * Registers the services of a file. Existing services stay as they are. Entries that cannot be imported, and fields
+ * that have no equivalent here, are reported on standard error. The status is 1 if an entry was not imported.
  */
 export async function importServices(file: string, options: CommonOptions & AccountChoice): Promise<void> {
   const { config, json = false } = options;

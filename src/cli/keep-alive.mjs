@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { isRunByNpx, watchShell } from './shell-watch.mjs';
 
-/** Exit status with which the program says: a fault that a fresh start may mend. EX_SOFTWARE of sysexits. */
+/** Exit status of the program after a fault that a restart may fix: EX_SOFTWARE of sysexits. */
 export const EXIT_FAULT = 70;
 
 /**

@@ -17,7 +17,7 @@ import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
-/** What `pages add` is told. */
+/** Options of `pages add`. */
 export interface AddPageOptions extends AccountChoice {
   readonly title: string;
   readonly text?: string;

@@ -86,16 +86,16 @@ const PROOF_FILES = {
   other_word: 'it holds another word',
 };
 
-/** What the file of a proof held instead of the word, with parameters. */
+/** What the proof file contained instead of the token, with parameters. */
 export type ProofFileParams = ParamsOf<typeof PROOF_FILES>;
 
-/** What the file of a proof held instead of the word. */
+/** What the proof file contained instead of the token. */
 export type ProofFile = Coded<ProofFileParams>;
 
 const LOGO_FORMATS = 'PNG, JPEG, WebP or GIF';
 
 interface ProofMissing {
-  /** Whether the name has TXT records, none of which is the word. */
+  /** Whether the name has TXT records, none of which is the token. */
   readonly hasRecords: boolean;
   readonly recordName: string;
   readonly fileUrl: string;
@@ -200,7 +200,7 @@ const NOTICES = {
     `${domain} was verified by another account and belongs to it from now on.`,
   domain_won: ({ domain }: OfDomain) =>
     `${domain} belonged to another account. You have verified it; it is yours now.`,
-  /** The service gave way to the entry of the catalogue. */
+  /** The service was removed because the catalogue has its domain. */
   service_displaced: ({
     slug,
     domain,
@@ -221,7 +221,7 @@ const NOTICES = {
 /** Every notice to an account with its parameters. */
 export type NoticeParams = ParamsOf<typeof NOTICES>;
 
-/** What an account is told about its services. */
+/** A notice to an account about its services. */
 export type Notice = Coded<NoticeParams>;
 
 /** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */

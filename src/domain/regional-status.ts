@@ -133,7 +133,7 @@ function scopeIn(current: CurrentStatus): Scope | null {
 
 /**
  * The regions to ask after a check: those that vote and do not call the service down, where the check is the first one of its
- * region that does, and the quorum has not confirmed it. Empty: nothing is to be asked.
+ * region that does, and the quorum has not confirmed it. Empty: no region needs to be asked.
  */
 export function regionsToAsk(
   before: CurrentStatus,

@@ -62,13 +62,13 @@ function incidentOf(
   rules: ItemRules,
   now: number,
 ): FeedIncident | null {
-  const told = statusOf(items.find(({ meaning }) => meaning !== null)?.meaning ?? null);
+  const stated = statusOf(items.find(({ meaning }) => meaning !== null)?.meaning ?? null);
   const changedAt = timeOf(newest);
-  if (changedAt === null && (told === null || told === 'resolved')) return null;
+  if (changedAt === null && (stated === null || stated === 'resolved')) return null;
   const span = items.find(({ timeline }) => timeline.span !== null)?.timeline.span ?? null;
   const updates = items.flatMap((item) => updatesOf(item, now));
   const endedAt =
-    told !== null || changedAt === null || rules.listsOnlyOpen || now - changedAt < INFERRED_OPEN_MS
+    stated !== null || changedAt === null || rules.listsOnlyOpen || now - changedAt < INFERRED_OPEN_MS
       ? null
       : changedAt + INFERRED_OPEN_MS;
   if (endedAt !== null) updates.push({ at: endedAt, status: 'resolved', text: INFERRED_TEXT });
@@ -76,7 +76,7 @@ function incidentOf(
     ...baseOf(items, newest),
     updates,
     severity: newest.severity ?? rules.severity,
-    status: endedAt === null ? (told ?? 'investigating') : 'resolved',
+    status: endedAt === null ? (stated ?? 'investigating') : 'resolved',
     startedAt: span?.startsAt ?? earliestOf(items),
     resolvedAt: endedAt ?? span?.endsAt ?? null,
   });
@@ -113,8 +113,8 @@ function stepAt(items: readonly ReadItem[], state: FeedMaintenance['state']): nu
  * the future or after an update.
  */
 function plannedStart({ publishedAt, updatedAt, timeline }: ReadItem, now: number): number | null {
-  const told = [updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
-  const isPlanned = publishedAt !== null && (publishedAt > now || told.some((at) => at < publishedAt));
+  const stated = [updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
+  const isPlanned = publishedAt !== null && (publishedAt > now || stated.some((at) => at < publishedAt));
   return isPlanned ? publishedAt : null;
 }
 

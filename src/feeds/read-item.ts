@@ -137,8 +137,8 @@ function isMaintenance(
 /** The state above the updates if that is an end, else the state of the newest update that has one. */
 function newestMeaning({ updates, state }: ItemTimeline): WordMeaning | null {
   if (state !== null && statusOf(state) === 'resolved') return state;
-  const told = updates.filter(({ meaning }) => meaning.kind !== 'update');
-  return told.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0]?.meaning ?? state;
+  const stated = updates.filter(({ meaning }) => meaning.kind !== 'update');
+  return stated.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0]?.meaning ?? state;
 }
 
 /** The status of an update. A planned or running maintenance is `identified` (decisions, Incidents). */

@@ -93,7 +93,7 @@ export function describeLatency(
   const [short, long] = WINDOW_WORDS[window];
   const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
   const ms = measure === 'median' ? p50Ms : p95Ms;
-  // The speed of errors is not a response time to show in green.
+  // Error responses are often fast; their response time is not shown in green.
   if (ms === null || upCount + slowCount === 0) return emptyCaption(short, long);
   const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
@@ -148,7 +148,7 @@ function emptyCaption(window: string, long: string): BadgeCaption {
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
 }
 
-/** What Shields reads. */
+/** The response to shields.io. */
 export const ShieldsSchema = namedObject('ShieldsBadge', {
   schemaVersion: Type.Literal(1),
   label: Type.String({ description: 'Left: the name of the service, with the window of a figure.' }),
@@ -164,7 +164,7 @@ export const ShieldsSchema = namedObject('ShieldsBadge', {
   cacheSeconds: Type.Integer({ minimum: 300, description: 'How long Shields keeps it.' }),
 });
 
-/** What Shields reads. */
+/** The response to shields.io. */
 export type ShieldsAnswer = Static<typeof ShieldsSchema>;
 
 /** Colours of the shapes of our own badges, so that both look alike. */

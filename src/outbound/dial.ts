@@ -204,7 +204,7 @@ class Dialling {
     this.#chosen = socket;
     this.#timeConnections();
     this.#cancelDelay?.();
-    // At once, lest a late one begins with TLS.
+    // At once, so that a connection that is made later does not start TLS.
     for (const other of this.#open) if (other !== socket) other.destroy();
     if (!this.#order.destination.secure) this.#end({ socket, fault: null });
   }

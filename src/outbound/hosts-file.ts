@@ -21,7 +21,7 @@ const LOOPBACK: readonly Address[] = [
  */
 export function createHostsLookup(file: string, clock: Clock): HostsLookup {
   let table = new Map<string, Address[]>();
-  let stamp = '';
+  let version = '';
   let lookedAt = Number.NEGATIVE_INFINITY;
   return (name) => {
     const now = clock.monotonic();
@@ -29,8 +29,8 @@ export function createHostsLookup(file: string, clock: Clock): HostsLookup {
       lookedAt = now;
       const found = statSync(file, { throwIfNoEntry: false });
       const seen = found === undefined ? '' : `${found.mtimeMs} ${found.size}`;
-      if (seen !== stamp) {
-        stamp = seen;
+      if (seen !== version) {
+        version = seen;
         table = parseHosts(readOrEmpty(file));
       }
     }

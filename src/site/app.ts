@@ -221,7 +221,7 @@ function send(response: ServerResponse, answer: HttpResponse, method: string): v
   response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
 }
 
-/** Answered while the registry's server is away, though nobody may have asked before. */
+/** Paths that respond while the registry's server is unavailable, even without an earlier request. */
 const ALWAYS_ANSWERED = ['/', '/api/v1/incidents', '/api/v1/maintenance', '/incidents.atom'];
 
 /** Routes whose responses are made from statuses. */

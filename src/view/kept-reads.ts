@@ -1,6 +1,6 @@
 /**
- * What was read of the registry, kept for the time in which its server is away: endpoints and pages then answer from it,
- * with `Age` (RFC 9111, 5.1), instead of being unavailable.
+ * Results of registry reads, kept so that endpoints and pages can respond while the registry's server is unavailable. Such
+ * responses have an `Age` (RFC 9111, 5.1).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
@@ -11,7 +11,7 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 export interface KeptReads {
   /** Adds `Age` to responses that are made of kept reads. */
   withAge(routes: readonly Route[]): readonly Route[];
-  /** Reads now, and every minute, what these paths show without parameters: they answer though nobody asked before. */
+  /** Reads what these paths show without parameters, now and every minute: they respond even without an earlier request. */
   keepFresh(routes: readonly Route[], paths: readonly string[]): void;
 }
 

@@ -27,13 +27,13 @@ export interface Readiness {
 export interface PartState {
   /** One line; null: the part is well. */
   readonly problem: string | null;
-  /** What to mend, one sentence; null: nothing. */
+  /** What to fix, one sentence; null: nothing. */
   readonly advice?: string | null;
   /** Points that wait to be stored. */
   readonly waiting?: number;
   /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
   readonly missingSince?: number | null;
-  /** Points given up since the start. */
+  /** Points dropped since the start. */
   readonly lost?: number;
 }
 

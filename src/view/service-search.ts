@@ -30,7 +30,7 @@ interface FoundList {
 
 /** Filters whose matches are kept, so that clients that poll with the same one cost no search each. */
 const MAX_LISTS = 16;
-/** Matches by status are searched anew after this: a copy of the statuses may be replaced without a word. */
+/** Matches by status are searched anew after this: a copy of the statuses may be replaced without a notification. */
 const MAX_LIST_AGE_MS = 1_000;
 
 /** Makes a search over the directory. A write that was answered is seen by the next search. */

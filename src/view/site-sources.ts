@@ -11,7 +11,7 @@ export interface SiteSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  /** The vendor's word on a service; null: its status page is not read. */
+  /** The vendor status of a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => VendorWord | null;
   /** How often services are checked, milliseconds. */
   readonly intervalMs: number;

@@ -1,4 +1,4 @@
-/** `/badges` and `/badges/:slug`: choose a service and what its badge shows, see it, and take the snippet along. */
+/** `/badges` and `/badges/:slug`: choose a service and what its badge shows, preview it, and copy the snippet. */
 
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
@@ -85,7 +85,7 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
   ];
 }
 
-/** Services whose name or domain holds what was written; those that begin with it first. */
+/** Services whose name or domain contains the text; those that begin with it come first. */
 function findServices(directory: ServiceDirectory, query: string, asked: BadgeRequest) {
   const { q = '' } = readParameters(query, QUERY);
   const text = q.trim();

@@ -1,4 +1,4 @@
-/** `/docs`: the API as the OpenAPI document describes it, to be read and to be tried. */
+/** `/docs`: documents the API from the OpenAPI document, with forms to try it. */
 
 import type { OpenApiDocument, OpenApiOperation } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
@@ -18,8 +18,8 @@ export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
 }
 
 /**
- * The route. The description changes with the document alone, and is in English, as the document is; what stands around
- * it is in the reader's language, and rendered for each request.
+ * The route. The description is in English, as the document is, and is rendered when the document changes. The rest
+ * of the page is rendered for each request, in the reader's language.
  */
 export function docsPage(render: RenderPage, { siteUrl, apiDocument, limits }: DocsSources): Route {
   let made: { readonly document: OpenApiDocument; readonly view: object } | null = null;

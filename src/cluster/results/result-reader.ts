@@ -20,7 +20,7 @@ import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-strea
 export interface ResultReaderOptions extends RedisContext {
   /**
    * Takes results of one node; `deliveredAt` is the time by the clock that all nodes share, epoch milliseconds. Resolves
-   * when everything that they change is committed; false: they are to be delivered again. Must not reject.
+   * when everything that they change is committed; false: deliver them again. Must not reject.
    */
   readonly take: (results: readonly RuledResult[], deliveredAt: number) => Promise<boolean>;
   /** False: another process may be the judge by now; nothing is read meanwhile. */
@@ -76,7 +76,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   let cursor = '0';
   /** Counts of entries that are being taken, by id. */
   const inFlight = new Map<string, number>();
-  /** Counts of entries that are to be acknowledged, by id. */
+  /** Counts of entries to acknowledge, by id. */
   const ended = new Map<string, number>();
   let inFlightResults = 0;
   let counts = { backlog: 0, takeovers: 0 };

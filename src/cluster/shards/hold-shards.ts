@@ -1,7 +1,7 @@
 /**
- * A probing node's side of the shards: it claims its part of them, renews its claims every second, hands back what another
- * node is to have, and notices what it has lost. Claims, locks and their expiry are BullMQ's; this decides how many, and
- * tells the threads until when the node surely holds them.
+ * A probing node's side of the shards: it claims its part of them, renews its claims every second, hands back what
+ * belongs to another node, and notices what it has lost. BullMQ does claims, locks and their expiry. This file decides how
+ * many shards to claim, and tells the threads how long the node is sure to hold them.
  */
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
@@ -28,7 +28,7 @@ export interface HeldShard {
   readonly fence: ShardFence;
 }
 
-/** What a node gives. */
+/** What a node provides. */
 export interface HoldShardsOptions {
   readonly address: RedisAddress;
   readonly region: string;
@@ -50,7 +50,7 @@ export interface HoldShardsOptions {
   readonly lockMs?: number;
 }
 
-/** The holder. */
+/** What holds the shards of a node. */
 export interface ShardHolder {
   held(): readonly HeldShard[];
   /** Hands back every shard. The caller has stopped checking. */

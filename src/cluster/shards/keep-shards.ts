@@ -10,7 +10,7 @@ import { SHARDS } from '../../domain/shard.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';
 
-/** What the judge gives. */
+/** What the judge provides. */
 export interface KeepShardsOptions {
   readonly address: RedisAddress;
   /** The regions in which nodes check services. */
@@ -29,7 +29,7 @@ export interface ShardCounts {
   readonly waiting: number;
 }
 
-/** The keeper. */
+/** What keeps the shards, until it is stopped. */
 export interface ShardKeeper {
   /** As of the last look, by region; without a region before its first look. */
   counts(): ReadonlyMap<string, ShardCounts>;
@@ -42,7 +42,7 @@ const GENERATIONS = 1_000_000;
 
 type ShardQueue = Queue<ShardData, void, 'shard'>;
 
-/** Starts the keeper, which stops writing when the lease is not fresh. */
+/** Starts to keep the shards. Nothing is written while the lease is not fresh. */
 export function keepShards({ address, regions, lease, clock, log }: KeepShardsOptions): ShardKeeper {
   const { client, reconnect, options } = connectQueues(address);
   const queues = new Map<string, ShardQueue>();

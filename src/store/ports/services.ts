@@ -73,7 +73,7 @@ export interface ServiceStore {
   /** Every service with its state, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /**
-   * The services that are to be checked, of these shards (`shardOf`), with what a check from the region needs to know: the
+   * The services of these shards (`shardOf`) that need checks, with what a check from the region needs to know: the
    * newest check is that of the region.
    */
   loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;

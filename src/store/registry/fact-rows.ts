@@ -26,7 +26,7 @@ export async function setFact(
 /** The identity of this installation; unset: it was not given one yet. */
 export const INSTALLATION_FACT = 'installation';
 
-/** The identity of this installation, given at the first call: stores that do not belong together are told by it. */
+/** The identity of this installation, created by the first call. It shows which stores belong together. */
 export async function ensureInstallation(store: RegistryStore): Promise<string> {
   const known = await getFact(store, INSTALLATION_FACT);
   if (known !== null) return known;

@@ -215,7 +215,7 @@ function newest(a: number | null, b: number | null): number | null {
   return Math.max(a, b);
 }
 
-/** What heartbeats left: the last of them, and what they say of dependencies. */
+/** Stored heartbeats, and the dependencies that they report. */
 export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
   recentHeartbeats: read(async ({ kysely, queries }, serviceId) => {
     const first = serviceId * KEPT_HEARTBEATS;
@@ -278,7 +278,7 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
   }),
 };
 
-/** What fails by the word of services that are verified, at work, heard of, and public about it. */
+/** Dependencies reported as failing by verified services that are neither paused nor silent and publish their reports. */
 function failingPublicly(kysely: RegistryStore['kysely']) {
   return kysely
     .selectFrom('failing_dependencies')

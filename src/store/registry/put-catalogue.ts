@@ -5,8 +5,8 @@
  *   slug before (docs/adr/0008-services-are-known-by-their-ids.md).
  * - Owners' services make room first, and their owners receive a notice. One that is not verified and lies on a domain of
  *   the list, or below one, is removed: `displaced:<its id>` says by which entry. One whose slug is an entry's slug or
- *   badge goes on under another slug, with its id and so with its history. One whose name equals or resembles an entry's
- *   bears its domain as its name.
+ *   badge gets another slug and keeps its id and its history. One whose name equals or resembles an entry's
+ *   gets its domain as its name.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { nameKeys } from '../../domain/resembling-names.ts';

@@ -4,7 +4,7 @@ import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
 import { isDiskRefusal } from '../sqlite/open-full.ts';
 
-/** Codes of faults that only an operator can mend; beside {@link RegistryErrorCode}, and as stable. */
+/** Codes of faults that only an operator can fix; in addition to {@link RegistryErrorCode}, and as stable. */
 export type RegistryFaultCode =
   /** The file is no database any more, or its pages contradict each other. */
   | 'registry_damaged'

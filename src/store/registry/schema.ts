@@ -10,8 +10,8 @@ import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 /** All tables. */
 export interface RegistrySchema {
   /**
-   * Every service that there ever was: a removed one keeps its row, so that its id is never given again, nor its slug
-   * where it was verified once.
+   * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
+   * verified.
    */
   services: {
     id: Generated<number>;
@@ -44,7 +44,7 @@ export interface RegistrySchema {
     slug: string;
     service: string | null;
   };
-  /** The current record of each service, removed ones included: a service that returns goes on where it was. */
+  /** The current record of each service, removed ones included: a service that is added again continues from it. */
   current: {
     service_id: number;
     seq: number;
@@ -193,7 +193,7 @@ export interface RegistrySchema {
     expires_at: number | null;
     revoked_at: number | null;
   };
-  /** Who a person is at a provider. */
+  /** The identities of people at providers. */
   identities: {
     provider: string;
     subject: string;
@@ -220,7 +220,7 @@ export interface RegistrySchema {
     account_id: number;
     at: number;
   };
-  /** What accounts must be told. */
+  /** Notices to accounts. */
   account_notices: {
     id: Generated<number>;
     account_id: number;
@@ -254,7 +254,7 @@ export interface RegistrySchema {
     /** JSON of the problem; null: a version before 0.2 wrote the text alone. */
     problem_code: string | null;
   };
-  /** Status pages of one's own; a removed one keeps its row, so that its slug stays its account's. */
+  /** Status pages of owners. A removed page keeps its row, so that no other account can take its slug. */
   status_pages: {
     id: Generated<number>;
     account_id: number;
@@ -275,7 +275,7 @@ export interface RegistrySchema {
     page_id: number;
     bytes: Uint8Array;
   };
-  /** Where owners' domains led when their probing was allowed. */
+  /** The addresses of owners' domains when checks of them were allowed. */
   owner_addresses: {
     address: string;
     service_id: number;

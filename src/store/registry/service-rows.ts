@@ -22,7 +22,7 @@ export function toService(row: ServiceRow): Service {
   return { id: row.id, ...toDefinition(row), revision: row.revision };
 }
 
-/** The same without what the registry gives: to be compared with what is put in. */
+/** The same without the columns that the registry assigns, for comparison with a new definition. */
 export function toDefinition(row: ServiceRow): NewService {
   return {
     slug: row.slug,
@@ -40,7 +40,7 @@ export function toDefinition(row: ServiceRow): NewService {
   };
 }
 
-/** Adds a service that never was, or gives `row` another definition. */
+/** Adds a new service, or gives `row` another definition. */
 export async function putService(
   store: RegistryStore,
   row: ServiceRow | null,
@@ -49,7 +49,7 @@ export async function putService(
   return await (row === null ? insertService(store, service) : updateService(store, row, service));
 }
 
-/** Adds a service that never was, with a status that was never checked. */
+/** Adds a new service, whose status is `unknown`. */
 export async function insertService(store: RegistryStore, service: NewService): Promise<Service> {
   const { kysely, queries } = store;
   const row = await queries.first(
@@ -88,15 +88,15 @@ export async function updateService(
   );
   await showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
   if (!isDeepStrictEqual(toDefinition(row).check, service.check) || row.domain !== service.domain) {
-    // What the prober has learnt was learnt of the old check.
+    // The probe memory was learned from the old check.
     await queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
   }
   return await appendChange(store, { id: row.id, ...service, revision });
 }
 
 /**
- * Takes a service off the list. Row, status, transitions and incidents stay, for the case that it returns. `slug`
- * replaces its slug, if others may take that slug.
+ * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again. `slug`
+ * replaces its slug, if other services may take that slug.
  */
 export async function retireService(
   { kysely, queries }: RegistryStore,
@@ -166,7 +166,7 @@ export const SERVICE_ROW_CALLS: Calls<
         .selectAll()
         .where('source', '=', sql.lit('own'))
         .where('status', '<>', sql.lit('resolved'))
-        // Only one should be open; were there two, the newest counts.
+        // Only one should be open. If there are several, the newest counts.
         .orderBy('started_at')
         .orderBy('id'),
     );

@@ -40,8 +40,8 @@ export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?:
 }
 
 /**
- * Makes room for a verified service at the dashed form of its domain: services that were never verified move to a
- * number, and their owners are told. False: the catalogue or another verified service has the form.
+ * Makes room for a verified service at the dashed form of its domain: services that were never verified get a
+ * numbered slug, and their owners receive a notice. False: the catalogue or another verified service has the form.
  */
 export async function clearDashedSlug(
   store: RegistryStore,
@@ -74,7 +74,7 @@ export async function clearDashedSlug(
   return true;
 }
 
-/** The slug of a removed service that reserves nothing: a tilde stands in no slug that can be asked for. */
+/** The slug of a removed service that reserves nothing. Clients cannot request it, because valid slugs have no tilde. */
 export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): string {
   return isReleased(slug) ? slug : `${slug}~${id}`;
 }
@@ -84,7 +84,7 @@ export function isReleased(slug: string): boolean {
   return slug.includes('~');
 }
 
-/** Tells the owner of a service, where it has one. */
+/** Sends a notice to the owner of a service, if it has one. */
 export async function tellOwner(
   store: RegistryStore,
   { account_id }: ServiceRow,

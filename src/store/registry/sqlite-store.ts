@@ -35,7 +35,7 @@ export interface SqliteStoreOptions {
 /** Pause between two tries to get the lock, milliseconds. */
 const LOCK_RETRY_MS = 5;
 const SQLITE_BUSY = 5;
-/** Statements kept prepared, by their SQL. Lists of varying length make new texts, hence the bound. */
+/** Maximum number of prepared statements; lists of varying length make new ones. */
 const KEPT_STATEMENTS = 200;
 
 /**

@@ -1,4 +1,4 @@
-/** Status pages of one's own, and their logos. */
+/** Status pages of owners, and their logos. */
 
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import type { PageStore } from '../ports/status-pages.ts';

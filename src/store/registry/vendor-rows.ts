@@ -132,7 +132,7 @@ async function putEntry(
   if (entry.kind === 'incident') {
     incident = vendorIncident(known, entry, { id, serviceId, readAt });
     open = incident.status !== 'resolved';
-    // What was announced as maintenance turned out to be an incident.
+    // The vendor announced it as maintenance and now lists it as an incident.
     if (row?.kind === 'maintenance') await endMaintenance(store, id);
   } else {
     const before = stored.maintenances.get(id) ?? null;
@@ -231,7 +231,7 @@ function findContinued(
   return undefined;
 }
 
-/** An entry that the vendor lists under another identifier than before: same title, same start, old one gone. */
+/** An entry that the vendor now lists under another identifier: same title, same start, and the old entry is missing. */
 function findRenamed(
   stored: Stored,
   entry: FeedEntry,

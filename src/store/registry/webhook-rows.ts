@@ -158,7 +158,7 @@ export async function webhooksOf(
   return rows.map((row) => toWebhook(row, box));
 }
 
-/** Removes all webhooks of all accounts with their deliveries, and tells their owners; how many there were. */
+/** Removes all webhooks with their deliveries, and sends their owners a notice. Returns the number of webhooks. */
 export async function removeAllWebhooks(store: RegistryStore, now: number): Promise<number> {
   const { kysely, queries } = store;
   const rows = await queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));

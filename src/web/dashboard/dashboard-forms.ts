@@ -38,7 +38,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly limits: () => ApiLimits;
 }
 
-/** Shows a page of the account, or what keeps a form from being taken. */
+/** Shows a page of the account, or why a form is refused. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
 /** What the changes that an owner makes by forms need (`src/app/`). */

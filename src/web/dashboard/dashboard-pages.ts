@@ -1,4 +1,4 @@
-/** `/dashboard`: what an owner has (keys, services, domains that wait) and the forms that change it. */
+/** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
 
 import { accept } from '../../app/change.ts';
 import { addClaim, dropClaim, verifyClaim } from '../../app/domains.ts';

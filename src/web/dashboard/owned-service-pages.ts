@@ -1,4 +1,4 @@
-/** `/dashboard/services/:slug`: one service of an owner, its settings, its last reports and how to show it. */
+/** `/dashboard/services/:slug`: a service of an owner, its settings, its newest heartbeats and its badges. */
 
 import { verifyDomain } from '../../app/domains.ts';
 import { changeService, removeService } from '../../app/services.ts';
@@ -35,7 +35,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const { registry, directory, status, samples, proofs, siteUrl } = sources;
   const context = changeContext(sources);
 
-  /** The account's own service; another's is not found, as if it were not there. */
+  /** The account's own service. A service of another account is not found. */
   const find = ({ params }: HttpRequest, { accountId }: Visitor): Service => {
     const service = directory.bySlug(params.slug ?? '');
     if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');

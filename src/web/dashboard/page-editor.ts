@@ -1,4 +1,4 @@
-/** `/dashboard/pages/:slug`: what one status page says, its services and groups, its logo, and how to embed it. */
+/** `/dashboard/pages/:slug`: the texts, services, groups, logo and embed of a status page. */
 import { type Refused, refuse } from '../../app/change.ts';
 import {
   arrangeStatusPage,
@@ -35,7 +35,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, siteUrl } = sources;
   const context = changeContext(sources);
 
-  /** The account's own page; another's is not found, as if it were not there. */
+  /** The account's own page. A page of another account is not found. */
   const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
     const slug = (params.slug ?? '').toLowerCase();
     const page = await registry.findPage(slug);
@@ -167,7 +167,7 @@ interface EditorState {
   /** The text to search services for; empty: no search. */
   readonly search: string;
   readonly problems: FormProblems;
-  /** What was typed into the form that was not taken. */
+  /** The input of the form that was refused. */
   readonly typed: FormFields;
 }
 

@@ -1,4 +1,4 @@
-/** Signing in and out: `/sign-in`, the way to a provider and back, `/sign-out`. */
+/** Signing in and out: `/sign-in`, the redirect to a provider and its callback, `/sign-out`. */
 
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
@@ -24,7 +24,7 @@ export interface SignInSources {
 
 /** Where people land after signing in. */
 const HOME = '/dashboard';
-/** A way to the provider and back may take this long. */
+/** Maximum time between the redirect to the provider and its callback. */
 const FLOW_SECONDS = 600;
 const FLOW_MARK = 'flow.';
 
@@ -170,7 +170,7 @@ export async function requireForm(
   return { session: visitor, token, form };
 }
 
-/** The two things that the cookie holds: a way to a provider that has begun, and a session. Empty: there is none. */
+/** The contents of the cookie: a sign-in in progress, and a session. Empty: there is none. */
 function readCookie(value: string): { readonly flow: string; readonly token: string } {
   if (!value.startsWith(FLOW_MARK)) return { flow: '', token: value };
   const [flow = '', token = ''] = value.slice(FLOW_MARK.length).split('.');
@@ -185,7 +185,7 @@ function readFlow(text: string, provider: string, now: number): SignInFlow | nul
       Partial<SignInFlow> | null,
       unknown,
     ];
-    // A cookie that holds a session is kept for longer than the way may take.
+    // A cookie with a session is kept for longer than a sign-in may take.
     if (typeof at !== 'number' || now - at > FLOW_SECONDS * 1_000) return null;
     const { state, nonce, codeVerifier } = flow ?? {};
     const whole = [state, nonce, codeVerifier].every((part) => typeof part === 'string');

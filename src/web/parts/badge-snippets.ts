@@ -1,4 +1,4 @@
-/** What an author pastes to show a badge, in each language of documents. No name becomes markup in any of them. */
+/** Snippets that show a badge, in each markup language. Names are escaped, so that they cannot become markup. */
 import type { BadgeRequest } from '../../view/badge-query.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 

@@ -50,7 +50,7 @@ export async function openPostgresMethods(
     onCommitted: link.noteCommit,
     notice: self,
   });
-  // Signs of life beside the row are for a disk that takes no writes; a server that is away takes none from anybody.
+  // The file with signs of life is for a disk that refuses writes. An unavailable server refuses every process.
   const lease = createHeldLease(reader, null);
   const secrets = createSecrets(reader, dataDir, secretKey);
   const commits = createGroupCommit({
@@ -84,7 +84,7 @@ export async function openPostgresMethods(
 
     /** Another number if another connection has committed since the last call. */
     commitVersion: async () => foreignCommits,
-    /** The feed is asked for many times a second: without a commit there is nothing new in it. */
+    /** The feed is polled many times a second. Without a commit there is nothing new in it. */
     async changesAfter(seq) {
       const seen = commitsSeen;
       if (link.isListening && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
@@ -120,7 +120,7 @@ export async function openPostgresMethods(
   };
 }
 
-/** What this process knows is no longer true: its thread ends by a fault, and the program starts again. */
+/** The state in memory is outdated: the thread ends with an error, and the program restarts. */
 function endThread(reason: Error): void {
   setImmediate(() => {
     throw reason;

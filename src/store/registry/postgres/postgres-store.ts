@@ -21,7 +21,7 @@ export interface Runner {
   query(query: pg.QueryConfig): Promise<pg.QueryResult>;
 }
 
-/** Statements kept prepared on each connection, by their SQL. Lists of varying length make new texts, hence the bound. */
+/** Maximum number of prepared statements of a connection; lists of varying length make new ones. */
 const MAX_PREPARED = 200;
 
 /** Items whose statements are sent without waiting: the last one must be answered before a write counts as lost. */
@@ -119,7 +119,7 @@ export interface WriteStoreOptions {
   readonly notice: string;
 }
 
-/** Where each commit is told to the other processes. */
+/** The channel on which other processes are notified of each commit. */
 export const CHANNEL = 'upbeat';
 /** One lock for each schema: registries of one database do not wait for each other. `UPBT` in ASCII. */
 export const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
