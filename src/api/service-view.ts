@@ -48,10 +48,12 @@ export const ServiceSchema = namedObject('Service', SERVICE_MEMBERS);
 export const ServiceNameSchema = namedObject('ServiceName', { name: Type.String(), slug: Type.String() });
 
 const FailureSchema = nullable(
-  object(
-    { class: enumOf(FAILURE_CLASSES), phase: enumOf(PHASES), detail: Type.String() },
-    'Why the check failed and in which phase.',
-  ),
+  namedObject('Failure', {
+    class: enumOf(FAILURE_CLASSES),
+    phase: enumOf(PHASES),
+    detail: Type.String(),
+  }),
+  'Why the check failed and in which phase; null: it did not fail.',
 );
 
 /** Members of a status where more than one region checks (design, Places). */
