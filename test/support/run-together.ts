@@ -27,9 +27,13 @@ registerHooks({
       : next(specifier, context),
 });
 
+const umask = process.umask(0o022);
+
 // Nothing is awaited here: the files import this module, which must have ended by then.
 for (const file of (process.env.TEST_FILES ?? '').split(' '))
   root.test(file, async (t) => {
     current = t;
+    // A registry that a file before has opened keeps the files of its process to itself.
+    process.umask(umask);
     await import(pathToFileURL(resolvePath(file)).href);
   });
