@@ -5,7 +5,7 @@ import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../dom
 import { incidentEventType } from '../../domain/webhook-event.ts';
 import type { IncidentQuery, IncidentStore } from '../ports/incidents.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
+import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { RegistrySchema, Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
@@ -161,6 +161,20 @@ export async function writeIncident(store: RegistryStore, incident: Incident): P
 }
 
 /** The incident that a row holds. */
-export function toIncident({ listed: _, verified: __, updates, ...row }: Row<'incidents'>): Incident {
-  return { ...fromRow(row), updates: fromStoredUpdates(JSON.parse(updates)) };
+export function toIncident(row: Row<'incidents'>): Incident {
+  // By name, not by `fromRow`: pages hold hundreds of them.
+  return {
+    id: row.id,
+    serviceId: row.service_id,
+    source: row.source,
+    title: row.title,
+    description: row.description,
+    severity: row.severity,
+    status: row.status,
+    startedAt: row.started_at,
+    resolvedAt: row.resolved_at,
+    sourceUrl: row.source_url,
+    goodChecks: row.good_checks,
+    updates: fromStoredUpdates(JSON.parse(row.updates)),
+  };
 }
