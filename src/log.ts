@@ -14,7 +14,7 @@ export interface Log {
 }
 
 /** Level names from the least to the most verbose. */
-export const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 /** Format of the log; `auto` is `pretty` on a terminal and `json` elsewhere. */
 export interface LogSettings {

@@ -29,7 +29,7 @@ export function dependencyRoutes(sources: DependencySources): Route[] {
 const SERVICE_QUERY = { limit: limitParameter(100, 1_000) };
 
 /** What a service reports about its dependencies. */
-export const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
+const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
   service: ServiceNameSchema,
   reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),
   dependencies: listOf('Those of the newest report.', {
@@ -82,7 +82,7 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
 const LIST_QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
 
 /** Dependencies that services report as failing now. */
-export const DependenciesSchema = namedObject('DependencyList', {
+const DependenciesSchema = namedObject('DependencyList', {
   dependencies: listOf('The one that most services report first, then by name.', {
     name: Type.String({ description: 'In lower case.' }),
     services: whole('How many services report it.'),

@@ -25,7 +25,7 @@ import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 
 /** Longest body (decisions). */
-export const MAX_HEARTBEAT_BYTES = 16_384;
+const MAX_HEARTBEAT_BYTES = 16_384;
 /** When a sender may retry after a fault of ours, seconds. */
 const RETRY_SECONDS = 5;
 

@@ -27,16 +27,16 @@ const INCIDENT_MEMBERS = {
 };
 
 /** An incident without its service. */
-export const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
+const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
 
 /** An incident with its service. */
-export const IncidentOfServiceSchema = namedObject('IncidentOfService', {
+const IncidentOfServiceSchema = namedObject('IncidentOfService', {
   ...INCIDENT_MEMBERS,
   service: ServiceNameSchema,
 });
 
 /** An incident with its timeline. */
-export const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
+const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
   ...INCIDENT_MEMBERS,
   source: enumOf(['own', 'vendor'], "Our own checks, or the vendor's status page."),
   timeline: listOf('Every update, oldest first.', {
@@ -47,7 +47,7 @@ export const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
 });
 
 /** An incident with where it comes from and its timeline, oldest first. */
-export function viewIncidentInFull(incident: Incident) {
+function viewIncidentInFull(incident: Incident) {
   return {
     ...viewIncident(incident),
     source: incident.source,

@@ -12,7 +12,7 @@ export interface RegionSources {
 }
 
 /** The regions in which at least one node makes checks now. */
-export const RegionsSchema = namedObject('RegionList', {
+const RegionsSchema = namedObject('RegionList', {
   regions: listOf('By name.', {
     region: Type.String({ pattern: '^[a-z0-9-]{1,32}$', examples: ['eu'] }),
     online: Type.Boolean({

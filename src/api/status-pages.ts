@@ -39,7 +39,7 @@ const QUERY = {
 };
 
 /** A page as JSON. */
-export const PageSchema = namedObject('StatusPage', {
+const PageSchema = namedObject('StatusPage', {
   page: object({
     slug: Type.String(),
     title: Type.String(),

@@ -44,7 +44,7 @@ export const VendorWordSchema = namedObject('VendorWord', {
 });
 
 /** A maintenance with its service. */
-export const MaintenanceSchema = namedObject('Maintenance', {
+const MaintenanceSchema = namedObject('Maintenance', {
   id: Type.String({ description: 'The id of its incident, once it has started.' }),
   service: ServiceNameSchema,
   title: Type.String(),
@@ -85,7 +85,7 @@ export function viewMaintenance(maintenance: Maintenance) {
 }
 
 /** The outages of a year with the vendor's lag. `from`: epoch milliseconds. */
-export function viewAcknowledgement(list: readonly Acknowledgement[], from: number) {
+function viewAcknowledgement(list: readonly Acknowledgement[], from: number) {
   const { outages, acknowledged, medianMs, worstMs } = summarizeLags(list);
   return {
     from: formatTime(from),

@@ -83,7 +83,7 @@ export function whatToProbe(
 }
 
 /** The attempt with the members of the API's `latest_check`; the status of a suspect attempt is `unknown`. */
-export function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt): object {
+function viewAttempt(domain: string, verdict: Verdict, attempt: Attempt): object {
   const { suspect, retryAfterMs } = attempt;
   const view = viewLatestCheck(latestCheckOf(attempt, verdict));
   return {
@@ -103,7 +103,7 @@ const SUSPECT_TEXTS: Readonly<Record<SuspectReason, string>> = {
 };
 
 /** The attempt as lines for people. */
-export function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): string {
+function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): string {
   const { timing, failure, statusCode, responseTimeMs, certificateExpiresAt, suspect, blocked, via } =
     attempt;
   const phases = [

@@ -16,7 +16,7 @@ export function nodeKeys(prefix: string) {
 export const NODE_LIFE_MS = 6_000;
 
 /** Answers of {@link RENEW}. */
-export const RENEWED = 'renewed';
+const RENEWED = 'renewed';
 export const TAKEN = 'taken';
 
 const TIME = `

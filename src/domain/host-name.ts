@@ -53,8 +53,3 @@ export function readHostName(text: string): HostNameReading {
   if (suffix !== undefined) return refuse({ code: 'private_suffix', suffix: `.${suffix}` });
   return { ok: true, domain };
 }
-
-/** Whether `domain` is `parent` or a subdomain of it. */
-export function isWithinDomain(domain: string, parent: string): boolean {
-  return domain === parent || domain.endsWith(`.${parent}`);
-}

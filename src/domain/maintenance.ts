@@ -5,7 +5,7 @@ import { type Incident, type IncidentUpdate, noteOf } from './incident.ts';
 import { mergeListed, mergeUpdates } from './vendor-incident.ts';
 
 /** Phases of a maintenance. */
-export const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
+const MAINTENANCE_PHASES = ['planned', 'running', 'ended'] as const;
 
 /** Phase of a maintenance. */
 export type MaintenancePhase = (typeof MAINTENANCE_PHASES)[number];

@@ -18,8 +18,3 @@ export interface ShardFence {
   /** Number of the claim within the generation, from 1. */
   readonly claim: number;
 }
-
-/** Negative if `a` is older than `b`, positive if it is newer, 0 if they are the same claim. */
-export function compareFences(a: ShardFence, b: ShardFence): number {
-  return a.generation - b.generation || a.claim - b.claim;
-}

@@ -18,7 +18,7 @@ export async function readForm({ headers, readBody }: HttpRequest): Promise<Read
 }
 
 /** Throws `forbidden_form` if the browser says that the form stands on another site (Fetch Metadata). */
-export function refuseOtherSites(headers: HttpRequest['headers']): void {
+function refuseOtherSites(headers: HttpRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none')
     throw new HttpError('forbidden_form', 'This form was sent by another site.');

@@ -42,7 +42,7 @@ export const EMBED_HEADERS: Readonly<Record<string, string>> = {
  * Every picture, including uploaded ones. A picture that is opened by itself is a document of our origin; `sandbox`
  * removes that origin, in case a browser takes the picture for a page. Browsers style the document that they show it in.
  */
-export const PICTURE_HEADERS: Readonly<Record<string, string>> = {
+const PICTURE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };

@@ -30,7 +30,7 @@ export interface SharedLimitParts {
  * that differ count differently. Arguments of each key: length of a window in milliseconds, limit, `1` to peek without
  * a charge. Returns what was left before, milliseconds to the window's end, and the limit with which it began.
  */
-export const LIMIT_SCRIPT = `
+const LIMIT_SCRIPT = `
 local answers = {}
 for index, key in ipairs(KEYS) do
   local at = index * 3 - 2

@@ -119,7 +119,7 @@ const anyIpv4Block = blockListOf(IPV4_BLOCKS.map(([, block]) => block));
 const globalUnicast = blockListOf(['2000::/3']);
 
 /** Makes a list of CIDR blocks. Throws if one is invalid. */
-export function blockListOf(blocks: readonly string[]): BlockList {
+function blockListOf(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
     const [address, bits] = ipaddr.parseCIDR(block);
@@ -143,12 +143,12 @@ export function readAddress(text: string): Address | null {
 }
 
 /** Whether a cloud's metadata service answers at this address. */
-export function isMetadataAddress(address: Address): boolean {
+function isMetadataAddress(address: Address): boolean {
   return contains(metadata, address);
 }
 
 /** What the address is where it is not public, in a word or two; null: public. */
-export function specialPurposeOf(address: Address): string | null {
+function specialPurposeOf(address: Address): string | null {
   if (isMetadataAddress(address)) return 'cloud metadata';
   if (address.family === 4) {
     if (!contains(anyIpv4Block, address)) return null;

@@ -20,7 +20,7 @@ export interface ResponseHead {
 export type HeadProgress = ResponseHead | { readonly problem: FailureCause } | null;
 
 /** Heads longer than this are a failure of the target; interim responses count with the final one. */
-export const MAX_HEADER_BYTES = 65_536;
+const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -126,7 +126,7 @@ function gather(fields: readonly (readonly [name: string, value: string])[]): He
 }
 
 /** Longest wait that is granted (decisions, "What a check is"). */
-export const MAX_RETRY_AFTER_MS = HOUR_MS;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** Milliseconds from now, 0 to an hour, from whole seconds or an HTTP date; null: nothing that can be read. */
 export function readRetryAfter(value: string | readonly string[] | undefined, now: number): number | null {

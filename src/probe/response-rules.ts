@@ -46,13 +46,13 @@ export function judgeRoot(head: ResponseHead, accept: readonly AcceptRule[] | nu
 }
 
 /** Whether a status code is in a list such as `['2xx', 401]`. */
-export function accepts(accept: readonly AcceptRule[], statusCode: number): boolean {
+function accepts(accept: readonly AcceptRule[], statusCode: number): boolean {
   const family = `${Math.floor(statusCode / 100)}xx`;
   return accept.some((rule) => rule === statusCode || rule === family);
 }
 
 /** The failure of a response whose status is an error. */
-export function statusFailure(statusCode: number): Failure {
+function statusFailure(statusCode: number): Failure {
   return failureOf('status', 'first_byte', { code: 'status', statusCode });
 }
 

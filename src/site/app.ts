@@ -236,10 +236,7 @@ const FROM_STATUSES = new Set([
  * Adds `Age` (RFC 9111, 5.1) to responses made from statuses, from one second on. A store without an age is always
  * current: it is that of the monitor.
  */
-export function withCopyAge(
-  routes: readonly Route[],
-  { ageMs }: Pick<StatusStore, 'ageMs'>,
-): readonly Route[] {
+function withCopyAge(routes: readonly Route[], { ageMs }: Pick<StatusStore, 'ageMs'>): readonly Route[] {
   if (ageMs === undefined) return routes;
   return routes.map((route) => {
     if (!FROM_STATUSES.has(route.path)) return route;

@@ -141,7 +141,7 @@ export function foldText(text: string): string {
  * The searched text of a service, folded: name, domain (an internationalised one also as people write it) and
  * slug, each on a line, so that no match spans two of them.
  */
-export function searchTextOf({ name, domain, slug }: Pick<Service, 'name' | 'domain' | 'slug'>): string {
+function searchTextOf({ name, domain, slug }: Pick<Service, 'name' | 'domain' | 'slug'>): string {
   const written = domain.includes('xn--') ? `${domain}\n${domainToUnicode(domain)}` : domain;
   return foldText(`${name}\n${written}\n${slug}`);
 }

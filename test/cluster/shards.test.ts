@@ -5,7 +5,7 @@ import { answerAsks, createRegionAsker } from '../../src/cluster/asks.ts';
 import { type HeldShard, holdShards } from '../../src/cluster/shards/hold-shards.ts';
 import { keepShards } from '../../src/cluster/shards/keep-shards.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
-import { compareFences, SHARDS, type ShardFence } from '../../src/domain/shard.ts';
+import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
 import { createLog } from '../../src/log.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
@@ -101,7 +101,9 @@ t.test('nodes share the shards, and each claim has a greater fence', NEEDS, asyn
   await until(() => one.held().length === SHARDS);
   t.same(
     [...claims.values()],
-    [...claims.values()].map((fences) => fences.toSorted(compareFences)),
+    [...claims.values()].map((fences) =>
+      fences.toSorted((a, b) => a.generation - b.generation || a.claim - b.claim),
+    ),
   );
   t.same(new Set([...claims.values()].map((fences) => fences.length)), new Set([1, 3]));
 });

@@ -12,7 +12,7 @@ import {
 } from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
-export const KEPT_HEARTBEATS = 100;
+const KEPT_HEARTBEATS = 100;
 /** Runs that have begun and not ended, kept of a service; of more, the oldest are forgotten. */
 const KEPT_RUNS = 100;
 /** Changes of dependencies kept of a service. */

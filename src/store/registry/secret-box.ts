@@ -37,7 +37,7 @@ export function keyFile(dataDir: string): string {
 }
 
 /** Whether a text is sealed. */
-export function isSealed(text: string): boolean {
+function isSealed(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
@@ -90,7 +90,7 @@ export function findKey(dataDir: string, setting: string | null): KeySource {
 }
 
 /** Makes the file with a new key; where another process was first, its key is the one. */
-export function makeKeyFile(dataDir: string): Buffer {
+function makeKeyFile(dataDir: string): Buffer {
   const key = randomBytes(KEY_BYTES);
   try {
     writeFileSync(keyFile(dataDir), `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
@@ -103,7 +103,7 @@ export function makeKeyFile(dataDir: string): Buffer {
 }
 
 /** The error of a key that is missing or wrong. */
-export function lostKey(what: string, cause?: unknown): RegistryError {
+function lostKey(what: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'secrets_key',
     `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks, whose secrets nobody can read any more, and tells their owners.`,

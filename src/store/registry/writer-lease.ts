@@ -12,7 +12,7 @@ import { refusalOf } from '../ports/storage-health.ts';
 import { RegistryError } from './registry-error.ts';
 
 /** How often the holder renews, milliseconds. */
-export const RENEW_MS = 1_000;
+const RENEW_MS = 1_000;
 
 /**
  * A lease that was renewed within this time is fresh, milliseconds. With the renewal before, the pause between two

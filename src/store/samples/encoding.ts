@@ -11,12 +11,12 @@ import type { Verdict } from '../../domain/status.ts';
 export const STRIDE = 3;
 
 /** Stands for a missing latency in a packed outcome. */
-export const NO_LATENCY = 65_535;
+const NO_LATENCY = 65_535;
 const VERDICTS: readonly Verdict[] = ['up', 'slow', 'down'];
 /** Places of the parts in a packed outcome. */
 export const CODE_SHIFT = 65_536;
-export const STATUS_SHIFT = CODE_SHIFT * 1_024;
-export const SUSPECT_SHIFT = STATUS_SHIFT * 4;
+const STATUS_SHIFT = CODE_SHIFT * 1_024;
+const SUSPECT_SHIFT = STATUS_SHIFT * 4;
 
 /** A sample without its service and time. */
 export type SampleOutcome = Pick<Sample, 'status' | 'latencyMs' | 'statusCode' | 'suspect'>;

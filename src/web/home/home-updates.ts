@@ -13,7 +13,7 @@ import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** The most rows that the list of services that are down or slow shows; the rest is counted. */
-export const TROUBLED_SHOWN = 24;
+const TROUBLED_SHOWN = 24;
 
 /** What the updates are made of. */
 export interface HomeUpdateSources {

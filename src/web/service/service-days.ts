@@ -59,7 +59,7 @@ export function monthRows(buckets: readonly Bucket[], intervalMs: number, langua
 }
 
 /** `2026-11-20`, in UTC. */
-export function dateOf(at: number): string {
+function dateOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 

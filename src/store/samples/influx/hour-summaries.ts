@@ -53,7 +53,7 @@ export function hourLine(
 }
 
 /** The line that invalidates the summary of an hour, because a sample came late. */
-export function invalidHourLine(serviceId: number, hour: number): string {
+function invalidHourLine(serviceId: number, hour: number): string {
   return `${HOUR_MEASUREMENT},service_id=${serviceId} valid=0i ${hour}`;
 }
 

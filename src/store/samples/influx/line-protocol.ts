@@ -98,19 +98,19 @@ function detailFields(packed: Float64Array, index: number): string {
 }
 
 /** The tags of a service, sorted by key as the server recommends. */
-export function serviceTags({ serviceId, slug, category }: ServiceLabels): string {
+function serviceTags({ serviceId, slug, category }: ServiceLabels): string {
   return `category=${escapeTag(category)},service=${escapeTag(slug)},service_id=${serviceId}`;
 }
 
 /** The value of a tag, never empty. */
-export function escapeTag(value: string): string {
+function escapeTag(value: string): string {
   // A backslash at the end would escape the comma after it; the protocol has no escape for it.
   const plain = onOneLine(value).replaceAll('\\', '/').trim();
   return plain === '' ? '-' : plain.replaceAll(/([,= ])/g, '\\$1');
 }
 
 /** A text field with its quotes. */
-export function quoteText(value: string): string {
+function quoteText(value: string): string {
   const text = onOneLine(value).slice(0, MAX_TEXT_LENGTH).toWellFormed();
   return `"${text.replaceAll(/(["\\])/g, '\\$1')}"`;
 }

@@ -23,7 +23,7 @@ export type Spool = ReturnType<typeof openSpool>;
 /** Name of the file in the data directory. */
 const SPOOL_FILE = 'influx-spool.sqlite';
 /** Finds the oldest check in a spool; rows of earlier versions do not tell. */
-export const OLDEST_CHECK =
+const OLDEST_CHECK =
   'SELECT check_at FROM batches WHERE seq > ? AND check_at IS NOT NULL ORDER BY seq LIMIT 1';
 
 /** Pages of 4 KiB that an empty spool may keep. */
