@@ -79,7 +79,7 @@ function commands(block: string): string[] {
 
 function run(line: string): void {
   if (!/^(?:curl|npx upbeat) /.test(line)) {
-    if (!/^npm run /.test(line)) problems.push(`nobody checks the command "${line}"`);
+    if (!/^npm run /.test(line)) problems.push(`no rule checks the command "${line}"`);
     return;
   }
   const command = line

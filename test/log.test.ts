@@ -20,7 +20,7 @@ t.test('it says what went wrong, with the cause, in either format', async (t) =>
   }
 });
 
-t.test('it writes nothing that a terminal obeys, whatever strangers say', async (t) => {
+t.test('it escapes characters that control a terminal', async (t) => {
   const speak = `
     import { createLog } from ${JSON.stringify(LOG)};
     const evil = '\\u001b]52;c;aGk=\\u0007\\nforged \\u202e\\u009b31m\\u2028';

@@ -51,7 +51,7 @@ t.test('it takes one message at a time, also those that an effect sends', async 
   t.equal(group.send(7, 'go'), true);
   t.same(story, ['a at 1', 'a sent true', 'b at 1', 'b sent true', 'c at 1', 'c sent false']);
   t.equal(group.state(7), 3, 'the two that found room were handled after it');
-  t.equal(group.send(8, 'go'), false, 'nobody is there');
+  t.equal(group.send(8, 'go'), false, 'there is no such actor');
 });
 
 t.test('an actor can be removed while it handles a message', async (t) => {

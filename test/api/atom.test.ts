@@ -44,7 +44,7 @@ t.test('it writes valid feeds of all incidents and of one service', NEEDS_XMLLIN
   }
 });
 
-t.test('it names incidents for ever, and says what is new', async (t) => {
+t.test('ids of incidents never change, and a changed entry has a new time', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const { text, headers } = await api.get('/incidents.atom');

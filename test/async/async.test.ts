@@ -74,7 +74,7 @@ t.test('a listener that throws does not affect others if errors are handled', as
   t.throws(() => strict.notify(1), fault);
 });
 
-t.test('a coalescing loop runs once more for all calls of one run', async (t) => {
+t.test('a coalescing loop runs again once for all calls during a run', async (t) => {
   const gates: (() => void)[] = [];
   const loop = createCoalescingLoop(() => new Promise((resolve) => gates.push(resolve)));
   const ended: string[] = [];

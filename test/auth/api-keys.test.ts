@@ -96,7 +96,7 @@ t.test('it makes no key twice', (t) => {
   t.end();
 });
 
-/** Chance that begins with `bytes` and then gives `rest` for ever. */
+/** A random source that returns `bytes` first and then always `rest`. */
 function firstThen(bytes: number[], rest: number): (count: number) => Uint8Array {
   return (count) => Uint8Array.from({ length: count }, () => bytes.shift() ?? rest);
 }

@@ -235,7 +235,7 @@ t.test('it knows a key for an hour while the server of the registry is away', as
   await t.rejects(authenticator.authenticate(`Bearer ${key}`), fault.error);
 });
 
-t.test('it writes times of last use in batches, and once more at its end', async (t) => {
+t.test('it writes last-used times in batches, and the rest when it stops', async (t) => {
   const { authenticator, create, clock, calls, methods } = await setUp(t);
   const [one, two] = [await create(), await create()];
   const startAt = clock.now();

@@ -1,4 +1,4 @@
-/** The form of results on their way through Redis: nothing is lost, and nothing that somebody else put there ends a judge. */
+/** The form of results on their way through Redis: nothing is lost, and foreign entries do not end the judge. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';

@@ -128,7 +128,7 @@ t.test('over one server', NEEDS_REDIS, async (t) => {
     await until(async () => (await lengthOf('pending')) === 0);
   });
 
-  t.test('what is to be delivered again stays for the next judge', async (t) => {
+  t.test('results without an acknowledgement stay for the next judge', async (t) => {
     const url = urlOf(server, 'given-up');
     const node = openNode(t, url);
     const former = openJudge(t, url, async () => false);

@@ -19,7 +19,7 @@ t.test('it claims up to its part, and hands back the rest when a node has come',
 });
 
 t.test(
-  'it takes shards that nobody takes, and offers them again later or when nodes come or go',
+  'it takes shards that no node claims, and offers them again later or when nodes come or go',
   async (t) => {
     const clock = createFakeClock();
     const balance = createShardBalance(clock);

@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-t.test('it finds the name that somebody meant', async (t) => {
+t.test('it finds the known name that is closest to a misspelt one', async (t) => {
   const table: readonly (readonly [string, string | null])[] = [
     ['prot', 'port'],
     ['PORT', 'port'],

@@ -237,7 +237,11 @@ t.test('it finds each single fault', async (t) => {
     ['another start', first(70, { started_at: iso(60_000) }), /an incident "Errors/],
     ['another severity', first(70, { severity: 'minor' }), /minor/],
     ['an old status', first(90, { status: 'investigating' }), /investigating/],
-    ['an end that nobody told', first(70, { status: 'resolved', resolved_at: iso(65_000) }), /resolved/],
+    [
+      'an end that the vendor did not report',
+      first(70, { status: 'resolved', resolved_at: iso(65_000) }),
+      /resolved/,
+    ],
     ['an end at another time', first(110, { resolved_at: iso(105_000) }), /resolved at 105000/],
     ['an old description', first(90, { description: 'We look into it.' }), /described by/],
     ['markup', first(70, { description: '<p>We look into it.</p>' }), /markup/],

@@ -123,7 +123,7 @@ t.test('its changes last long enough to be seen, and are over before the prober 
   }
 });
 
-t.test('it repeats for ever', async () => {
+t.test('it repeats without an end', async () => {
   const { services, periodMs } = DEMO_SCRIPT;
   fc.assert(
     fc.property(

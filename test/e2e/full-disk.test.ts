@@ -131,7 +131,7 @@ t.test('a data directory on a disk of 8 MiB', async (t) => {
     t.match(
       (await program.get('/api/v1/status/jobs-example-com')).body,
       { status: 'up' },
-      'nobody is called silent',
+      'no heartbeat counts as missed',
     );
     t.match(await beat(program, key), REFUSED);
     t.same(

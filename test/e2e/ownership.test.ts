@@ -159,7 +159,7 @@ t.test(
   },
 );
 
-t.test('a slug that was burnt, and a name that looks like another, harm nobody', async (t) => {
+t.test('neither a slug of a removed service nor a similar name harms other accounts', async (t) => {
   const { installation, check, program } = started ?? (await setUpAndStart());
   const [mallory, ada] = [
     await createSender(installation, 'mallory'),

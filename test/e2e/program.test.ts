@@ -172,7 +172,7 @@ t.test('one program', sideBySide(), async (t) => {
 
   await Promise.all([first, second, third]);
 
-  await t.test('it says how to configure sign-in where nobody has', async (t) => {
+  await t.test('it says how to configure sign-in if no provider is configured', async (t) => {
     const page = await fetch(`${installation.siteUrl}/dashboard`);
     t.match(await page.text(), /no provider is configured/);
   });

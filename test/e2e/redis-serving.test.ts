@@ -171,7 +171,7 @@ t.test('processes over one data directory', NEEDS_REDIS, async (t) => {
     await second.until('/api/v1/status/jobs-example-com', isStatus('up'), PATIENCE_MS);
     await until(async () => (await redis.client.zcard('upbeat:{heartbeats}:deadlines')) === 1);
 
-    // The monitor dies; the other one goes on, and nobody probes twice.
+    // The monitor dies; the other process takes over, and no service is checked twice.
     await until(() => told.heard.length === 4);
     const diedAt = Date.now();
     await first.killHard();

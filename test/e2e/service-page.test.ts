@@ -8,7 +8,7 @@ import { SERVICES, startServiceWorld } from '../web/service-world.ts';
 
 const PATIENCE = { timeout: 45_000 };
 
-t.test('it is there for whoever wants to know more', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
+t.test('the page of a service shows its details', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) => {
   const world = await startServiceWorld();
   let browser: Browser | undefined;
   t.teardown(async () => {

@@ -42,7 +42,7 @@ t.test('it hands the probe memory of services on to a replaced thread', async (t
   const gaps = results.slice(1).map((result, index) => result.startedAt - (results[index]?.startedAt ?? 0));
   t.ok(
     gaps.every((gap) => gap > INTERVAL_MS / 2 - 100),
-    `nobody is asked twice in a row: ${gaps}`,
+    `no service is checked twice in a row: ${gaps}`,
   );
 });
 

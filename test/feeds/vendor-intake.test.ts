@@ -216,7 +216,7 @@ t.test('it lets nothing get lost while the registry is away', async (t) => {
   const world = await start(t, [PAGE]);
   world.fault.away = true;
   await world.take(reading([INCIDENT]));
-  t.strictSame(world.told.forgotten, [FEED], 'the feed is to be read anew');
+  t.strictSame(world.told.forgotten, [FEED], 'the feed is read again');
   world.fault.away = false;
   await world.take(reading([INCIDENT]));
   t.strictSame(await world.incidents(), ['1 API errors investigating']);

@@ -56,7 +56,7 @@ t.test('it puts widths into a query to Prometheus', async (t) => {
   t.equal(prometheusQuery('x[$__rate_interval]', { ...VIEW, interval: '15s' }, '15s'), 'x[60000ms]');
 });
 
-t.test('it does not ask with a variable that nobody knows, or several values as one', async (t) => {
+t.test('queries have neither unknown variables nor several values as one', async (t) => {
   t.throws(() => influxQuery('"x" = $nothing', VIEW), { message: 'the variable nothing has no value' });
   t.throws(() => influxQuery(`"x" = '$several'`, VIEW), { message: /outside of a regular expression/ });
   t.throws(() => milliseconds('soon'), { message: 'soon is no width' });

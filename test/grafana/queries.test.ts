@@ -246,7 +246,7 @@ function selectedColumns(series: readonly InfluxSeries[]): string[] {
   return [...new Set(series.flatMap(({ columns }) => columns))].filter((column) => column !== 'time');
 }
 
-/** Whether a column has a value anywhere: a field that nobody writes is null in every row. */
+/** Whether a column has a value anywhere: a field that is never written is null in every row. */
 function hasValue(series: readonly InfluxSeries[], column: string): boolean {
   return series.some(({ columns, values }) => {
     const at = columns.indexOf(column);

@@ -64,7 +64,7 @@ t.test('it shows each status by a word, as a number and as the word of an event'
     t.equal(options[STATUS_NUMBERS[status]]?.text, options[status]?.text, status);
 });
 
-/** A colour as someone sees it, in CIE L*a*b*. */
+/** A colour as it is perceived, in CIE L*a*b*. */
 function seen(hex: string, vision: Matrix): Triple {
   const linear = [1, 3, 5].map((at) => {
     const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;

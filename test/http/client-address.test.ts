@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('it lets nobody before the first untrusted hop choose who they are', (t) => {
+t.test('it ignores the addresses before the first untrusted hop', (t) => {
   const read = createClientReader(['10.0.0.0/8', 'fd00::/8']);
   fc.assert(
     fc.property(fc.string(), fc.ipV4(), (forged, real) => {

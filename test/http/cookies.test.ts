@@ -1,4 +1,4 @@
-/** The cookie of the site: what it is called, how it is guarded, and what nobody gets into it. */
+/** The cookie of the site: its name, its attributes, and the values that it refuses. */
 import t from 'tap';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 

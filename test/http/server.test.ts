@@ -121,7 +121,7 @@ t.test('it answers with a problem where Node has no body of its own', async (t) 
     t.match(await ask(request), /taken$/, request);
 });
 
-t.test('it ends a request that does not arrive in time with a word', async (t) => {
+t.test('it answers a request that does not arrive in time with 408', async (t) => {
   const server = createHttpServer((_request, response) => response.end(), 'https://up.example');
   t.teardown(() => {
     server.closeAllConnections();

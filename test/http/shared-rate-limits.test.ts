@@ -165,9 +165,9 @@ t.test('it counts for itself while Redis is away, and answers every request soon
     t.equal(server.ready, false);
     const before = asked;
     t.equal((await ask(`${network}.2`)).status, 200);
-    t.equal(asked, before, `${how}: nobody waits for it again`);
+    t.equal(asked, before, `${how}: no request waits for it again`);
     await back();
-    // An answer may be late once more on a busy machine; then the process counts for itself a moment longer.
+    // Another response may be late on a busy machine; then the process counts for itself a moment longer.
     await until(async () => {
       await ask(`${network}.3`);
       return (await redis.client.keys('*')).some((key) => key.endsWith(`${network}.3`));

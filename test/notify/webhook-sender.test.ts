@@ -222,7 +222,7 @@ t.test('it waits 5 s for a receiver that hangs, and leaves the delivery to the n
   );
 });
 
-t.test('it lets nobody wait for the slow receivers of another account', async (t) => {
+t.test('slow receivers of one account do not delay the deliveries of another', async (t) => {
   const world = await start(t);
   const slow = await world.sendToOther('/slow', 40);
   await world.clock.advance(1_000);

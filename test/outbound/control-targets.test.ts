@@ -27,7 +27,7 @@ t.test('it does not mind a certificate', async (t) => {
   t.equal(await queryControlTargets([`https://127.0.0.1:${server.port}/`], 20_000), true);
 });
 
-t.test('it says yes at the first answer and lets go of the others', async (t) => {
+t.test('it returns true at the first response and aborts the other requests', async (t) => {
   const hole = await listenRaw((socket) => void socket.resume());
   const good = await answering('HTTP/1.1 204 No Content\r\n\r\n');
   t.teardown(() => Promise.all([hole.close(), good.close()]));

@@ -164,7 +164,7 @@ t.test('it follows the name servers of the system, within a question too', async
   t.match(await lookup, { kind: 'addresses', addresses: ['192.0.2.1'] });
 });
 
-t.test('it reads the hosts file first and then asks nobody', async (t) => {
+t.test('a name in the hosts file sends no query', async (t) => {
   const hostsFile = `${t.testdir({ hosts: '192.0.2.7 a.example\n' })}/hosts`;
   const { resolver, server } = await start(t, () => ({ addresses: ['192.0.2.1'] }), { hostsFile });
   const known = { kind: 'addresses', addresses: ['192.0.2.7'], queried: false };

@@ -225,7 +225,7 @@ const ROWS: readonly Row[] = [
     expect: good(),
   },
   {
-    name: 'it takes a status without words and one that nobody knows',
+    name: 'it accepts a status without a reason phrase, and an unknown one',
     server: says('HTTP/1.1 299\r\n\r\n'),
     expect: good(299),
   },

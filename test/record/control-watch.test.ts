@@ -300,7 +300,7 @@ t.test('it suspects a slow response where the control targets kept silent meanwh
   answerAfter(world, null);
   record.noteDelay();
   await clock.advance(3_500);
-  t.equal(record.prober().online, true, 'a delay alone takes nobody offline');
+  t.equal(record.prober().online, true, 'a delay alone does not make the prober offline');
   record.takeResults([good(1, START - 1_000, { responseTimeMs: 4_500, endedAt: START + 3_500 })]);
   await record.idle();
   t.match([registry.transitions, samples, record.prober()], [[], [], { heldResults: 1 }]);
@@ -403,7 +403,7 @@ t.test('it makes results on hold suspect samples when it stops', async (t) => {
     [true],
   );
   await clock.advance(20_000);
-  t.equal(world.questions.length, 1, 'nobody is asked any more');
+  t.equal(world.questions.length, 1, 'no control target is queried any more');
 });
 
 t.test('it drops a result on hold whose service is removed meanwhile', async (t) => {

@@ -92,7 +92,7 @@ t.test('it shows what checks find, and writes it in order when there is room', a
   t.equal([...registry.incidents.values()].filter(({ status }) => status !== 'resolved').length, 1);
 });
 
-t.test('it refuses heartbeats at once, and calls nobody silent meanwhile', async (t) => {
+t.test('it refuses heartbeats at once, and reports no missed heartbeat meanwhile', async (t) => {
   const storage = createStorage();
   const world = await createWorld({ services: [REPORTING], storage: storage.health, silenceMs: 10_000 });
   const { record, clock, registry, published } = world;

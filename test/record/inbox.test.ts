@@ -71,7 +71,7 @@ t.test('it judges what waits, in its order, each once', async (t) => {
   await world.record.stop();
 });
 
-t.test('it lets what arrived later stand, whichever way it came', async (t) => {
+t.test('the heartbeat that arrived last counts, with and without the inbox', async (t) => {
   const { clock, registry, monitor, server } = await twoProcesses(t);
   const world = await createWorld({ registry, clock });
   world.record.startListening();

@@ -18,7 +18,7 @@ t.test('it judges a fleet under ten services at once', async (t) => {
   record.takeResults(makeServices(9).map(({ id }) => unanswered(id, START)));
   await record.idle();
   t.equal(registry.transitions.length, 9);
-  t.same(questions, [], 'there is nobody to ask');
+  t.same(questions, [], 'there are no control targets');
 });
 
 t.test(

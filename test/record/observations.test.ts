@@ -23,7 +23,7 @@ function watcher() {
   };
 }
 
-t.test('it lets samples carry what a check found, only where somebody keeps it', async (t) => {
+t.test('samples have details only if a store keeps them', async (t) => {
   const results = [
     good(1, START + 1, { timing: TIMING, certificateExpiresAt: START + MINUTE }),
     failed503(1, START + MINUTE, { timing: TIMING }),

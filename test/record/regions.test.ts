@@ -143,7 +143,7 @@ t.test('it asks the other regions at once, once an interval and service', async 
   ]);
 });
 
-t.test('a region without a vote opens no incident and asks nobody', async (t) => {
+t.test('a region without a vote opens no incident and asks no other region', async (t) => {
   const asked: [string, number[]][] = [];
   const world = await createWorld({ regions: threeRegions(() => ['ap', 'eu'], asked) });
   const { registry } = world;

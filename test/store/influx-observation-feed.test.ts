@@ -122,7 +122,7 @@ t.test('a power cut loses no transition, and repeats few', async (t) => {
   await world.clock.advance(5_000);
   await world.commit(5);
   await first.idle();
-  // The power goes: no stop, and two were committed that nobody was told of.
+  // A power cut: no stop, and two transitions were committed without a notification.
   await world.commit(2, false);
   world.handed.length = 0;
   const second = world.start();

@@ -58,7 +58,7 @@ t.test('verdicts of refusals', async (t) => {
     t.same(judgeRefusal(refusal(status, message), sent), verdict, `${status} ${message.slice(0, 60)}`);
 });
 
-t.test('every good line is stored, whichever others are bad', async (t) => {
+t.test('every valid line is stored, regardless of which others are invalid', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 2, max: 300 }),

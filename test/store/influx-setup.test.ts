@@ -218,7 +218,7 @@ t.test('it creates nothing in VictoriaMetrics', NEEDS_VICTORIA, async (t) => {
 });
 
 t.test(
-  'it ends with 0 when all is there and with 1 when something is to be mended',
+  'it ends with 0 if everything exists, and with 1 if something needs to be fixed',
   NEEDS_INFLUX,
   async (t) => {
     const { url, database } = await useInflux(t);

@@ -36,7 +36,7 @@ function startMirror(t: Test, url: string) {
   return Object.assign(state, { mirror, address });
 }
 
-/** Both keys, from whichever of the servers has them. */
+/** Both keys, from the server that has them. */
 async function contentOf(servers: readonly RedisServer[], prefix = 'upbeat') {
   const parts = await Promise.all(
     servers.map(async ({ client }) => [

@@ -63,7 +63,7 @@ t.test('Redis compares records, too, so that late ones change nothing', NEEDS_RE
   const put = (epoch: number, seq: number, at: number) =>
     runScript(client, PUT, all, [epoch, 1, seq, at, formatRecord(epoch, record(1, seq, 'up', at))]);
   const begin = (epoch: number) => runScript(client, BEGIN, [keys.meta], [epoch, 'birth']);
-  t.equal(await put(1, 1, NOON), EMPTY, 'nobody has begun');
+  t.equal(await put(1, 1, NOON), EMPTY, 'no writer has started');
   t.equal(await begin(0), 1);
   const told = async () => await client.xlen(keys.changes);
   const table = [
@@ -113,7 +113,7 @@ t.test(
     t.equal(await client.exists(keys.records), 0);
     t.match(woken.state().problem, /lease/);
 
-    // Nobody took its place: the disk was slow.
+    // No other process took its place: the disk was slow.
     mayWrite = true;
     await until(() => woken.state().problem === null);
     await until(

@@ -30,7 +30,7 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     t.strictSame(await registry.claimsOf(ada), []);
     t.match(await registry.servicesOf(ada), [{ slug: 'b-org' }]);
     t.strictSame(await registry.servicesOf(grace), []);
-    t.strictSame(await registry.noticesOf(ada), [], 'nobody lost anything');
+    t.strictSame(await registry.noticesOf(ada), [], 'no account lost a service');
   });
 
   t.test('it bounds what an account waits for', async (t) => {

@@ -49,7 +49,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     t.match(await registry.listPages(), [{ slug: 'shop', accountName: 'ada' }]);
   });
 
-  t.test('it lets nobody else touch a page', async (t) => {
+  t.test('it refuses changes of a page by other accounts', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const { id: grace } = await registry.ensureAccount('grace', NOON);
@@ -61,7 +61,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await registry.findPage('shop'), made);
   });
 
-  t.test('it gives a slug to one account for ever', async (t) => {
+  t.test('it never gives a slug to another account', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const { id: grace } = await registry.ensureAccount('grace', NOON);

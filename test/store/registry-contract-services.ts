@@ -156,7 +156,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       ],
     );
     t.same(states[0]?.current, update.current, 'it goes on where it was');
-    t.ok((states[0]?.service.revision ?? 0) > 1, 'whoever kept the old definition hears of the new one');
+    t.ok((states[0]?.service.revision ?? 0) > 1, 'processes with the old definition receive the new one');
   });
 
   t.test('it refuses a catalogue that contradicts itself, whole', async (t) => {
@@ -256,9 +256,9 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     await registry.addService(owned('mine.org', first.id));
 
     const refused: [string, ReturnType<typeof owned>, string][] = [
-      ['a domain that somebody has', owned('mine.org', second.id, { slug: 'x' }), 'domain_taken'],
+      ['a domain that another account has', owned('mine.org', second.id, { slug: 'x' }), 'domain_taken'],
       ['a domain that the account has itself', owned('mine.org', first.id, { slug: 'x' }), 'domain_taken'],
-      ['a slug that somebody has', owned('other.org', second.id, { slug: 'mine-org' }), 'slug_taken'],
+      ['a slug that another service has', owned('other.org', second.id, { slug: 'mine-org' }), 'slug_taken'],
       ['a slug of the catalogue', owned('other.org', second.id, { slug: 'shop' }), 'slug_taken'],
       ['a slug of a removed service', owned('other.org', second.id, { slug: 'gone' }), 'slug_taken'],
       ['a dashed domain', owned('big.shop.com', second.id), 'slug_taken'],
@@ -309,7 +309,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     t.equal((await endless.addServices(many)).filter((one) => 'slug' in one).length, 150);
   });
 
-  t.test('it gives an owner who returns the old service, and nobody else', async (t) => {
+  t.test('it gives a removed service back to its owner alone', async (t) => {
     const registry = await open(t);
     const [first, second] = [
       await registry.ensureAccount('first', NOON),

@@ -17,7 +17,7 @@ export async function sessionContract(t: Test, open: OpenForTest): Promise<void>
     t.match(await registry.ensureIdentity({ ...ada, subject: '2' }, NOON), { name: 'ada-3' });
     const made = await registry.ensureAccount('grace', NOON);
     const signedIn = await registry.ensureIdentity({ provider: 'acme', subject: '9', name: 'grace' }, NOON);
-    t.not(signedIn.id, made.id, 'an account of the command line is nobody else');
+    t.not(signedIn.id, made.id, 'an account of the command line is another account');
     t.equal(signedIn.name, 'grace-2');
     t.match(await registry.ensureIdentity({ provider: 'acme', subject: '3', name: ' \u0000\n ' }, NOON), {
       name: 'someone',

@@ -37,7 +37,7 @@ export async function webhookContract(
         `https://hooks.example/${n} incident.opened`,
         `https://hooks.example/${n} service.status_changed`,
       ]),
-      'a stale update tells nobody, nor does the catalogue',
+      'neither a stale update nor the catalogue makes a delivery',
     );
     const told = due.find(
       ({ webhookId, type }) => webhookId === first.id && type === 'service.status_changed',

@@ -99,7 +99,7 @@ t.test('it judges who may take a lease', (t) => {
   const identity = 'boot pid:[1] 1 5';
   const self: LeaseProcess = { pid: 1, host: 'here', isAlive: (pid) => pid === 2, identity };
   const table: [string, LeaseState['holder'], number, ReturnType<typeof judgeLease>][] = [
-    ['nobody holds it', null, NOON, 'free'],
+    ['it has no holder', null, NOON, 'free'],
     ['another host, fresh', { pid: 9, host: 'there' }, NOON - FRESH_MS, 'held'],
     ['another host, old', { pid: 9, host: 'there' }, NOON - FRESH_MS - 1, 'free'],
     ['another host, our own pid', { pid: 1, host: 'there' }, NOON, 'held'],
@@ -297,7 +297,7 @@ testOverBoth(
     await t.rejects(ask(), { code: 'lease_held' });
     for (const hours of [1, -1]) {
       setByMs = hours * 3_600_000;
-      await t.rejects(ask(), { code: 'lease_held' }, 'a clock was set; nobody is gone');
+      await t.rejects(ask(), { code: 'lease_held' }, 'a clock was set; the holder is alive');
       await clock.advance(1_000);
       await t.rejects(ask(), { code: 'lease_held' });
     }

@@ -1,10 +1,10 @@
-/** A port of loopback that nobody listens on at this moment. */
+/** A free port of loopback. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems give to whoever asks for any (Linux: 32,768 and up): no connection that is dialled, and no
+ * Below the ports that systems assign by themselves (Linux: 32,768 and up): no connection that is dialled, and no
  * server on port 0, takes a port between its finding and its use.
  */
 const LOWEST = 15_000;

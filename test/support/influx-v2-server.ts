@@ -25,7 +25,7 @@ export interface Influx2Server {
   /** Of the administrator. */
   readonly token: string;
   readonly orgId: string;
-  /** Makes a bucket; `everySeconds` 0: it keeps points for ever. Its id. */
+  /** Makes a bucket; `everySeconds` 0: it keeps points indefinitely. Returns its id. */
   makeBucket(name: string, everySeconds?: number): Promise<string>;
   makeToken(permissions: readonly Influx2Permission[]): Promise<string>;
   /** Maps a database of InfluxQL to a bucket. */

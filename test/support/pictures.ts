@@ -1,4 +1,4 @@
-/** Small pictures of each kind, made by hand: enough of a file for whoever reads its kind and its sides. */
+/** Small pictures of each kind, made by hand: as much of a file as readers of its type and size need. */
 import { crc32, deflateSync } from 'node:zlib';
 
 const bytes = (...parts: readonly (string | Uint8Array | readonly number[])[]) =>

@@ -12,7 +12,7 @@ import { hasProgram } from './install-servers.ts';
 import { postgresUrl, startPostgres } from './postgres-server.ts';
 import { startRedis } from './redis-server.ts';
 
-/** Whoever says when servers are to end: a test, or the run. */
+/** What ends the servers: a test, or the run. */
 export interface Scope {
   teardown(task: () => unknown): void;
 }
@@ -42,7 +42,7 @@ export async function startRunServers(scope: Scope): Promise<Readonly<Record<str
   return Object.fromEntries(await Promise.all(there.map(async ([name, , start]) => [name, await start()])));
 }
 
-/** An InfluxDB that nobody disturbs, with a new database for this test. */
+/** A healthy InfluxDB, with a new database for this test. */
 export async function useInflux(scope: Scope): Promise<{ readonly url: string; readonly database: string }> {
   const url = process.env[NAMES.influx] ?? (await startInflux(scope, { folder: makeFolder(scope) })).url;
   const database = nameOfItsOwn();
@@ -50,14 +50,14 @@ export async function useInflux(scope: Scope): Promise<{ readonly url: string; r
   return { url, database };
 }
 
-/** A VictoriaMetrics that nobody disturbs. It has no databases: others' points are in it too. */
+/** A healthy VictoriaMetrics. It has no databases: others' points are in it too. */
 export async function useVictoria(scope: Scope): Promise<{ readonly url: string }> {
   return {
     url: process.env[NAMES.victoria] ?? (await startVictoria(scope, { folder: makeFolder(scope) })).url,
   };
 }
 
-/** A Redis that nobody disturbs, with a prefix of this test's own, and a connection for its own look. */
+/** A healthy Redis, with a prefix of this test's own, and a connection for its own look. */
 export async function useRedis(
   scope: Scope,
 ): Promise<{ readonly url: string; readonly prefix: string; readonly client: Redis }> {
@@ -68,7 +68,7 @@ export async function useRedis(
   return { url: `redis://127.0.0.1:${port}`, prefix: nameOfItsOwn(), client };
 }
 
-/** A PostgreSQL that nobody disturbs; `url` is that of a database of it. Each test makes its own. */
+/** A healthy PostgreSQL; `url` is that of a database of it. Each test makes its own. */
 export async function usePostgres(scope: Scope): Promise<{ url(database: string): string }> {
   const port = Number(process.env[NAMES.postgres] ?? (await startPostgres(scope)).port);
   return { url: (database) => postgresUrl(port, database) };

@@ -63,7 +63,7 @@ t.test('it hides no other fault', async (t) => {
   await t.rejects(get('a'), { message: 'a fault of ours' });
 });
 
-t.test('it reads what must be answered before anybody asks, and again every minute', async (t) => {
+t.test('it reads what it must respond with in advance, and again every minute', async (t) => {
   const { clock, server, kept, route, get } = makeWorld();
   kept.keepFresh([route], ['/list']);
   await clock.advance(60_000);

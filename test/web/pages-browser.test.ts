@@ -125,7 +125,7 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
 
   await t.test('the pills of a list are of one width', (t) => checkPills(t, browser, world.origin));
 
-  await t.test('paper shows what was told, and nothing that can only be pressed', async (t) => {
+  await t.test('a printed page shows all texts, and no controls', async (t) => {
     const { page, close } = await openPage(browser, { colorScheme: 'dark' });
     await page.goto(`${world.origin}/status/pier-example`);
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });

@@ -366,7 +366,7 @@ t.test('it serves a logo as the picture that it is, and as nothing else', async 
 });
 
 t.test(
-  'it shows the page without its bars while the store of samples is away, and asks for them seldom',
+  'it shows the page without its bars while the sample store is unavailable, and rarely requests them',
   async (t) => {
     const api = await world();
     t.teardown(api.close);

@@ -43,7 +43,7 @@ export type SiteName = (typeof SITES)[number];
 const PATIENCE_MS = 60_000;
 const ADDRESSES = { next: 1 };
 
-/** A client's address that nobody else has: each has limits of its own. */
+/** A client's address that no other client has: each has its own limits. */
 export function newAddress(): string {
   const number = ADDRESSES.next++;
   return `203.0.${number >> 8}.${number & 255}`;
