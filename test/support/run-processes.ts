@@ -22,11 +22,14 @@ export function markRun(): string {
 export function findMarkedProcesses(mark: string): number[] {
   const ids = processIds().filter((id) => id !== process.pid);
   const found = new Set(ids.filter((id) => environmentOf(id).includes(mark)));
+  // The run itself got its mark after it was started.
+  if (mark === `${RUN_VARIABLE}=${process.pid}`) found.add(process.pid);
   const parents = new Map(ids.map((id) => [id, parentOf(id)]));
   for (let before = -1; before !== found.size; ) {
     before = found.size;
     for (const [id, parent] of parents) if (parent !== null && found.has(parent)) found.add(id);
   }
+  found.delete(process.pid);
   return [...found];
 }
 
