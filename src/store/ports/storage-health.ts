@@ -5,13 +5,8 @@
  * `storage_full`: the disk is full, read-only or fails to write. `storage_busy`: another process holds the lock.
  * `storage_unreachable`: the server does not answer.
  */
-export type StorageRefusal = 'storage_full' | 'storage_busy' | 'storage_unreachable';
-
-const REFUSALS: ReadonlySet<unknown> = new Set<StorageRefusal>([
-  'storage_full',
-  'storage_busy',
-  'storage_unreachable',
-]);
+export type StorageRefusal = (typeof REFUSALS)[number];
+const REFUSALS = ['storage_full', 'storage_busy', 'storage_unreachable'] as const;
 
 /** Why a store takes no writes at present. */
 export interface StorageProblem {
@@ -36,5 +31,5 @@ export function refusalOf(error: unknown): StorageProblem | null {
 }
 
 function isRefusal(code: unknown): code is StorageRefusal {
-  return REFUSALS.has(code);
+  return REFUSALS.some((one) => one === code);
 }

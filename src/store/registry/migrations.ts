@@ -10,25 +10,10 @@ import { type Kysely, Migrator, sql } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 
 /** The steps of one database. */
-export interface MigrationSteps {
-  /** The names of all steps, in order. */
-  readonly names: readonly string[];
-  /** Whether the steps that were done are these, and no others. */
-  areAll(done: readonly string[]): boolean;
-  /**
-   * Does the steps that were not done yet. Throws `registry_newer` where others were done; `place` and `remedy` are for
-   * its message.
-   */
-  migrate(
-    kysely: Kysely<RegistrySchema>,
-    done: readonly string[],
-    place: string,
-    remedy: string,
-  ): Promise<void>;
-}
+export type MigrationSteps = ReturnType<typeof createMigrationSteps>;
 
 /** Finds the steps in a folder. */
-export function createMigrationSteps(folder: URL): MigrationSteps {
+export function createMigrationSteps(folder: URL) {
   const names = readdirSync(folder)
     .filter((file) => /^\d{4}-[a-z-]+\.ts$/.test(file))
     .map((file) => basename(file, '.ts'))
@@ -42,12 +27,23 @@ export function createMigrationSteps(folder: URL): MigrationSteps {
     });
     return Object.fromEntries(await Promise.all(steps));
   };
+  /** Whether the steps that were done are these, and no others. */
   const areAll = (done: readonly string[]): boolean =>
     done.length === names.length && done.every((name) => names.includes(name));
   return {
+    /** The names of all steps, in order. */
     names,
     areAll,
-    async migrate(kysely, done, place, remedy) {
+    /**
+     * Does the steps that were not done yet. Throws `registry_newer` where others were done; `place` and `remedy` are for
+     * its message.
+     */
+    async migrate(
+      kysely: Kysely<RegistrySchema>,
+      done: readonly string[],
+      place: string,
+      remedy: string,
+    ): Promise<void> {
       const unknown = done.filter((name) => !names.includes(name));
       if (unknown.length > 0)
         throw new RegistryError(
