@@ -1,4 +1,4 @@
-/** What every change by an owner or the operator has: who acts, and what it comes to. */
+/** What changes by owners and the operator have in common: the principal and the outcome. */
 import type { Refusal } from '../domain/refusal.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface Refused {
   readonly refusals: readonly FieldRefusal[];
 }
 
-/** What a change comes to. */
+/** The outcome of a change. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
 /** Whether the principal may change what the account `ownerId` owns; null: the catalogue, which only its file changes. */

@@ -15,7 +15,7 @@ export interface DomainContext {
   readonly now: () => number;
 }
 
-/** A claim as it is asked for. */
+/** The input of a claim. */
 export interface ClaimInput {
   readonly domain: string;
   /** How the service is monitored once the domain is verified. */
@@ -33,7 +33,7 @@ export async function addClaim(
   return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
 }
 
-/** Takes a claim back; does nothing if there is none. */
+/** Removes a claim; does nothing if there is none. */
 export async function dropClaim(
   { registry }: DomainContext,
   { accountId }: AccountPrincipal,

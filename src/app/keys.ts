@@ -12,7 +12,7 @@ export interface KeyContext {
   readonly now: () => number;
 }
 
-/** A key as it is asked for. */
+/** The input of a key. */
 export interface KeyInput {
   readonly name: string;
   /** A duration such as `90d`, or `never`. */

@@ -33,7 +33,7 @@ export interface PageContext {
   readonly now: () => number;
 }
 
-/** A status page as it is asked for. */
+/** The input of a status page. */
 export interface PageInput {
   readonly slug: string;
   readonly title: string;

@@ -131,7 +131,7 @@ const CAUSES = {
   handshake_failed: ({ error }: OfError) => `the TLS handshake failed (${error})`,
   authorities_unreadable: 'the file of trusted authorities cannot be read',
 
-  /** The time-out ran out in `phase`. */
+  /** The timeout expired in `phase`. */
   timeout: ({ phase, timeoutMs }: { readonly phase: Phase; readonly timeoutMs: number }) =>
     `${TIMEOUT_TEXTS[phase]} within ${timeoutMs} ms`,
 

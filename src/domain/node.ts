@@ -1,4 +1,5 @@
 /** Nodes: the processes of a cluster, and what each of them does. */
+import { DAY_MS } from './durations.ts';
 import type { RegionState } from './region.ts';
 
 /** The roles of a node: it evaluates results and writes, makes checks for its region, or serves API and pages. */
@@ -35,7 +36,7 @@ export interface NodeState {
 /** From this difference to Redis' clock on, a node's clock is off, milliseconds. */
 export const CLOCK_OFF_MS = 1_000;
 /** Results of a node whose clock differs by more are dropped, milliseconds: no correction can be trusted. */
-export const MAX_CLOCK_OFFSET_MS = 86_400_000;
+export const MAX_CLOCK_OFFSET_MS = DAY_MS;
 
 /** Whether `text` is the name of a node: 1 to 64 letters, digits, `.`, `_` and `-`. */
 export function isNodeName(text: string): boolean {

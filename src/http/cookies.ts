@@ -12,7 +12,7 @@ export function createSiteCookie(siteUrl: string) {
   return {
     /** The value that a request carries; empty: none. */
     read: (header?: string): string => readCookie(header, name).slice(0, LONGEST),
-    /** The header that sets it for `maxAgeSeconds`; an empty value takes it away. */
+    /** The header that sets it for `maxAgeSeconds`; an empty value removes it. */
     write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>> {
       const age = value === '' ? 0 : maxAgeSeconds;
       // Lax: the provider's redirect back must carry it.

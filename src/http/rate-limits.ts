@@ -34,7 +34,7 @@ export interface Allowance {
   readonly retryAfterSeconds: number;
 }
 
-/** Counts requests of clients. */
+/** Counts the requests of clients. */
 export interface RateLimiter {
   /** Charges a request to a client. */
   charge(client: string): Promise<Allowance>;

@@ -220,7 +220,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
 function observeCluster(metrics: Metrics, { shards, results }: NonNullable<ObservedParts['cluster']>): void {
   metrics.gaugeByAll(
     'upbeat_shards',
-    'Shards of each region that a node holds, and that wait for one. Told by the monitor.',
+    'Shards of each region that a node holds, and that wait for one. Only the monitor reports them.',
     ['region', 'state'],
     () =>
       [...shards()].flatMap(([region, { held, waiting }]) => [

@@ -37,7 +37,7 @@ export function createTrustStore() {
       const make = () => createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS });
       return getOrInsert(known, caFile, () => ({ context: make(), verify: true }));
     },
-    /** No judgement at all. */
+    /** Accepts every certificate. */
     unverified() {
       unverified ??= { context: createSecureContext({ ecdhCurve: GROUPS }), verify: false };
       return unverified;
@@ -82,7 +82,7 @@ export interface DialOrder {
   readonly destination: Destination;
   readonly guard: AddressGuard;
   readonly trust: Trust | null;
-  /** Passes the cache of names by. */
+  /** Bypasses the cache of names. */
   readonly fresh: boolean;
 }
 

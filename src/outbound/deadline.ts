@@ -1,4 +1,4 @@
-/** The deadline of a piece of work, and the one way to interrupt it. */
+/** The deadline of an operation, and the only way to interrupt it. */
 import type { Cancel, Clock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 
@@ -10,7 +10,7 @@ export class Deadline {
   readonly timeoutMs: number;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Why it is over; null: it is still running. */
+  /** Why it has ended; null: it is still running. */
   over: 'timeout' | 'aborted' | null = null;
   /**
    * Time that delays of our own event loop have cost, milliseconds: an upper bound on how much sooner each step could

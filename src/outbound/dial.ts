@@ -76,7 +76,7 @@ class Dialling {
   #waited = false;
   /** Runs until the next address may be tried in parallel. */
   #cancelDelay: Cancel | null = null;
-  /** Since when the present phase lasts: names while nothing is dialled, then connections, then TLS. */
+  /** Start of the current phase: names while nothing is dialled, then connections, then TLS. */
   #phaseSince: number;
 
   constructor(
@@ -137,7 +137,7 @@ class Dialling {
     if (answer.kind === 'addresses') this.#waiting[family].push(...answer.addresses.slice(0, MAX_ADDRESSES));
   }
 
-  /** Addresses have come, or it is known that there are none. */
+  /** Addresses have arrived, or there are none. */
   #onAnswer(): void {
     if (this.#ended || this.#chosen !== null) return;
     if (this.#begun) {

@@ -8,14 +8,14 @@ import {
 } from '../domain/failure.ts';
 import type { SuspectReason } from '../domain/result.ts';
 
-/** Why a request came to nothing. */
+/** Why a request failed. */
 export interface Fault {
   readonly failure: Failure;
   /** Set where the fault is, or may be, on our side (decisions, "When the prober itself is offline"). */
   readonly suspect: SuspectReason | null;
 }
 
-/** Codes of the system that speak of this machine, never of the target. */
+/** System error codes that concern this machine, never the target. */
 const OWN_FAULT_CODES = new Set([
   'EMFILE',
   'ENFILE',
@@ -59,7 +59,7 @@ export function targetFault(kind: FailureClass, phase: Phase, cause: FailureCaus
   return { failure: failureOf(kind, phase, cause), suspect: null };
 }
 
-/** The time ran out. `ownFault`: the request was waiting for something on our side. */
+/** The timeout expired. `ownFault`: the request was waiting for something on our side. */
 export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean): Fault {
   return {
     failure: failureOf('timeout', phase, { code: 'timeout', phase, timeoutMs }),

@@ -1,4 +1,4 @@
-/** The machine's own table of names, hosts(5), which comes before every name server. */
+/** The machine's own table of names, hosts(5), which takes precedence over name servers. */
 import { readFileSync, statSync } from 'node:fs';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
@@ -49,7 +49,7 @@ function readOrEmpty(file: string): string {
   }
 }
 
-/** Reads the text of a hosts file; lines that cannot be read are passed over. */
+/** Reads the text of a hosts file; skips lines that cannot be parsed. */
 export function parseHosts(text: string): Map<string, Address[]> {
   const table = new Map<string, Address[]>();
   for (const line of text.split('\n')) {

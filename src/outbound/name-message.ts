@@ -19,7 +19,7 @@ export interface NameRecord {
   readonly ttl: number;
 }
 
-/** What a reply says. */
+/** A parsed reply. */
 export interface NameReply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly code: string;

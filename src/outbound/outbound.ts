@@ -77,7 +77,7 @@ export function createOutbound(
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   return {
-    /** Resolves whatever the other side does; rejects only for an abort or an invalid request. */
+    /** Resolves for every outcome; rejects only for an abort or an invalid request. */
     async request(request: OutboundRequest): Promise<OutboundResponse> {
       const { method = 'GET', body = null, redirects = 0, caFile = null, signal } = request;
       signal?.throwIfAborted();

@@ -19,14 +19,14 @@ export interface ResponseHead {
 /** A head, what is wrong with it, or null where more bytes are needed. */
 export type HeadProgress = ResponseHead | { readonly problem: FailureCause } | null;
 
-/** Heads longer than this are a failure of the target; interim responses count with the final one. */
+/** A longer head is a failure of the target; interim responses count with the final one. */
 const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;
 const CR = 0x0d;
 const NOT_HTTP: FailureCause = { code: 'no_status_line' };
 const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES };
-/** What every status line begins with. */
+/** The start of every status line. */
 const BEGINNING = 'HTTP/';
 
 /** Reads heads, one after another. */

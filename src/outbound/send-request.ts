@@ -38,7 +38,7 @@ const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 /**
- * Sends the request. Resolves whatever the target does. `exchangeOnce` exchanges one request and response; by default that
+ * Sends the request. Resolves for every outcome of the target. `exchangeOnce` exchanges one request and response; by default that
  * is the lenient reader of checks.
  */
 export async function sendRequest(

@@ -62,7 +62,7 @@ export const MAX_HEALTH_BYTES = 65_536;
 /** Most characters of a health body's word that are kept; control characters in it become blanks. */
 const MAX_WORD_LENGTH = 64;
 
-/** What was read of the body. */
+/** The body as far as it was read. */
 export type HealthBody =
   | { readonly kind: 'text'; readonly text: string }
   /** Longer than may be read; `beginning` tells a page from data. */
@@ -70,7 +70,7 @@ export type HealthBody =
   /** In a coding that cannot be undone. */
   | { readonly kind: 'unreadable' };
 
-/** What a health check comes to. */
+/** The outcome of a health check. */
 export type HealthVerdict =
   /** Reachable behind a bot wall or rate limit; nothing is known of its health. */
   | { readonly kind: 'blocked' }

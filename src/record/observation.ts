@@ -18,7 +18,7 @@ export interface ReceivedHeartbeat {
   readonly inboxId?: number;
 }
 
-/** A heartbeat that is on its way through the record. */
+/** A heartbeat in the pipeline of the record. */
 export interface HeartbeatObservation {
   readonly via: 'heartbeat';
   readonly received: ReceivedHeartbeat;

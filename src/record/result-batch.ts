@@ -2,11 +2,11 @@
 
 /** The batch. */
 export interface ResultBatch {
-  /** One more part of it is on its way. */
+  /** Another part of it is in progress. */
   hold(): void;
   /** A part has ended; `isCommitted`: false if it was given up at stop. */
   release(isCommitted: boolean): void;
-  /** Resolves when no part is on its way any more; false: one was given up. */
+  /** Resolves when all parts have ended; false: one was given up. */
   readonly ended: Promise<boolean>;
 }
 

@@ -82,7 +82,7 @@ export function createTrackedServices() {
       index(tracked);
       return tracked;
     },
-    /** Takes a newer revision over. */
+    /** Replaces the definition by a newer revision. */
     revise(tracked: TrackedService, service: Service): void {
       const before = tracked.service;
       tracked.isCheckChanged = !isSameCheck(before, service);
@@ -140,7 +140,7 @@ export function isOfRevision({ service, isRemoved }: TrackedService, { revision 
   return !isRemoved && !service.paused && service.revision === revision;
 }
 
-/** Keeps what a check has learned. */
+/** Keeps the probe memory after a check. */
 export function learn(tracked: TrackedService, memory: ProbeMemory): void {
   tracked.memory = memory;
   tracked.isMemoryNew = true;

@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
+import { DAY_MS } from '../domain/durations.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
@@ -18,7 +19,6 @@ export interface KeptReads {
 /** Most rows that are kept of all reads together, about 10 MB; of more, the oldest reads are forgotten. */
 const MAX_ROWS = 10_000;
 const REFRESH_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** A number from here on is a time: two reads that differ by less than a day show the same. */
 const FIRST_TIME = Date.UTC(2000, 0);
 

@@ -150,7 +150,7 @@ export async function claimsOf(
   return rows.map(({ account_id: _, ...row }) => fromRow(row));
 }
 
-/** Takes a claim back; nothing happens where there is none. */
+/** Removes a claim; does nothing if there is none. */
 export async function dropClaim(
   { kysely, queries }: RegistryStore,
   accountId: number,

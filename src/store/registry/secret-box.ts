@@ -169,7 +169,7 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
         );
       return clear.length;
     },
-    /** Forgets the key of before, whatever it was: from now on another one counts. Inside the caller's transaction. */
+    /** Forgets the previous key, so that another one is accepted. Inside the caller's transaction. */
     async forgetKey({ kysely, queries }: RegistryStore): Promise<void> {
       known = null;
       await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
