@@ -40,7 +40,7 @@ function finding(what: string, found: string, advice: string | null = null): Fin
 }
 
 const MIN_FREE_BYTES = 1_073_741_824;
-const WORST_CLOCK_OFFSET_MS = 5_000;
+const MAX_LOCAL_CLOCK_OFFSET_MS = 5_000;
 const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** Options of the command. */
@@ -285,7 +285,7 @@ async function examineControlTargets({ checks, http }: Config): Promise<Finding[
   const outgoing = finding('outgoing', found, isOffline ? offline : null);
   const offset = Math.abs(systemClock.now() - Date.parse(String(answered[0]?.headers.date ?? '')));
   if (Number.isNaN(offset)) return [outgoing];
-  const clockAdvice = offset > WORST_CLOCK_OFFSET_MS ? 'set the clock (NTP)' : null;
+  const clockAdvice = offset > MAX_LOCAL_CLOCK_OFFSET_MS ? 'set the clock (NTP)' : null;
   return [
     outgoing,
     finding('clock', `${(offset / 1_000).toFixed(1)} s from a control target's`, clockAdvice),

@@ -256,7 +256,7 @@ function pathOf(pattern: string, params: HttpRequest['params']): string {
 }
 
 /** Targets that are remembered, at most 500 bytes each; beyond, the one sent first is dropped. */
-const TARGETS_KEPT = 20_000;
+const MAX_TARGETS = 20_000;
 /** Unknown query parameters are ignored, however long they are; nothing is remembered for longer targets. */
 const MAX_TARGET_LENGTH = 400;
 
@@ -266,7 +266,7 @@ const MAX_TARGET_LENGTH = 400;
  * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
  */
 function createUnchargedRequests() {
-  const sent = new BoundedMap<string, string>(TARGETS_KEPT);
+  const sent = new BoundedMap<string, string>(MAX_TARGETS);
   const inFlight = createClientCounts();
   return {
     /** Remembers the tag that was sent for a target, its path and query. */

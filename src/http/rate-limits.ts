@@ -47,7 +47,7 @@ export interface RateLimiter {
 /** Length of a window, milliseconds (contract 8). */
 export const WINDOW_MS = 60_000;
 /** Addresses that a process remembers (decisions, Keys and limits). */
-const CLIENTS_KEPT = 100_000;
+const MAX_CLIENTS = 100_000;
 
 /**
  * Makes a {@link RateLimiter} of this process alone, of `max` requests a minute for each client. What is left can be read
@@ -150,7 +150,7 @@ export class LimitMemory extends Map<string, LimitEntry> {
   readonly #clock: Clock;
   readonly #clientsKept: number;
 
-  constructor(clock: Clock, clientsKept = CLIENTS_KEPT) {
+  constructor(clock: Clock, clientsKept = MAX_CLIENTS) {
     super();
     this.#clock = clock;
     this.#clientsKept = clientsKept;

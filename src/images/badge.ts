@@ -56,9 +56,9 @@ const HEADERS = {
   shields: { 'Content-Type': 'application/json; charset=utf-8', ...CACHED },
 } as const;
 /** Status badges cached: the bytes are shared with the renderer's cache; this one saves the key and the hash. */
-const STATUS_KEPT = 20_000;
+const MAX_CACHED_STATUS_BADGES = 20_000;
 /** Other badges cached, up to 10 KB each. */
-const OTHERS_KEPT = 4_000;
+const MAX_CACHED_OTHERS = 4_000;
 
 /** A response, and what it was made of. */
 interface Kept {
@@ -78,8 +78,8 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
   const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
   const readFigures = createFigureReader(samples, now);
-  const statuses = new BoundedMap<string, Kept>(STATUS_KEPT);
-  const others = new BoundedMap<string, Kept>(OTHERS_KEPT);
+  const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
+  const others = new BoundedMap<string, Kept>(MAX_CACHED_OTHERS);
 
   const captionFor = async (
     service: Service,
@@ -193,7 +193,7 @@ function describeBadge(): OpenApiOperation {
 }
 
 /** Services and windows whose figures are cached, about 300 bytes each. */
-const FIGURES_KEPT = 20_000;
+const MAX_CACHED_FIGURES = 20_000;
 /** Concurrent reads of figures; further ones wait, so that badges never keep pages waiting for theirs. */
 const MAX_READS = 4;
 
@@ -203,7 +203,7 @@ const MAX_READS = 4;
  */
 export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number) {
   const cached = createPromiseCache<string, BadgeFigures>({
-    maxEntries: FIGURES_KEPT,
+    maxEntries: MAX_CACHED_FIGURES,
     maxAgeMs: FIGURES_KEPT_MS,
     now,
     recover: lastOrUnavailable,

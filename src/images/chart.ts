@@ -31,7 +31,7 @@ export interface ChartSources
 }
 
 /** Charts kept, up to 50 KB each. */
-const CHARTS_KEPT = 500;
+const MAX_CHARTS = 500;
 
 /** The route. */
 export function chartRoute({
@@ -44,7 +44,7 @@ export function chartRoute({
   siteUrl,
   clock,
 }: ChartSources): Route {
-  const keep = createPictureCache(CHARTS_KEPT, () => clock.now());
+  const keep = createPictureCache(MAX_CHARTS, () => clock.now());
   const site = new URL(siteUrl).host;
   return {
     path: '/api/chart/:slug',

@@ -41,13 +41,13 @@ export interface HeatmapSources {
 }
 
 /** Heat maps kept, up to 250 KB each: every window of all services in both themes, and some categories. */
-const HEATMAPS_KEPT = 40;
+const MAX_CACHED_HEATMAPS = 40;
 /** If a heat map takes longer, its client gets 503 with Retry-After; the map is drawn all the same. */
 export const HEATMAP_WAIT_MS = 10_000;
 
 /** The route. */
 export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSources): Route {
-  const keep = createPictureCache(HEATMAPS_KEPT, () => clock.now());
+  const keep = createPictureCache(MAX_CACHED_HEATMAPS, () => clock.now());
   const readCells = createHeatmapReader(samples);
   return {
     path: '/api/heatmap.png',
@@ -139,7 +139,7 @@ const MAX_READS = 2;
 /** The running step and the two before it are read again: samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
 /** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
-const ROWS_KEPT = 5_000;
+const MAX_CACHED_ROWS = 5_000;
 
 /**
  * Makes the reader of the cells of services in a span of a window: rows in the order of the services. It throws what
@@ -195,7 +195,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
 
   return (serviceIds: readonly number[], window: PictureWindow, span: PictureSpan): Promise<Uint8Array> => {
     const of = windows.get(window) ?? {
-      rows: new BoundedMap<number, Row>(ROWS_KEPT),
+      rows: new BoundedMap<number, Row>(MAX_CACHED_ROWS),
       last: Promise.resolve(),
     };
     windows.set(window, of);

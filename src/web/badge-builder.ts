@@ -25,7 +25,7 @@ import { type RenderPage, renderMissing } from './parts/views.ts';
 export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'status' | 'siteUrl'>;
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
-const MATCHES_SHOWN = 12;
+const MAX_MATCHES_SHOWN = 12;
 
 /** The routes. */
 export function badgeBuilder(
@@ -103,8 +103,8 @@ function findServices(directory: ServiceDirectory, query: string, asked: BadgeRe
   const kept = formQuery(asked);
   return {
     text,
-    isMore: found.length > MATCHES_SHOWN,
-    matches: found.slice(0, MATCHES_SHOWN).map(({ service: { name, domain }, service }) => ({
+    isMore: found.length > MAX_MATCHES_SHOWN,
+    matches: found.slice(0, MAX_MATCHES_SHOWN).map(({ service: { name, domain }, service }) => ({
       name,
       domain,
       href: `/badges/${encodeURIComponent(directory.pageName(service))}${kept === '' ? '' : `?${kept}`}`,

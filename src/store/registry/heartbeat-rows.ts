@@ -12,11 +12,11 @@ import {
 } from './registry-store.ts';
 
 /** Heartbeats that are kept of a service. */
-const KEPT_HEARTBEATS = 100;
+const MAX_HEARTBEATS_KEPT = 100;
 /** Runs that have begun and not ended, kept of a service; of more, the oldest are forgotten. */
-const KEPT_RUNS = 100;
+const MAX_RUNS_KEPT = 100;
 /** Changes of dependencies kept of a service. */
-const KEPT_CHANGES = 1_000;
+const MAX_CHANGES_KEPT = 1_000;
 
 /** What is known of a service's heartbeats; all null: it never sent one. */
 export interface HeartbeatState {
@@ -68,14 +68,14 @@ const FORGET_RUN = statement<{ readonly started_at: number }>(
 const START_RUN = statement('INSERT INTO heartbeat_runs (service_id, run, started_at) VALUES (?, ?, ?)');
 const TRIM_RUNS = statement(
   `DELETE FROM heartbeat_runs WHERE service_id = ? AND id <=
-     (SELECT id FROM heartbeat_runs WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_RUNS})`,
+     (SELECT id FROM heartbeat_runs WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_RUNS_KEPT})`,
 );
 const ADD_CHANGE = statement(
   'INSERT INTO dependency_changes (service_id, name, status, at) VALUES (?, ?, ?, ?)',
 );
 const TRIM_CHANGES = statement(
   `DELETE FROM dependency_changes WHERE service_id = ? AND id <=
-     (SELECT id FROM dependency_changes WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_CHANGES})`,
+     (SELECT id FROM dependency_changes WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_CHANGES_KEPT})`,
 );
 const ADD_FAILING = statement(
   `INSERT INTO failing_dependencies (service_id, name, folded, since) VALUES (?, ?, ?, ?)
@@ -122,7 +122,7 @@ export async function noteHeartbeat(
   const lastArrivedAt = counted ? arrivedAt : state.arrived_at;
   const newestTimestamp = newest(reportTimestamp, state.timestamp);
   const reportedAt = reports === null ? state.reported_at : arrivedAt;
-  const place = serviceId * KEPT_HEARTBEATS + (number % KEPT_HEARTBEATS);
+  const place = serviceId * MAX_HEARTBEATS_KEPT + (number % MAX_HEARTBEATS_KEPT);
   const count = counted ? 1 : 0;
   return {
     runMs,
@@ -194,12 +194,12 @@ async function noteReport(
 
 /** Forgets all that a service has reported, inside the caller's transaction. */
 export async function forgetHeartbeats({ kysely, queries }: RegistryStore, serviceId: number): Promise<void> {
-  const first = serviceId * KEPT_HEARTBEATS;
+  const first = serviceId * MAX_HEARTBEATS_KEPT;
   await queries.run(
     kysely
       .deleteFrom('heartbeats')
       .where('id', '>=', first)
-      .where('id', '<', first + KEPT_HEARTBEATS),
+      .where('id', '<', first + MAX_HEARTBEATS_KEPT),
   );
   for (const table of [
     'heartbeat_services',
@@ -218,13 +218,13 @@ function newest(a: number | null, b: number | null): number | null {
 /** Stored heartbeats, and the dependencies that they report. */
 export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
   recentHeartbeats: read(async ({ kysely, queries }, serviceId) => {
-    const first = serviceId * KEPT_HEARTBEATS;
+    const first = serviceId * MAX_HEARTBEATS_KEPT;
     const rows = await queries.all(
       kysely
         .selectFrom('heartbeats')
         .selectAll()
         .where('id', '>=', first)
-        .where('id', '<', first + KEPT_HEARTBEATS)
+        .where('id', '<', first + MAX_HEARTBEATS_KEPT)
         .orderBy('number', 'desc'),
     );
     return rows.map(({ id: _, number: __, counted, response_time: responseTimeMs, ...row }) => ({

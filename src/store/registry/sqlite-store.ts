@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
 const LOCK_RETRY_MS = 5;
 const SQLITE_BUSY = 5;
 /** Maximum number of prepared statements; lists of varying length make new ones. */
-const KEPT_STATEMENTS = 200;
+const MAX_STATEMENTS = 200;
 
 /**
  * Makes the store over the connection that `current` names at the time. The connection's own busy timeout should be short,
@@ -125,11 +125,11 @@ export function createSqliteStore(
 /** Makes {@link Queries} over the database that `current` names. They resolve without a turn of the event loop. */
 export function createQueries(current: () => DatabaseSync): Queries {
   let database: DatabaseSync | null = null;
-  let kept = new BoundedMap<string, StatementSync>(KEPT_STATEMENTS);
+  let kept = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
   const prepare = (sql: string): StatementSync => {
     if (database !== current()) {
       database = current();
-      kept = new BoundedMap(KEPT_STATEMENTS);
+      kept = new BoundedMap(MAX_STATEMENTS);
     }
     return getOrInsert(kept, sql, () => current().prepare(sql));
   };

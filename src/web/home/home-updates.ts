@@ -13,7 +13,7 @@ import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
 /** The most rows that the list of services that are down or slow shows; the rest is counted. */
-const TROUBLED_SHOWN = 24;
+const MAX_TROUBLED_SHOWN = 24;
 
 /** What the updates are made of. */
 export interface HomeUpdateSources {
@@ -30,10 +30,10 @@ type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
   const { texts, formats } = language;
   const { troubled } = shown;
-  const hidden = troubled.slice(TROUBLED_SHOWN);
+  const hidden = troubled.slice(MAX_TROUBLED_SHOWN);
   return {
     calm: describeCalm(shown, sources, language),
-    rows: troubled.slice(0, TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
+    rows: troubled.slice(0, MAX_TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
       name,
       page,
       status: current.status,

@@ -59,7 +59,7 @@ const MONITOR_MS = 10_000;
 const PROBER_POLL_MS = 1_000;
 /** The first events of a stream are reused for this time, milliseconds, while no check has ended. */
 const BEGINNINGS_KEPT_MS = 1_000;
-const BEGINNINGS_KEPT = 100;
+const MAX_BEGINNINGS = 100;
 const MAX_BACKLOG_BYTES = 262_144;
 const RETRY_AFTER_SECONDS = 30;
 
@@ -103,7 +103,7 @@ export function createLiveStreams(sources: LiveSources) {
     }
     const key = `${language.code} ${content}`;
     const text = beginnings.texts.get(key) ?? formatUpdate(make(), position);
-    if (beginnings.texts.size < BEGINNINGS_KEPT) beginnings.texts.set(key, text);
+    if (beginnings.texts.size < MAX_BEGINNINGS) beginnings.texts.set(key, text);
     return text;
   };
 

@@ -39,7 +39,7 @@ import { drawingOf, responseTimesOf, timeRows } from './service-response-times.t
 
 const YEAR_DAYS = 365;
 const INCIDENTS_SHOWN = 10;
-const MAINTENANCES_SHOWN = 5;
+const MAX_MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
 /** What the page is made of. */
@@ -125,7 +125,7 @@ export function servicePages(
       timesOf(service, range, at),
       registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
       registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
-      registry.listMaintenances({ serviceId: service.id, limit: MAINTENANCES_SHOWN, offset: 0 }),
+      registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
       dependenciesOf(service, language),
     ]);
     const current = status.get(service.id) ?? unknownStatus(service.id);
@@ -209,7 +209,7 @@ type ReadDays = (serviceId: number, window: Window) => Promise<Bucket[]>;
 /** Samples that come late change a day that is over; they are seen after this time. Milliseconds. */
 export const DAYS_KEPT_MS = 300_000;
 /** Services whose days are kept, about 50 KB each; beyond, the one read first goes. */
-const SERVICES_KEPT = 300;
+const MAX_CACHED_SERVICES = 300;
 
 /**
  * Makes the reader of the days of a year of a service: those that are over are kept for some minutes, since reading them
@@ -220,7 +220,7 @@ export function createPastDays(
   now: () => number,
 ): ReadDays {
   const cached = createPromiseCache<number, Bucket[]>({
-    maxEntries: SERVICES_KEPT,
+    maxEntries: MAX_CACHED_SERVICES,
     maxAgeMs: DAYS_KEPT_MS,
     now,
   });

@@ -37,7 +37,7 @@ export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources
 
 const INCIDENTS_SHOWN = 10;
 /** Running incidents that the first page shows; more than these are found by the filter. */
-const RUNNING_SHOWN = 50;
+const MAX_RUNNING_SHOWN = 50;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
 const QUERY = {
@@ -102,7 +102,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const [bars, running, found] = await Promise.all([
       barsOf(ids),
       isSplit && offset === 0
-        ? pages.incidentsOfServices({ serviceIds, running: true, limit: RUNNING_SHOWN, offset: 0 })
+        ? pages.incidentsOfServices({ serviceIds, running: true, limit: MAX_RUNNING_SHOWN, offset: 0 })
         : [],
       pages.incidentsOfServices({
         serviceIds,
