@@ -14,7 +14,7 @@ const CHANGES = 7;
 /** Sockets that are opened at a time. */
 const OPENING = 200;
 const MAX_TOTAL_MS = 1_000;
-const NAME = 'events: one change told to 10,000 streams, to the last of them';
+const NAME = 'events: one change sent to 10,000 streams, to the last of them';
 
 /** Runs the benchmark, prints its table and returns its lines. Takes about half a minute. */
 export async function run(): Promise<readonly BenchRow[]> {
