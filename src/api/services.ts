@@ -8,7 +8,7 @@ import { CATEGORIES } from '../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import type { VendorWord } from '../domain/vendor-word.ts';
+import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import { entityTag } from '../http/conditional.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { jsonText, type Route } from '../http/route.ts';
@@ -28,7 +28,7 @@ import {
   viewRegions,
   viewService,
 } from './service-view.ts';
-import { VendorWordSchema, viewVendorWord } from './vendor.ts';
+import { VendorStatusSchema, viewVendorStatus } from './vendor.ts';
 
 const QUERY = {
   category: enumParameter(CATEGORIES, 'Only services of this category.'),
@@ -73,7 +73,7 @@ export function servicesRoute(search: ServiceSearch, services: ServiceJson): Rou
 export const StatusSchema = namedObject('ServiceStatus', {
   ...SERVICE_MEMBERS,
   latest_check: nullable(LatestCheckSchema, 'Null before the first check.'),
-  vendor: nullable(VendorWordSchema, 'What the vendor says of itself; null where no status page is read.'),
+  vendor: nullable(VendorStatusSchema, 'What the vendor says of itself; null where no status page is read.'),
   ...REGION_MEMBERS,
 });
 
@@ -104,7 +104,7 @@ interface Kept {
   readonly item: string;
   status: { readonly body: Buffer; readonly etag: string } | null;
   /** The vendor status in `status`. */
-  vendor: VendorWord | null;
+  vendor: ServiceVendorStatus | null;
 }
 
 /** Services whose JSON is cached, about 1 KiB each; beyond, the one cached first is dropped. */
@@ -143,10 +143,10 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
     status(service: Service): { readonly body: Buffer; readonly etag: string } {
       const entry = find(service);
       const vendor = vendorOf(service);
-      if (entry.status === null || !isSameWord(entry.vendor, vendor)) {
+      if (entry.status === null || !isSameVendorStatus(entry.vendor, vendor)) {
         const rest = JSON.stringify({
           latest_check: viewLatestCheck(entry.current.latest),
-          vendor: viewVendorWord(vendor),
+          vendor: viewVendorStatus(vendor),
           ...viewRegions(entry.current),
         });
         const body = Buffer.from(`${entry.item.slice(0, -1)},${rest.slice(1)}`);
@@ -158,7 +158,7 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
   };
 }
 
-function isSameWord(a: VendorWord | null, b: VendorWord | null): boolean {
+function isSameVendorStatus(a: ServiceVendorStatus | null, b: ServiceVendorStatus | null): boolean {
   if (a === null || b === null) return a === b;
   return (
     a.readAt === b.readAt &&

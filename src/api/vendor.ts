@@ -6,7 +6,7 @@
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
-import { VENDOR_STATUSES, type VendorWord } from '../domain/vendor-word.ts';
+import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/vendor-status.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
 import {
@@ -28,7 +28,7 @@ import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
 /** The vendor status of a service. */
-export const VendorWordSchema = namedObject('VendorWord', {
+export const VendorStatusSchema = namedObject('VendorWord', {
   status: enumOf(
     VENDOR_STATUSES,
     'operational, or the worst severity of what the vendor has open; unknown: never read.',
@@ -58,7 +58,7 @@ const MaintenanceSchema = namedObject('Maintenance', {
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
 /** The vendor status; null: the status page is not read. */
-export function viewVendorWord(word: VendorWord | null) {
+export function viewVendorStatus(word: ServiceVendorStatus | null) {
   if (word === null) return null;
   return {
     status: word.status,
@@ -108,7 +108,7 @@ const Lag = nullable(Type.Number(), "Seconds from our first failed check to the 
 /** A vendor status, and how long the vendor takes to report outages. */
 export const VendorSchema = namedObject('Vendor', {
   service: ServiceNameSchema,
-  vendor: nullable(VendorWordSchema, 'Null where no status page is read.'),
+  vendor: nullable(VendorStatusSchema, 'Null where no status page is read.'),
   acknowledgement: object({
     from: TimeSchema,
     outages: whole('Outages that our checks have seen since then, maintenance left out.'),
@@ -149,7 +149,7 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
       const incidents = await registry.incidentsSince(service.id, from);
       return json({
         service: viewServiceName(service),
-        vendor: viewVendorWord(vendorOf(service)),
+        vendor: viewVendorStatus(vendorOf(service)),
         acknowledgement: viewAcknowledgement(acknowledgements(incidents, now()), from),
       });
     },

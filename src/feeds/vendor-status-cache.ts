@@ -2,7 +2,7 @@
 
 import { isWithin } from '../domain/maintenance.ts';
 import type { StatusPage } from '../domain/service.ts';
-import { type VendorWord, worstOf } from '../domain/vendor-word.ts';
+import { type ServiceVendorStatus, worstOf } from '../domain/vendor-status.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-kind.ts';
 
@@ -45,7 +45,7 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       for (const feedId of feeds.keys()) if (!feedIds.has(feedId)) feeds.delete(feedId);
     },
     /** The vendor status of a service; null: its page has no feed. */
-    word(serviceId: number, page: StatusPage | null): VendorWord | null {
+    word(serviceId: number, page: StatusPage | null): ServiceVendorStatus | null {
       const feed = feedOf(page);
       if (page === null || feed === null) return null;
       const { open, lastResolvedAt } = states.get(serviceId) ?? NOTHING;

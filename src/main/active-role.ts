@@ -7,7 +7,7 @@ import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
-import type { VendorWord } from '../domain/vendor-word.ts';
+import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';
@@ -24,7 +24,7 @@ export interface Role {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query' | 'newest'> & Partial<ObservedParts['samples']>;
   readonly heartbeats: HeartbeatIntake;
-  vendorOf(service: Service): VendorWord | null;
+  vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
   /** States of external stores, except Redis. */

@@ -1,6 +1,6 @@
 /** What most routes read from. */
 import type { Service } from '../domain/service.ts';
-import type { VendorWord } from '../domain/vendor-word.ts';
+import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory } from './service-directory.ts';
@@ -12,7 +12,7 @@ export interface SiteSources {
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   /** The vendor status of a service; null: its status page is not read. */
-  readonly vendorOf: (service: Service) => VendorWord | null;
+  readonly vendorOf: (service: Service) => ServiceVendorStatus | null;
   /** How often services are checked, milliseconds. */
   readonly intervalMs: number;
   readonly listenedAt: ListenedAt;

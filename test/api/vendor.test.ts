@@ -5,14 +5,14 @@ import { IncidentDetailSchema } from '../../src/api/incidents.ts';
 import { StatusSchema } from '../../src/api/services.ts';
 import { MaintenancesSchema, VendorSchema } from '../../src/api/vendor.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
-import type { VendorWord } from '../../src/domain/vendor-word.ts';
+import type { ServiceVendorStatus } from '../../src/domain/vendor-status.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 
 const ajv = new Ajv({ allErrors: true, strict: false });
 const MINUTE = 60_000;
 
-const WORD: VendorWord = {
+const WORD: ServiceVendorStatus = {
   url: 'https://status.shop.example',
   kind: 'statuspage',
   status: 'major',
@@ -37,12 +37,12 @@ t.test('it shows the word of the vendor beside the own verdict, and its change a
   t.teardown(world.close);
   const before = await world.get('/api/v1/status/shop');
   t.equal(at(before.json, 'vendor'), null);
-  world.vendorWords.set(1, WORD);
+  world.vendorStatuses.set(1, WORD);
   const after = await world.get('/api/v1/status/shop');
   t.strictSame(at(after.json, 'vendor'), SHOWN_WORD);
   t.ok(ajv.validate(StatusSchema, after.json), ajv.errorsText());
   t.not(after.headers.get('etag'), before.headers.get('etag'));
-  const changes: readonly Partial<VendorWord>[] = [
+  const changes: readonly Partial<ServiceVendorStatus>[] = [
     { readAt: NOW },
     { status: 'operational', since: null, incidentId: null },
     { stale: true },
@@ -50,10 +50,10 @@ t.test('it shows the word of the vendor beside the own verdict, and its change a
   ];
   for (const change of changes) {
     const { etag } = Object.fromEntries((await world.get('/api/v1/status/shop')).headers);
-    world.vendorWords.set(1, { ...(world.vendorWords.get(1) ?? WORD), ...change });
+    world.vendorStatuses.set(1, { ...(world.vendorStatuses.get(1) ?? WORD), ...change });
     t.not((await world.get('/api/v1/status/shop')).headers.get('etag'), etag, JSON.stringify(change));
   }
-  world.vendorWords.delete(1);
+  world.vendorStatuses.delete(1);
   t.equal(at((await world.get('/api/v1/status/shop')).json, 'vendor'), null);
 });
 
@@ -92,7 +92,7 @@ t.test('it gives one incident with its timeline, under its own service alone', a
 t.test('it tells how long the vendor takes to say what our checks have seen', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
-  world.vendorWords.set(1, WORD);
+  world.vendorStatuses.set(1, WORD);
   const published = (at: number) => [{ at, status: 'investigating' as const, text: '' }];
   await world.putIncidents(
     incident('own-1-1', 1, { startedAt: NOW - 300 * MINUTE, resolvedAt: NOW - 290 * MINUTE }),

@@ -12,7 +12,7 @@ import {
   phaseAt,
 } from '../../src/domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../src/domain/vendor-incident.ts';
-import { worstOf } from '../../src/domain/vendor-word.ts';
+import { worstOf } from '../../src/domain/vendor-status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;

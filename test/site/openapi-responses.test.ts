@@ -64,7 +64,7 @@ async function startFilled(t: Test, more: WorldOptions = {}): Promise<World> {
   });
   await world.report(1, NOW - 2_000, [{ name: 'db', status: 'up', latencyMs: 3 }]);
   await world.report(1, NOW - 1_000, [{ name: 'db', status: 'down', latencyMs: null }]);
-  world.vendorWords.set(1, {
+  world.vendorStatuses.set(1, {
     readAt: NOW,
     kind: 'statuspage',
     status: 'major',

@@ -10,7 +10,7 @@ import type { BadgePicture, ChartPicture, HeatmapPicture } from '../../src/domai
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
-import type { VendorWord } from '../../src/domain/vendor-word.ts';
+import type { ServiceVendorStatus } from '../../src/domain/vendor-status.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -176,7 +176,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const filled = await openFilledRegistry(options.startAt ?? NOW);
   const stored = filled.registry;
   await filled.addServices(services);
-  const vendorWords = new Map<number, VendorWord>();
+  const vendorStatuses = new Map<number, ServiceVendorStatus>();
   const listeners = new Set<(transition: Transition) => void>();
   const asked = {
     incidents: [] as IncidentQuery[],
@@ -288,7 +288,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       },
       noteRefusal: () => void heartbeats.refusals++,
     },
-    vendorOf: ({ id }) => vendorWords.get(id) ?? null,
+    vendorOf: ({ id }) => vendorStatuses.get(id) ?? null,
     authenticator,
     async renderBadge(text: BadgePicture) {
       asked.badges.push(text);
@@ -359,7 +359,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
       else await stored.putLogo(page.accountId, slug, logo, changedAt);
     },
-    vendorWords,
+    vendorStatuses,
     listeners,
     asked,
     faults,

@@ -56,7 +56,7 @@ async function world() {
     current(3, check(NOW - 30_000)),
   ]);
   await api.putIncidents(incident);
-  api.vendorWords.set(1, {
+  api.vendorStatuses.set(1, {
     url: 'https://www.githubstatus.com',
     kind: 'statuspage',
     status: 'major',

@@ -156,20 +156,20 @@ export async function startServiceWorld() {
     readAt: NOW - MINUTE,
     stale: false,
   };
-  world.vendorWords.set(SERVICES.up, { ...read, status: 'operational', since: null, incidentId: null });
-  world.vendorWords.set(SERVICES.slow, {
+  world.vendorStatuses.set(SERVICES.up, { ...read, status: 'operational', since: null, incidentId: null });
+  world.vendorStatuses.set(SERVICES.slow, {
     ...read,
     status: 'minor',
     since: NOW - 10 * MINUTE,
     incidentId: 'statuspage-2-crawler',
   });
-  world.vendorWords.set(SERVICES.down, {
+  world.vendorStatuses.set(SERVICES.down, {
     ...read,
     status: 'operational',
     since: NOW - 3 * DAY,
     incidentId: null,
   });
-  world.vendorWords.set(SERVICES.hostile, {
+  world.vendorStatuses.set(SERVICES.hostile, {
     ...read,
     url: `javascript:alert('page')`,
     status: 'critical',

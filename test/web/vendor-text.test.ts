@@ -1,7 +1,7 @@
 /** What a vendor says of itself, in sentences of both languages. */
 import t from 'tap';
 import type { Acknowledgement } from '../../src/domain/acknowledgement.ts';
-import { VENDOR_STATUSES, type VendorWord } from '../../src/domain/vendor-word.ts';
+import { type ServiceVendorStatus, VENDOR_STATUSES } from '../../src/domain/vendor-status.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText } from '../../src/web/language/phrase.ts';
 import {
@@ -15,7 +15,7 @@ const NOW = Date.UTC(2026, 10, 20, 10);
 const MINUTE = 60_000;
 const { en, de } = LANGUAGES;
 
-const WORD: VendorWord = {
+const WORD: ServiceVendorStatus = {
   url: 'https://status.example',
   kind: 'statuspage',
   status: 'operational',
@@ -26,7 +26,7 @@ const WORD: VendorWord = {
 };
 
 t.test('it says what the vendor says, and how old that is', async (t) => {
-  const table: readonly [Partial<VendorWord>, string][] = [
+  const table: readonly [Partial<ServiceVendorStatus>, string][] = [
     [{}, 'reports no problems.'],
     [{ status: 'critical' }, 'reports a critical incident, since 20 Nov 2026, 09:00 UTC.'],
     [{ status: 'maintenance', since: null }, 'reports maintenance.'],

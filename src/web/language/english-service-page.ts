@@ -3,7 +3,7 @@
 import { describeCauseInSeconds, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { DayKind } from '../../domain/sample.ts';
-import type { VendorStatus } from '../../domain/vendor-word.ts';
+import type { VendorStatus } from '../../domain/vendor-status.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';
 import { age, type Moment, type Phrase, phraseOf } from './phrase.ts';

@@ -7,7 +7,7 @@ import { describeCauseInSeconds, type Failure } from '../../domain/failure.ts';
 import { describeNote, describeOpening, type IncidentStatus, type Severity } from '../../domain/incident.ts';
 import type { PictureTheme, PictureWindow } from '../../domain/picture.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
-import type { VendorStatus } from '../../domain/vendor-word.ts';
+import type { VendorStatus } from '../../domain/vendor-status.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishPageEditor } from './english-page-editor.ts';

@@ -13,7 +13,7 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
-import type { VendorStatus, VendorWord } from '../../domain/vendor-word.ts';
+import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
@@ -54,7 +54,7 @@ export interface ServiceKnowledge {
   readonly incidentsOfYear: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
   /** Null: its vendor is not read. */
-  readonly vendor: VendorWord | null;
+  readonly vendor: ServiceVendorStatus | null;
   readonly intervalMs: number;
   /** When it was last seen, where that is longer than two intervals ago, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
@@ -273,7 +273,7 @@ export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' 
 
 /** Completes "Its own status page ..."; null: none is read. */
 export function describeVendor(
-  word: VendorWord | null,
+  word: ServiceVendorStatus | null,
   now: number,
   { texts, formats }: Language,
 ): Phrase | null {

@@ -18,7 +18,7 @@ export const VENDOR_STATUSES = [
 export type VendorStatus = (typeof VENDOR_STATUSES)[number];
 
 /** The vendor status of one service. */
-export interface VendorWord {
+export interface ServiceVendorStatus {
   /** The page for people. */
   readonly url: string;
   /** Kind of the page. */
