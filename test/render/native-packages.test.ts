@@ -61,3 +61,18 @@ function unpack(archive: Uint8Array): Map<string, string> {
   }
   return files;
 }
+
+t.test('it installs native packages for one C library only', (t) => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, { readonly libc?: readonly string[] }>>;
+  };
+  // npm 10 drops `libc` when it writes the lock file; every Linux then installs both variants, 66 MB more.
+  const forMusl = Object.entries(packages).filter(([path]) => path.endsWith('-musl'));
+  t.ok(forMusl.length > 0);
+  for (const [path, { libc }] of forMusl) {
+    t.same(libc, ['musl'], path);
+    const other = packages[path.replace(/-musl$/, '')] ?? packages[path.replace(/musl$/, 'gnu')];
+    t.same(other?.libc, ['glibc'], `the variant beside ${path}`);
+  }
+  t.end();
+});
