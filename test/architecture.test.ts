@@ -4,46 +4,9 @@ import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 
 const ROOT = join(import.meta.dirname, '..');
-const PORTS = 'store/ports';
 
-/** What a part may import beside itself; the table of docs/architecture.md. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  async: [],
-  clock: [],
-  'json-schema': [],
-  'yaml-file': [],
-  log: ['domain'],
-  thread: ['actor', 'clock'],
-  config: ['domain', 'json-schema', 'yaml-file'],
-  actor: ['async', 'clock'],
-  outbound: ['async', 'domain', 'clock', 'log'],
-  probe: ['domain', 'outbound', 'clock'],
-  engine: ['async', 'actor', 'domain', 'clock', 'log', 'thread'],
-  record: ['async', 'domain', PORTS, 'clock', 'log'],
-  [PORTS]: ['domain'],
-  'store/sqlite': ['log'],
-  'store/status': ['async', 'domain', PORTS, 'clock', 'log', 'thread'],
-  'store/samples': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],
-  'store/registry': ['async', 'domain', PORTS, 'store/sqlite', 'clock', 'log', 'thread'],
-  feeds: ['async', 'actor', 'domain', 'outbound', PORTS, 'clock', 'log', 'thread'],
-  cluster: ['async', 'domain', PORTS, 'store/status', 'engine', 'record', 'clock', 'log'],
-  catalogue: ['domain', 'json-schema', 'yaml-file', PORTS, 'outbound', 'clock', 'log'],
-  auth: ['domain', PORTS, 'outbound', 'clock', 'log'],
-  notify: ['async', 'domain', PORTS, 'outbound', 'clock', 'log'],
-  metrics: ['domain', PORTS, 'clock', 'log'],
-  render: ['async', 'domain', 'log', 'thread'],
-  app: ['domain', PORTS, 'auth', 'notify'],
-  http: ['async', 'json-schema', 'clock', 'log'],
-  view: ['async', 'domain', PORTS, 'http', 'clock'],
-  api: ['async', 'domain', 'json-schema', PORTS, 'record', 'notify', 'http', 'view', 'clock', 'log'],
-  images: ['async', 'domain', 'json-schema', PORTS, 'http', 'view', 'clock'],
-  web: ['async', 'domain', 'json-schema', PORTS, 'app', 'auth', 'notify', 'http', 'view', 'clock', 'log'],
-  site: ['domain', PORTS, 'metrics', 'http', 'view', 'api', 'images', 'web', 'clock', 'log'],
-};
-
-/** The only places that build things and join them. */
-const JOINERS = ['main', 'cli', 'version'];
+/** What each part may import beside itself and `error`, by the table of docs/architecture.md; `all`: it joins others. */
+const MAY_IMPORT = readTable(readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8'));
 
 interface Import {
   readonly from: string;
@@ -55,7 +18,8 @@ interface Import {
 
 t.test('it lets each part import only what the table allows', async (t) => {
   const wrong = imports(join(ROOT, 'src')).filter(
-    ({ from, to }) => from !== to && !JOINERS.includes(from) && !(MAY_IMPORT[from] ?? []).includes(to),
+    ({ from, to }) =>
+      ![from, 'error'].includes(to) && ![to, 'all'].some((part) => MAY_IMPORT.get(from)?.includes(part)),
   );
   t.same(wrong, []);
 });
@@ -71,10 +35,11 @@ t.test('it runs without the demonstration and the tests', async (t) => {
   t.same(ofTests, [], 'the demonstration needs no test, but the certificates and free ports of test/support');
 });
 
-t.test('it knows every part that there is', async (t) => {
-  const parts = new Set(sources(join(ROOT, 'src')).map(partOf));
+t.test('the table has every part that there is, and no other', async (t) => {
+  t.same([...MAY_IMPORT.keys()].sort(), [...new Set(sources(join(ROOT, 'src')).map(partOf))].sort());
+  const known = ['all', ...MAY_IMPORT.keys()];
   t.same(
-    [...parts].filter((part) => !(part in MAY_IMPORT) && !JOINERS.includes(part)),
+    [...MAY_IMPORT.values()].flat().filter((part) => !known.includes(part)),
     [],
   );
 });
@@ -90,7 +55,7 @@ t.test('it has no circle of folders', async (t) => {
     // A folder and the folders within it are one.
     .filter(([from, to]) => !isWithin(from, to) && !isWithin(to, from));
   t.same(circlesOf(edges), []);
-  const table = Object.entries(MAY_IMPORT).flatMap(([from, parts]) => parts.map((to) => [from, to] as const));
+  const table = [...MAY_IMPORT].flatMap(([from, parts]) => parts.map((to) => [from, to] as const));
   t.same(circlesOf(table), [], 'nor does the table allow one');
 });
 
@@ -139,6 +104,18 @@ t.test('it lets tests wrap the registry, and build none with rules of its own', 
   });
   t.same(others, []);
 });
+
+/** The rows of the table whose first cell names files or folders of `src/`. */
+function readTable(text: string): ReadonlyMap<string, readonly string[]> {
+  const rows = [...text.matchAll(/^\| (`src\/.*?) \| .* \| (.*) \|$/gm)];
+  return new Map(
+    rows.flatMap(([, names = '', parts = '']) =>
+      [...names.matchAll(/`src\/(.*?)(?:\/|\.ts)`/g)].map(
+        ([, name = '']) => [name, parts === 'nothing' ? [] : parts.split(', ')] as const,
+      ),
+    ),
+  );
+}
 
 function imports(folder: string): Import[] {
   return importsOf(folder)
