@@ -1,7 +1,7 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in English. */
 import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
-import { type Moment, type Phrase, phraseOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const englishDashboard = {
@@ -39,7 +39,7 @@ export const englishDashboard = {
     health: 'health endpoint (/api/health), with a fallback',
     root: 'HEAD request to the root',
     heartbeat: 'heartbeats sent by the service',
-  } as Readonly<Record<CheckKind, string>>,
+  } satisfies WordOf<CheckKind>,
   add: 'Add',
 
   keys: 'API keys',
@@ -83,7 +83,7 @@ export const englishDashboard = {
     health: 'health endpoint, with a fallback',
     root: 'HEAD request to the root',
     heartbeat: 'heartbeats sent by the service',
-  } as Readonly<Record<CheckKind, string>>,
+  } satisfies WordOf<CheckKind>,
   period: 'Heartbeat at least every',
   grace: 'Grace period',
   dependencies: 'Dependencies',

@@ -6,7 +6,7 @@ import type { DayKind } from '../../domain/sample.ts';
 import type { VendorStatus } from '../../domain/vendor-status.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 import { inSeconds } from './formats.ts';
-import { age, type Moment, type Phrase, phraseOf } from './phrase.ts';
+import { age, type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const englishServicePage = {
@@ -20,7 +20,7 @@ export const englishServicePage = {
     health: 'by a request to its health endpoint',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
-  } as Readonly<Record<'root' | 'health' | 'heartbeat' | 'silence', string>>,
+  },
   blocked: 'It blocks automated requests or asks us to wait. All we know is that it responds.',
   stale: (at: number) => phraseOf`The last check is old (${age(at)}). The status may have changed since.`,
   paused: 'Checks of this service are paused. This is its last known status.',
@@ -35,7 +35,7 @@ export const englishServicePage = {
     minor: 'Minor incident',
     major: 'Major incident',
     critical: 'Critical incident',
-  } as Readonly<Record<VendorStatus, string>>,
+  } satisfies WordOf<VendorStatus>,
   vendorPage: 'own status page',
   /** Before {@link vendorPage} and what it says. */
   vendorBefore: 'Its',
@@ -62,7 +62,7 @@ export const englishServicePage = {
     planned: 'Scheduled maintenance',
     running: 'Maintenance in progress',
     ended: 'Maintenance',
-  } as Readonly<Record<MaintenancePhase, string>>,
+  } satisfies WordOf<MaintenancePhase>,
   from: (starts: Moment, ends: Moment | null): Phrase =>
     ends === null ? phraseOf`from ${starts}` : phraseOf`from ${starts} to ${ends}`,
 
@@ -103,7 +103,7 @@ export const englishServicePage = {
     down: 'down at times',
     suspect: 'our own connection was down',
     none: 'no checks',
-  } as Readonly<Record<DayKind, string>>,
+  } satisfies WordOf<DayKind>,
   day: (date: string, uptime: string, downtime: string | null, slow: string | null) =>
     `${date}: ${uptime} up${downtime === null ? '' : `, down for ${downtime}`}${slow === null ? '' : `, ${slow} of the responses slow`}`,
   dayWithout: (date: string, why: string) => `${date}: ${why}`,
@@ -124,17 +124,15 @@ export const englishServicePage = {
     '30d': '30 days',
     '90d': '90 days',
     '1y': '1 year',
-  } as Readonly<Record<RangeName, string>>,
+  } satisfies WordOf<RangeName>,
   ago: {
     '24h': '24 h ago',
     '7d': '7 days ago',
     '30d': '30 days ago',
     '90d': '90 days ago',
     '1y': 'a year ago',
-  } as Readonly<Record<RangeName, string>>,
-  percentile: { p50: 'median', p95: '95th percentile', p99: '99th percentile' } as Readonly<
-    Record<'p50' | 'p95' | 'p99', string>
-  >,
+  } satisfies WordOf<RangeName>,
+  percentile: { p50: 'median', p95: '95th percentile', p99: '99th percentile' },
   failures: 'failed checks',
   failureShare: 'Failed',
   time: 'Time (UTC)',
@@ -156,7 +154,7 @@ export const englishServicePage = {
     tls: 'TLS handshake',
     first_byte: 'Waiting for the response',
     body: 'Reading the response',
-  } as Readonly<Record<Phase, string>>,
+  } satisfies WordOf<Phase>,
   otherPhase: 'Redirects and other',
   total: 'Total',
   phasesLabel: (total: string) => `Phases of the last check, ${total} in total`,

@@ -1,6 +1,6 @@
 /** Texts of the status pages of owners, in English. */
 import type { PageStanding, PageVerdict } from '../../domain/page-verdict.ts';
-import { type Moment, phraseOf } from './phrase.ts';
+import { type Moment, phraseOf, type WordOf } from './phrase.ts';
 
 const some = (count: number, all: number, verb: (are: string) => string): string => {
   if (all === 1) return `The service ${verb('is')}.`;
@@ -31,7 +31,7 @@ export const englishStatusPage = {
     unknown: 'Unknown',
     maintenance: 'Maintenance',
     paused: 'Paused',
-  } as Readonly<Record<PageStanding, string>>,
+  } satisfies WordOf<PageStanding>,
   selfReported: 'reported by its owner, not verified',
   old: 'last check is old',
   bars: (service: string, uptime: string | null) =>
@@ -45,9 +45,7 @@ export const englishStatusPage = {
   noSuchIncidents: 'No matching incidents.',
   whichService: 'Service',
   anyService: 'all services',
-  filter: { all: 'open and past', running: 'open', past: 'past' } as Readonly<
-    Record<'all' | 'running' | 'past', string>
-  >,
+  filter: { all: 'open and past', running: 'open', past: 'past' },
   newer: 'Newer',
   older: 'Older',
   from: (starts: Moment) => phraseOf`from ${starts}`,

@@ -14,23 +14,28 @@ import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
 import { inSeconds } from './formats.ts';
-import { type Moment, type Phrase, phraseOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
 /** The texts of the site in English. */
 export const english = {
-  status: { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' } as WordOf<ServiceStatus>,
+  status: {
+    up: 'Operational',
+    slow: 'Slow',
+    down: 'Down',
+    unknown: 'Unknown',
+  } satisfies WordOf<ServiceStatus>,
   incidentStatus: {
     investigating: 'investigating',
     identified: 'identified',
     monitoring: 'monitoring',
     resolved: 'resolved',
-  } as WordOf<IncidentStatus>,
+  } satisfies WordOf<IncidentStatus>,
   severity: {
     minor: 'minor',
     major: 'major',
     critical: 'critical',
     maintenance: 'maintenance',
-  } as WordOf<Severity>,
+  } satisfies WordOf<Severity>,
   category: CATEGORY_TITLES as WordOf<Category>,
   /** The frame of every page. */
   site: {
@@ -113,14 +118,12 @@ export const english = {
       status: 'The current status',
       uptime: 'The share of time that it was up',
       latency: 'The response time',
-    } as Readonly<Record<BadgeVariant, string>>,
+    } satisfies WordOf<BadgeVariant>,
     make: 'Choose a service',
     another: 'Another service',
     page: 'Service page',
     variant: 'Shows',
-    variants: { status: 'Status', uptime: 'Uptime', latency: 'Response time' } as Readonly<
-      Record<BadgeVariant, string>
-    >,
+    variants: { status: 'Status', uptime: 'Uptime', latency: 'Response time' } satisfies WordOf<BadgeVariant>,
     window: 'Period',
     windows: {
       '24h': '24 hours',
@@ -128,13 +131,13 @@ export const english = {
       '30d': '30 days',
       '90d': '90 days',
       '1y': 'a year',
-    } as Readonly<Record<PictureWindow, string>>,
+    } satisfies WordOf<PictureWindow>,
     measure: 'Statistic',
-    measures: { median: 'median', p95: '95th percentile' } as Readonly<Record<BadgeMeasure, string>>,
+    measures: { median: 'median', p95: '95th percentile' } satisfies WordOf<BadgeMeasure>,
     theme: 'Theme',
-    themes: { light: 'light', dark: 'dark' } as Readonly<Record<PictureTheme, string>>,
+    themes: { light: 'light', dark: 'dark' } satisfies WordOf<PictureTheme>,
     format: 'Format',
-    formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } as Readonly<Record<BadgeFormat, string>>,
+    formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } satisfies WordOf<BadgeFormat>,
     picture: 'Preview',
     shown: 'The badge and the snippets have changed.',
     shieldsNote: 'Shields.io draws it in its own style, from',
@@ -180,7 +183,7 @@ export const english = {
       minor: 'reports a minor incident',
       major: 'reports a major incident',
       critical: 'reports a critical incident',
-    } as Readonly<Record<VendorStatus, string>>,
+    } satisfies WordOf<VendorStatus>,
     vendorSince: (text: string, since: Moment): Phrase => phraseOf`${text}, since ${since}`,
     vendorStale: (text: Phrase, ago: string): Phrase =>
       phraseOf`${text}, ${ago} ago; it could not be read since`,
@@ -192,5 +195,3 @@ export const english = {
 
 /** What every language has. */
 export type Texts = typeof english;
-
-type WordOf<Key extends string> = Readonly<Record<Key, string>>;

@@ -13,6 +13,9 @@ export interface Moment {
 /** Text that came from anywhere, and times, in the order in which they are read. */
 export type Phrase = readonly (string | Moment)[];
 
+/** A text for each word of a vocabulary. */
+export type WordOf<Key extends string> = Readonly<Record<Key, string>>;
+
 type TimeFormats = Pick<Formats, 'time' | 'ago' | 'length'>;
 
 /** A phrase: `` phraseOf`down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
