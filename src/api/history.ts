@@ -124,7 +124,7 @@ export function readWindow(
   const text = given.step;
   if (text === undefined) {
     const usual = USUAL_STEPS_MS.find((stepMs) => (to - from) / stepMs <= USUAL_BUCKETS);
-    return { from, to, stepMs: usual ?? (USUAL_STEPS_MS.at(-1) as number) };
+    return { from, to, stepMs: usual ?? Math.max(...USUAL_STEPS_MS) };
   }
   const stepMs = parseDuration(text);
   if (stepMs === null || stepMs < 1_000)

@@ -19,6 +19,6 @@ export function withValidator(response: HttpResponse, ifNoneMatch: string | unde
   const etag = response.etag ?? entityTag(response.body);
   const headers = { ...response.headers, ETag: etag };
   if (!matches(ifNoneMatch, etag)) return { ...response, headers };
-  const { 'Content-Type': _type, ...rest } = headers as Readonly<Record<string, string>>;
+  const { 'Content-Type': _type, ...rest }: Readonly<Record<string, string>> = headers;
   return { status: 304, headers: rest, body: '' };
 }

@@ -74,7 +74,7 @@ export function createServiceSearch(sources: {
     } else {
       const known = readTexts();
       const isMatch = ({ category: its }: Service, place: number) =>
-        (known[place] as string).includes(text) && (category === null || its === category);
+        known[place]?.includes(text) && (category === null || its === category);
       // A line break parts the names of a service: nothing has one within.
       found = text.includes('\n') ? [] : directory.all().filter(isMatch);
     }

@@ -53,8 +53,8 @@ export type Hours = ReadonlyMap<number, Summary>;
 /** Summaries of the hours of a day, from 0 to 23, that have samples. */
 export function summarizeHours(series: Series): Hours {
   const hours = new Map<number, Summary>();
-  for (let index = 0; index < series.times.length; index++) {
-    const hour = Math.floor(((series.times[index] as number) % DAY_MS) / HOUR_MS);
+  for (const [index, time] of series.times.entries()) {
+    const hour = Math.floor((time % DAY_MS) / HOUR_MS);
     const summary = hours.get(hour) ?? emptySummary();
     hours.set(hour, summary);
     addSample(summary, series.outcomes[index] as number);

@@ -323,13 +323,12 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
 export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
   const paths = new Map<DayKind, string>();
   const kinds = days.map(dayKindOf);
-  for (let start = 0; start < kinds.length; ) {
-    const kind = kinds[start] as DayKind;
+  for (const [start, kind] of kinds.entries()) {
+    if (kind === kinds[start - 1]) continue;
     let end = start + 1;
     while (kinds[end] === kind) end++;
     const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
     paths.set(kind, (paths.get(kind) ?? '') + stroke);
-    start = end;
   }
   const first = days.findIndex(({ count }) => count > 0);
   return {

@@ -97,7 +97,7 @@ async function findBucket(settings: InfluxSettings, org: string): Promise<Bucket
   const name = settings.bucket;
   const response = await request(settings, 'GET', '/api/v2/buckets', { name, ...queryOf(org) });
   // Some versions respond with 404, others list buckets of the system instead.
-  const buckets = response.status === 404 ? [] : (listOf(accept(response), 'buckets') as unknown as Bucket[]);
+  const buckets = response.status === 404 ? [] : listOf<Bucket>(accept(response), 'buckets');
   return buckets.find((bucket) => bucket.name === name) ?? null;
 }
 
@@ -137,7 +137,7 @@ async function findOrMakeMapping(
   steps: SetupStep[],
 ): Promise<void> {
   const response = await request(settings, 'GET', '/api/v2/dbrps', { orgID: orgId, db: database });
-  const mappings = (listOf(accept(response), 'content') as unknown as Mapping[]).filter(
+  const mappings = listOf<Mapping>(accept(response), 'content').filter(
     (mapping) => mapping.database === database,
   );
   const known =
@@ -192,7 +192,7 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-function listOf(body: JsonObject, name: string): readonly Record<string, unknown>[] {
+function listOf<Item = JsonObject>(body: JsonObject, name: string): readonly Item[] {
   const list = body[name];
   return Array.isArray(list) ? list : [];
 }
