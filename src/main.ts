@@ -9,6 +9,7 @@ import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
+import { messageOf } from './error.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
@@ -158,7 +159,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
         log.info({}, 'the configuration was reloaded');
       } catch (error) {
         log.error(
-          { problem: (error as Error).message },
+          { problem: messageOf(error) },
           'the new configuration is invalid; the previous one stays in use',
         );
       }
@@ -228,7 +229,7 @@ if (import.meta.main) {
     await program;
     process.send?.('ready');
   } catch (error) {
-    log.error({ problem: (error as Error).message }, 'Upbeat could not start');
+    log.error({ problem: messageOf(error) }, 'Upbeat could not start');
     process.exit(1);
   }
 }

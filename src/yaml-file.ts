@@ -1,5 +1,6 @@
 /** Reads YAML files and reports their problems with line numbers. */
 import { isNode, LineCounter, parseDocument } from 'yaml';
+import { messageOf } from './error.ts';
 
 /** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */
 export function readYaml(text: string, file: string) {
@@ -15,7 +16,7 @@ export function readYaml(text: string, file: string) {
     if (problems.length === 0) content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     // Unresolved and recursive aliases are only detected here.
-    problems.push({ place: file, message: (error as Error).message });
+    problems.push({ place: file, message: messageOf(error) });
   }
   return {
     content,

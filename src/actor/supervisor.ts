@@ -5,6 +5,7 @@
  */
 import { createBackoff } from '../async/retry.ts';
 import type { Cancel, Clock } from '../clock.ts';
+import { toError } from '../error.ts';
 
 /** Why a child ended. `normal` and `shutdown` are in order, `crash` and `killed` are not. */
 export interface ExitReason {
@@ -111,7 +112,7 @@ export function createSupervisor({
     try {
       child = spec.start();
     } catch (error) {
-      queueMicrotask(() => ended(spec, null, { kind: 'crash', error: error as Error }));
+      queueMicrotask(() => ended(spec, null, { kind: 'crash', error: toError(error) }));
       return;
     }
     running.set(spec.id, child);

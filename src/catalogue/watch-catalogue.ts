@@ -3,6 +3,7 @@ import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
@@ -55,7 +56,7 @@ export function watchCatalogue(seen: string, { file, onChange, clock, log }: Cat
       }
       lastProblem = null;
     } catch (error) {
-      const problem = (error as Error).message;
+      const problem = messageOf(error);
       // The file is polled every few seconds: a lasting problem is logged once, unless a reload was requested.
       if (closed || (problem === lastProblem && !demanded)) return;
       lastProblem = problem;

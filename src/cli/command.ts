@@ -1,5 +1,6 @@
 /** What every command takes, and the errors that end one with their message alone. */
 import { printableLines } from '../domain/printable-text.ts';
+import { errorCodeOf, messageOf } from '../error.ts';
 import { printNote } from './output.ts';
 
 /** Options that every command takes. */
@@ -20,14 +21,14 @@ export class UsageError extends CommandError {}
 export const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
 /** Codes of errors whose message lists several problems, one on each line. */
-const LISTING_CODES: readonly (string | undefined)[] = ['bad_config', 'bad_catalogue'];
+const LISTING_CODES: readonly (string | null)[] = ['bad_config', 'bad_catalogue'];
 
 /**
  * Prints the message of an error on standard error and ends the process: with status 2 if the configuration or the
  * arguments are wrong, else with 1. Errors are told apart by their codes, so that the classes need not be loaded.
  */
 export function endByError(error: unknown): never {
-  const { message, code } = error as NodeJS.ErrnoException;
+  const [message, code] = [messageOf(error), errorCodeOf(error)];
   if (LISTING_CODES.includes(code)) console.error(printableLines(message));
   else printNote(`upbeat: ${message}`);
   process.exit(code === 'bad_config' || error instanceof UsageError ? EXIT_USAGE : EXIT_FAILURE);

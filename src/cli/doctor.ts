@@ -12,6 +12,7 @@ import { type Config, isClustered } from '../config/resolve-config.ts';
 import { countNodesByRegion, describeClockOffset, NODE_ROLES } from '../domain/node.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
 import { SHARDS } from '../domain/shard.ts';
+import { messageOf } from '../error.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -110,7 +111,7 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
     const advice = slugs === '' ? null : `the caFile of ${slugs} is not there`;
     return finding('catalogue', `${services.length} services in ${catalogue.file}`, advice);
   } catch (error) {
-    return finding('catalogue', (error as Error).message.split('\n')[0] ?? '', `fix ${catalogue.file}`);
+    return finding('catalogue', messageOf(error).split('\n')[0] ?? '', `fix ${catalogue.file}`);
   }
 }
 
@@ -125,7 +126,7 @@ async function examineStores(file: string, { node }: Config): Promise<Finding> {
     });
     return finding('registry', `${count} services are known`);
   } catch (error) {
-    return finding('registry', 'it cannot be opened', (error as Error).message);
+    return finding('registry', 'it cannot be opened', messageOf(error));
   }
 }
 
@@ -223,7 +224,7 @@ async function examineCluster(config: Config): Promise<Finding[]> {
       ),
     ];
   } catch (error) {
-    return [finding('nodes', (error as Error).message, 'start Redis, or correct storage.redis.url')];
+    return [finding('nodes', messageOf(error), 'start Redis, or correct storage.redis.url')];
   }
 }
 

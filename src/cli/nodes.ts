@@ -7,6 +7,7 @@ import { type Config, isClustered } from '../config/resolve-config.ts';
 import { formatTimeOrNull, readTime } from '../domain/durations.ts';
 import { describeClockOffset, type NodeRole, type NodeState, nodeNameOf } from '../domain/node.ts';
 import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
+import { messageOf } from '../error.ts';
 import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
@@ -95,7 +96,7 @@ export async function readCluster(url: string): Promise<ClusterView> {
     const half = (systemClock.monotonic() - sentMs) / 2;
     return { nodes, now: redisAt, clockOffsetMs: Math.round(systemClock.now() - half - redisAt) };
   } catch (error) {
-    throw new CommandError(`Redis at ${describeRedis(address)}: ${(error as Error).message}`);
+    throw new CommandError(`Redis at ${describeRedis(address)}: ${messageOf(error)}`);
   } finally {
     connection.close();
   }

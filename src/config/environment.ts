@@ -1,6 +1,7 @@
 /** Settings from environment variables: `UPBEAT_` and the path in capitals joined by `_`; `…_FILE` names a file. */
 
 import { parse as parseYaml } from 'yaml';
+import { messageOf } from '../error.ts';
 import type { TSchema } from '../json-schema.ts';
 import { closest } from './closest-name.ts';
 import type { ConfigProblem } from './config-error.ts';
@@ -57,7 +58,7 @@ export function readEnvironment(
         const content = readFile(text).replace(/\r?\n$/, '');
         values.push({ setting, value: readValue(content, setting), variable: name });
       } catch (error) {
-        complain(name, `cannot be read: ${(error as Error).message}`);
+        complain(name, `cannot be read: ${messageOf(error)}`);
       }
     }
   }

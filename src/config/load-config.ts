@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { parseDuration } from '../domain/durations.ts';
+import { messageOf } from '../error.ts';
 import type { TSchema } from '../json-schema.ts';
 import { readYaml } from '../yaml-file.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
@@ -112,7 +113,7 @@ function readConfigFile(file: string, readFile: (path: string) => string): Confi
   try {
     text = readFile(file);
   } catch (error) {
-    return failed({ place: file, message: `cannot be read: ${(error as Error).message}` });
+    return failed({ place: file, message: `cannot be read: ${messageOf(error)}` });
   }
   const { content, problems, lineOf } = readYaml(text, file);
   if (problems.length > 0) return failed(...problems);

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { describeCause } from '../domain/failure.ts';
+import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound, OutboundResponse } from '../outbound/outbound.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';
@@ -125,5 +126,5 @@ function digest(content: string | Uint8Array): string {
 function describeError(error: unknown): string {
   if (error instanceof FeedFormatError) return error.message;
   const place = error instanceof Error ? (error.stack?.split('\n')[1]?.trim() ?? '') : '';
-  return `the reader failed: ${error instanceof Error ? error.message : String(error)} ${place}`.trim();
+  return `the reader failed: ${messageOf(error)} ${place}`.trim();
 }

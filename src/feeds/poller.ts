@@ -7,6 +7,7 @@ import { createActorGroup } from '../actor/actor-group.ts';
 import { createKeyedLimiter } from '../async/concurrency-limiter.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
+import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { type FeedEffect, type FeedMessage, type FeedState, feedBehaviour, NEW_FEED } from './feed-actor.ts';
@@ -96,7 +97,7 @@ export function createPoller({ settings, kinds, outbound, clock, random, notify 
       const parts = { outbound, policy, inTurn, now: clock.now, signal: abort.signal };
       outcome = await pollFeed(addresses, memory, parts);
     } catch (error) {
-      outcome = { readings: [], memory: {}, problem: (error as Error).message, retryAfterMs: null };
+      outcome = { readings: [], memory: {}, problem: messageOf(error), retryAfterMs: null };
     }
     if (abort.signal.aborted || feeds.get(number) !== feed) return;
     const at = clock.now();

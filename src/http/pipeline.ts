@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
+import { toError } from '../error.ts';
 import type { Log } from '../log.ts';
 import { requireJson } from './body.ts';
 import { createClientCounts } from './client-address.ts';
@@ -233,7 +234,7 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
 /** A fault of ours: the client gets an id to report, the log gets the error. */
 function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpRequest, log: Log): HttpError {
   const requestId = randomUUID();
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   log.error(
     {
       requestId,

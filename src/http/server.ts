@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { retry } from '../async/retry.ts';
 import { systemClock } from '../clock.ts';
+import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
@@ -162,7 +163,7 @@ export async function listenWithRetry(
   const listeningPort = await retry(() => listen(server, host, port), {
     maxRetries: patient ? LISTEN_RETRIES : 0,
     pauseMs: LISTEN_RETRY_MS,
-    isTransient: (error) => (error as NodeJS.ErrnoException).code === 'EADDRINUSE',
+    isTransient: (error) => errorCodeOf(error) === 'EADDRINUSE',
     onFirstRetry: () => log.info({ port }, 'waiting for another process to release the port'),
   });
   let silentUntilMs = 0;

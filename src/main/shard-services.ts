@@ -6,6 +6,7 @@ import { type CheckTarget, checkTargetOf } from '../domain/check-target.ts';
 import { NO_MEMORY } from '../domain/result.ts';
 import { shardOf } from '../domain/shard.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
+import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServiceChange, ServiceStore } from '../store/ports/services.ts';
 
@@ -70,7 +71,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
       targets = await registry.loadTargets(shards, region);
       failed = false;
     } catch (error) {
-      if (!failed) log.warn({ problem: (error as Error).message }, 'services of shards cannot be loaded');
+      if (!failed) log.warn({ problem: messageOf(error) }, 'services of shards cannot be loaded');
       failed = true;
       for (const shard of shards) if (held.has(shard)) missing.add(shard);
     }

@@ -4,6 +4,7 @@ import { retry } from '../async/retry.ts';
 import type { ShardCounts } from '../cluster/shards/keep-shards.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
+import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ResultFigures } from '../metrics/observe-program.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
@@ -104,8 +105,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       maxRetries: LEASE_RETRIES,
       pauseMs: LEASE_RETRY_MS,
       isTransient: isHeld,
-      onFirstRetry: (error) =>
-        log.info({ problem: (error as Error).message }, 'waiting for another process to end'),
+      onFirstRetry: (error) => log.info({ problem: messageOf(error) }, 'waiting for another process to end'),
     });
     await become(lease);
   } else if (judges) {
@@ -199,7 +199,7 @@ function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
         else claimed.resolve(lease);
         return;
       } catch (error) {
-        const { message } = error as Error;
+        const message = messageOf(error);
         if (!isHeld(error) && message !== lastProblem)
           log.warn({ problem: message }, 'the lease cannot be requested');
         lastProblem = message;
@@ -219,5 +219,5 @@ function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
 }
 
 function isHeld(error: unknown): boolean {
-  return (error as { code?: string }).code === 'lease_held';
+  return errorCodeOf(error) === 'lease_held';
 }

@@ -2,6 +2,7 @@
  * The role of a process that only serves, beside the monitor of its data directory. Statuses come from Redis and everything
  * else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
  */
+import { messageOf } from '../error.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import { followTransitions } from '../record/transition-feed.ts';
@@ -54,7 +55,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
       for (const state of await registry.loadVendorStates())
         if (directory.byId(state.serviceId) !== null) vendorStatuses.put(state);
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'vendor statuses could not be read');
+      log.debug({ problem: messageOf(error) }, 'vendor statuses could not be read');
     }
   }
   const inRedis = redis.openServing((fields) => {

@@ -6,6 +6,7 @@ import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { DeliveryProblem } from '../domain/refusal.ts';
+import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -148,7 +149,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
       if (response.status === 410) return { id, wasDueAt, deliveredAt: null, problem, dueAt: null };
     } catch (error) {
       if (end.signal.aborted) return null;
-      problem = { code: 'text', text: (error as Error).message };
+      problem = { code: 'text', text: messageOf(error) };
     }
     const wait = RETRY_AFTER_MS[attempts];
     const dueAt = wait === undefined ? null : clock.now() + Math.round(wait * (1 + JITTER * random()));

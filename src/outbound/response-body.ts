@@ -1,6 +1,7 @@
 /** The body of an HTTP/1.1 response: where it ends (RFC 9112, 6 and 7.1), and decoding it within a bound. */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { FailureCause } from '../domain/failure.ts';
+import { errorCodeOf } from '../error.ts';
 import type { Headers } from './response-head.ts';
 
 /** How a body is delimited. */
@@ -155,7 +156,7 @@ export function decodeBody(body: Buffer, headers: Headers, maxBytes: number): De
   try {
     return { kind: 'body', body: decode(body, maxBytes) };
   } catch (error) {
-    const tooLong = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    const tooLong = errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
     return { kind: tooLong ? 'overlong' : 'unreadable' };
   }
 }

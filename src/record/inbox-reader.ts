@@ -2,6 +2,7 @@
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat-body.ts';
+import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
 import { HeartbeatRefused } from './observation.ts';
@@ -40,7 +41,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
         after = last.id;
       }
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'the heartbeat inbox could not be read');
+      log.debug({ problem: messageOf(error) }, 'the heartbeat inbox could not be read');
     }
   }
 
@@ -79,9 +80,9 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
     try {
       await record.takeHeartbeat({ report: reading.report, accountId, arrivedAt, body, inboxId: id });
     } catch (error) {
-      const { code, message } = error as Error & { code?: unknown };
-      if (error instanceof HeartbeatRefused || typeof code !== 'string') throw error;
-      await inbox.answerInInbox(id, { kind: 'refused', code, message });
+      const code = errorCodeOf(error);
+      if (error instanceof HeartbeatRefused || code === null) throw error;
+      await inbox.answerInInbox(id, { kind: 'refused', code, message: messageOf(error) });
     }
   }
 

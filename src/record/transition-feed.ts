@@ -4,6 +4,7 @@ import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Transition } from '../domain/current.ts';
+import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -142,7 +143,7 @@ export async function followTransitions(options: TransitionFollowerOptions) {
       }
       publish();
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'transitions could not be read; trying again');
+      log.debug({ problem: messageOf(error) }, 'transitions could not be read; trying again');
     }
   }
 

@@ -1,5 +1,6 @@
 /** Calls between the main thread and a worker thread that serves one object: plain data in, promises out. */
 import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
+import { toError } from '../error.ts';
 
 /** The methods that a thread serves. */
 export type Methods = { readonly [name: string]: (...args: never[]) => unknown };
@@ -123,7 +124,7 @@ export function serveThread(port: MessagePort, methods: Methods): void {
       if (handler === undefined) throw new Error(`no method ${method}`);
       port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Response);
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = toError(thrown);
       const { code, refusal } = error as NodeJS.ErrnoException & { readonly refusal?: unknown };
       port.postMessage({
         id,

@@ -1,6 +1,7 @@
 /** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
 import { parse as parseCsv } from 'csv-parse/sync';
 import { parse as parseYaml } from 'yaml';
+import { messageOf } from '../../error.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readKumaMonitor } from './kuma.ts';
 import {
@@ -118,7 +119,7 @@ function parseDocument(text: string, fileName: string): unknown {
   try {
     return parseYaml(text, { maxAliasCount: 100 });
   } catch (error) {
-    throw new ImportError(`${fileName} is neither JSON nor YAML: ${(error as Error).message.split('\n')[0]}`);
+    throw new ImportError(`${fileName} is neither JSON nor YAML: ${messageOf(error).split('\n')[0]}`);
   }
 }
 
@@ -127,7 +128,7 @@ function readCsvRows(content: string): Row[] {
   try {
     lines = parseCsv(content, { bom: true, relax_column_count: true, skip_empty_lines: true, trim: true });
   } catch (error) {
-    throw new ImportError(`not a CSV: ${(error as Error).message}`);
+    throw new ImportError(`not a CSV: ${messageOf(error)}`);
   }
   const [header = [], ...cells] = lines;
   const names = header.map((name) => name.trim().toLowerCase());

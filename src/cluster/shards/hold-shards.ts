@@ -10,6 +10,7 @@ import type { Clock } from '../../clock.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import type { ShardFence } from '../../domain/shard.ts';
 import type { StartPermit } from '../../engine/start-permit.ts';
+import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { createShardBalance } from './shard-balance.ts';
 import {
@@ -168,7 +169,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       else if (move.claim > 0) await claim(move.claim);
       problem = null;
     } catch (error) {
-      const { message } = error as Error;
+      const message = messageOf(error);
       if (problem === null && !stopped)
         log.warn({ region, problem: message }, 'shards cannot be renewed; checks stop until they are');
       problem = message;

@@ -7,6 +7,7 @@ import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import { SHARDS } from '../../domain/shard.ts';
+import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';
 
@@ -84,7 +85,7 @@ export function keepShards({ address, regions, lease, clock, log }: KeepShardsOp
       for (const region of new Set([...queues.keys(), ...regions()])) if (!stopped) await keep(region);
       problem = null;
     } catch (error) {
-      const { message } = error as Error;
+      const message = messageOf(error);
       if (problem === null && !stopped) log.warn({ problem: message }, 'the shards cannot be handed out');
       problem = message;
     }

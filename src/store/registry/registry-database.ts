@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../error.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createMigrationSteps } from './migrations.ts';
 import {
@@ -94,7 +95,7 @@ export function makeDirectory(dataDir: string): void {
   } catch (error) {
     throw new RegistryError(
       'registry_unusable',
-      `The data directory ${dataDir} cannot be made (${(error as Error).message}). Make it for this user, or set storage.dataDir to another folder.`,
+      `The data directory ${dataDir} cannot be made (${messageOf(error)}). Make it for this user, or set storage.dataDir to another folder.`,
       { cause: error },
     );
   }

@@ -1,5 +1,6 @@
 /** Errors of the registry: each says what is wrong and what to do about it. */
 import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
+import { toError } from '../../error.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
 import { isDiskRefusal } from '../sqlite/open-full.ts';
@@ -73,7 +74,7 @@ export function fullDisk(file: string, cause?: Error): RegistryError {
 
 /** Turns what SQLite threw into an error that says what to do; errors of another kind pass unchanged. */
 export function explainSqliteError(thrown: unknown, file: string): Error {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
   if (resultCode === null) return error;
   if (isDiskRefusal(thrown, file)) return fullDisk(file, error);

@@ -5,6 +5,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCodeOf } from '../../error.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -81,7 +82,7 @@ export function findKey(dataDir: string, setting: string | null): KeySource {
   try {
     text = readFileSync(keyFile(dataDir), 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'none' };
+    if (errorCodeOf(error) === 'ENOENT') return { kind: 'none' };
     throw lostKey(`in ${keyFile(dataDir)} cannot be read`, error);
   }
   const key = readKeyText(text);
@@ -96,7 +97,7 @@ function makeKeyFile(dataDir: string): Buffer {
     writeFileSync(keyFile(dataDir), `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
     return key;
   } catch (error) {
-    const found = (error as NodeJS.ErrnoException).code === 'EEXIST' ? findKey(dataDir, null) : null;
+    const found = errorCodeOf(error) === 'EEXIST' ? findKey(dataDir, null) : null;
     if (found === null || found.kind === 'none') throw error;
     return found.key;
   }

@@ -6,6 +6,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
+import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import type { LeaseHolder, LeaseState, LeaseStore } from '../ports/lease.ts';
 import { refusalOf } from '../ports/storage-health.ts';
@@ -163,7 +164,7 @@ async function endHolder(
     log?.warn({ pid, registry: place }, 'the former monitor hangs and was ended, so that it holds no lock');
   } catch (error) {
     // Where it holds no lock, this one becomes the monitor all the same.
-    const problem = (error as Error).message;
+    const problem = messageOf(error);
     log?.warn(
       { pid, registry: place, problem },
       'the former monitor hangs and cannot be ended; end it by hand',
@@ -283,7 +284,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: it runs, under another user.
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if (errorCodeOf(error) === 'ESRCH') return false;
   }
   return !['Z', 'X'].includes(statOf(pid)?.state ?? '');
 }

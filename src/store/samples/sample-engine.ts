@@ -6,6 +6,7 @@
 import { forEachYielding } from '../../async/cooperative-queue.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
+import { messageOf } from '../../error.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import {
   decodeBlock,
@@ -237,7 +238,7 @@ export function createSampleEngine({
       try {
         writeJournal();
       } catch (error) {
-        problem = (error as Error).message;
+        problem = messageOf(error);
         throw error;
       }
       if (journaled >= JOURNAL_SAMPLES) {
@@ -282,7 +283,7 @@ export function createSampleEngine({
       try {
         writeJournal();
       } catch (error) {
-        problem = (error as Error).message;
+        problem = messageOf(error);
         lost += pending;
       }
       database.close();
@@ -294,8 +295,7 @@ export function createSampleEngine({
 function splitByDay(series: Series | undefined): Map<number, Series> {
   const days = new Map<number, Series>();
   if (series === undefined) return days;
-  for (let index = 0; index < series.times.length; index++) {
-    const time = series.times[index] as number;
+  for (const [index, time] of series.times.entries()) {
     const day = Math.floor(time / DAY_MS);
     const known = days.get(day) ?? { times: [], outcomes: [] };
     days.set(day, known);

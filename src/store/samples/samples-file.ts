@@ -2,6 +2,7 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { messageOf } from '../../error.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 
 /** Why the store cannot be opened. */
@@ -78,7 +79,7 @@ export function examineSamplesFile(dataDir: string): string | null {
       database.close();
     }
   } catch (error) {
-    return (error as Error).message;
+    return messageOf(error);
   }
 }
 
@@ -179,6 +180,6 @@ function damaged(file: string, detail: string): SamplesError {
 function unusable(file: string, error: unknown): SamplesError {
   return new SamplesError(
     'samples_unusable',
-    `${file} cannot be opened (${(error as Error).message}). Give this user read and write access to the file and its folder, or end the program that holds it.`,
+    `${file} cannot be opened (${messageOf(error)}). Give this user read and write access to the file and its folder, or end the program that holds it.`,
   );
 }

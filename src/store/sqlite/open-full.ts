@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { errorCodeOf } from '../../error.ts';
 
 /**
  * `shared`: as usual. `alone`: no other process can open the file; writes wait for space on the disk. `frozen`: the file is
@@ -16,7 +17,7 @@ function isOnReadOnlyDisk(path: string): boolean {
     accessSync(path, constants.W_OK);
     return false;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EROFS';
+    return errorCodeOf(error) === 'EROFS';
   }
 }
 

@@ -1,6 +1,7 @@
 /** Permissions of the data directory and its files: 0700 and 0600 (operating, `storage.dataDir`). */
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 
 /** A folder or file that other users can access or own. */
@@ -48,7 +49,7 @@ export function closeDataDirectory(dataDir: string, log: Pick<Log, 'warn'>): voi
       chmodSync(path, Number.parseInt(wantedMode, 8));
       closed.push(`${path}: ${mode} to ${wantedMode}`);
     } catch (error) {
-      failed.push({ path, problem: (error as Error).message });
+      failed.push({ path, problem: messageOf(error) });
     }
   }
   if (closed.length > 0)

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import { describeRedis, readRedisAddress } from '../../domain/redis-address.ts';
+import { messageOf } from '../../error.ts';
 import { silentLog } from '../../log.ts';
 import { openRedisConnection } from './redis-connection.ts';
 
@@ -51,7 +52,7 @@ export async function examineRedis(
     };
   } catch (error) {
     return {
-      found: `${where}: ${(error as Error).message}`,
+      found: `${where}: ${messageOf(error)}`,
       advice: 'start Redis, or correct storage.redis.url; until then limits are counted in each process',
     };
   } finally {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster, Redis, type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 import type { RedisAddress } from '../../domain/redis-address.ts';
+import { messageOf } from '../../error.ts';
 
 /** A client; both kinds have the same commands. */
 export type RedisClient = Redis | Cluster;
@@ -112,7 +113,7 @@ export async function runScript(
   try {
     return await client.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
     return await client.eval(text, keys.length, ...keys, ...args);
   }
 }
@@ -127,7 +128,7 @@ export async function runScriptForBytes(
   try {
     return await client.callBuffer('EVALSHA', sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+    if (!messageOf(error).startsWith('NOSCRIPT')) throw error;
     return await client.callBuffer('EVAL', text, keys.length, ...keys, ...args);
   }
 }

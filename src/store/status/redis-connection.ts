@@ -6,6 +6,7 @@ import { createListeners } from '../../async/listeners.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
+import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 
@@ -212,8 +213,9 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
 
 /** The message of an error, without the command and its arguments, which the client's errors have as properties. */
 function explain(error: unknown): string {
-  const { message = '', code, lastNodeError } = error as Error & { code?: string; lastNodeError?: Error };
-  if (lastNodeError !== undefined && lastNodeError !== null) return explain(lastNodeError);
+  if (error instanceof Error && 'lastNodeError' in error && error.lastNodeError instanceof Error)
+    return explain(error.lastNodeError);
+  const message = messageOf(error);
   if (message === 'Command timed out') return 'no answer in time';
-  return message === '' ? (code ?? 'the connection failed') : message;
+  return message === '' ? (errorCodeOf(error) ?? 'the connection failed') : message;
 }

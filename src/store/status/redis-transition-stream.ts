@@ -4,6 +4,7 @@
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Transition } from '../../domain/current.ts';
+import { messageOf } from '../../error.ts';
 import type { UpdateStore } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisContext, type RedisPart } from './redis-connection.ts';
@@ -83,7 +84,7 @@ export function openRedisTransitionStream(options: TransitionStreamOptions): Red
       }
     } catch (error) {
       // Retried when Redis is available again, or at the next transition.
-      log.debug({ problem: (error as Error).message }, 'transitions are waiting for their stream');
+      log.debug({ problem: messageOf(error) }, 'transitions are waiting for their stream');
     }
   }
 

@@ -1,5 +1,6 @@
 /** PostgreSQL as one side of a copy of the registry. */
 import { describePostgres } from '../../../domain/postgres-address.ts';
+import { errorCodeOf } from '../../../error.ts';
 import { type CopyEnd, refuseOtherVersion } from '../copy-registry.ts';
 import { statement } from '../registry-store.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
@@ -43,7 +44,7 @@ async function openEnd(url: string, begin: string): Promise<CopyEnd> {
     await refuseOtherVersion({ queries, place }, POSTGRES_STEPS);
   } catch (error) {
     await connection.end();
-    const isMissing = error instanceof Error && 'code' in error && error.code === '42P01';
+    const isMissing = errorCodeOf(error) === '42P01';
     throw isMissing ? new Error(`There is no registry in ${place}.`) : explainPostgresError(error, address);
   }
   return {

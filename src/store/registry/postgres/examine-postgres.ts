@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
 import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../domain/postgres-address.ts';
+import { errorCodeOf } from '../../../error.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { findPrimary } from './postgres-servers.ts';
@@ -122,7 +123,7 @@ async function makeDatabase(url: string, address: PostgresAddress): Promise<bool
     await withClient(url, async () => {});
     return false;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === '3D000')) throw error;
+    if (errorCodeOf(error) !== '3D000') throw error;
   }
   const other = urlOfDatabase(url, MAINTENANCE_DATABASE);
   await withClient(other, (client) => client.query(createDatabase(address)));

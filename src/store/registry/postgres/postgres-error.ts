@@ -1,5 +1,6 @@
 /** Errors of PostgreSQL: each says what is wrong and what to do about it. The password is never part of a text. */
 import { describePostgres, type PostgresAddress } from '../../../domain/postgres-address.ts';
+import { errorCodeOf, toError } from '../../../error.ts';
 import { RegistryError } from '../registry-error.ts';
 
 /** Errors of Node.js for a server that cannot be reached. */
@@ -38,7 +39,7 @@ export function isSessionEnd(error: unknown): boolean {
  * of PostgreSQL, Appendix A.
  */
 export function explainPostgresError(thrown: unknown, target: PostgresAddress): Error {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = toError(thrown);
   if (error instanceof RegistryError) return error;
   const code = 'code' in error ? String(error.code) : '';
   const where = describePostgres(target);
@@ -104,7 +105,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
 export function isMissingRight(error: unknown): boolean {
   if (!(error instanceof RegistryError)) return false;
   const { cause } = error;
-  return cause instanceof Error && 'code' in cause && cause.code === '42501';
+  return errorCodeOf(cause) === '42501';
 }
 
 /**

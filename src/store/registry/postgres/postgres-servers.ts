@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
+import { errorCodeOf } from '../../../error.ts';
 import { connectionSettings } from './postgres-store.ts';
 
 /** A connection, and how it ends. */
@@ -134,6 +135,6 @@ function refuse(message: string): Error {
 
 /** What a server has said tells more than that another one does not answer. */
 function mostTelling(errors: readonly unknown[]): unknown {
-  const isRefusal = (error: unknown) => error instanceof Error && 'code' in error && error.code === READ_ONLY;
+  const isRefusal = (error: unknown) => errorCodeOf(error) === READ_ONLY;
   return errors.find((error) => error instanceof pg.DatabaseError) ?? errors.find(isRefusal) ?? errors[0];
 }

@@ -1,6 +1,7 @@
 /** The connection to one server: writes through InfluxData's client, reads by InfluxQL, which InfluxDB has from 1.6 on. */
 
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
+import { errorCodeOf, messageOf } from '../../../error.ts';
 import { authorizationOf, faultOf, InfluxError, type InfluxSettings } from './influx-settings.ts';
 import {
   describeRefusal,
@@ -61,7 +62,7 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
       const body = new URLSearchParams({ db: bucket, epoch: 'ms', q: statements.join(';') });
       const init = { method: 'POST', headers: queryHeaders, body };
       const { status, text } = await fetchText(`${url}/query`, init, timeoutMs);
-      if (status >= 300) throw responseError(status, messageOf(text));
+      if (status >= 300) throw responseError(status, messageIn(text));
       return readTables(text, statements.length);
     },
   };
@@ -113,13 +114,13 @@ function refusalOf(error: unknown): WriteRefusal {
   const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
   return {
     status: statusCode,
-    message: body === undefined || body === '' ? message : messageOf(body),
+    message: body === undefined || body === '' ? message : messageIn(body),
     retryAfterMs: seconds > 0 ? seconds * 1_000 : null,
   };
 }
 
 /** What a body says: InfluxDB 2 has `message`, InfluxDB 1 `error`, others plain text. */
-function messageOf(body: string): string {
+function messageIn(body: string): string {
   try {
     const { message, error } = JSON.parse(body) as { readonly message?: unknown; readonly error?: unknown };
     if (typeof message === 'string') return message;
@@ -159,8 +160,7 @@ function readTables(text: string, count: number): (InfluxTable | null)[] {
 
 /** Why a request got no response: the code of the system, or a sentence. */
 function reasonOf(error: unknown): string {
-  const { cause, message, code } = error as Error & { code?: unknown };
-  const codes = [(cause as { code?: unknown } | undefined)?.code, code];
+  const cause = error instanceof Error ? error.cause : null;
   // The code of a timeout is a number that says nothing.
-  return codes.find((one) => typeof one === 'string') ?? message;
+  return errorCodeOf(cause) ?? errorCodeOf(error) ?? messageOf(error);
 }

@@ -4,6 +4,7 @@
  */
 import { createBackoff } from '../../../async/retry.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
+import { messageOf } from '../../../error.ts';
 import type { InfluxLink } from './influx-link.ts';
 import type { InfluxFault } from './influx-settings.ts';
 import type { SendOutcome } from './send-lines.ts';
@@ -62,14 +63,18 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
   let closed = false;
   /** The server is unavailable and the disk refuses writes: lines wait in memory. */
   let isStuck = false;
-  const roomWaiters: (() => void)[] = [];
+  let room = Promise.withResolvers<void>();
 
   /** Lines in memory, including those in flight. */
   const inMemory = (): number => inFlight.reduce((sum, { lines }) => sum + lines, buffered.length);
 
   /** Callers never wait for a disk. */
+  const hasRoom = (): boolean => inMemory() < MAX_IN_MEMORY || isStuck;
+
   const makeRoom = (): void => {
-    if (inMemory() < MAX_IN_MEMORY || isStuck) for (const resolve of roomWaiters.splice(0)) resolve();
+    if (!hasRoom()) return;
+    room.resolve();
+    room = Promise.withResolvers();
   };
 
   /** Sends or spools the buffer. */
@@ -135,7 +140,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     try {
       spool.put(lines);
     } catch (error) {
-      problem = `samples cannot be kept on disk: ${(error as Error).message}`;
+      problem = `samples cannot be kept on disk: ${messageOf(error)}`;
       fault = null;
       buffered = [...lines, ...buffered];
       rewriting += lines.length;
@@ -229,10 +234,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
       else cancelSend ??= clock.after(BATCH_MS, () => void sendBuffered());
     },
     /** Resolves when few lines are in memory: callers that are faster than the server wait for it. */
-    room: (): Promise<void> =>
-      inMemory() < MAX_IN_MEMORY || isStuck
-        ? Promise.resolve()
-        : new Promise<void>((resolve) => roomWaiters.push(resolve)),
+    room: (): Promise<void> => (hasRoom() ? Promise.resolve() : room.promise),
     /** Resolves when everything appended before is at the server or in the spool. */
     flush,
     state,

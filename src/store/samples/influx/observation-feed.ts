@@ -5,6 +5,7 @@
 import { createCoalescingLoop } from '../../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
 import type { Transition } from '../../../domain/current.ts';
+import { messageOf } from '../../../error.ts';
 import type { Log } from '../../../log.ts';
 import type { IncidentStore } from '../../ports/incidents.ts';
 import type { Observations } from '../../ports/observations.ts';
@@ -61,7 +62,7 @@ export function startObservationFeed(options: ObservationFeedOptions) {
       await readTransitions();
       await readVendors();
     } catch (error) {
-      log.debug({ problem: (error as Error).message }, 'observations are waiting for the registry');
+      log.debug({ problem: messageOf(error) }, 'observations are waiting for the registry');
       if (!stopped) cancelRetry ??= clock.after(RETRY_MS, retry);
     }
   }
@@ -120,10 +121,7 @@ export function startObservationFeed(options: ObservationFeedOptions) {
       stored = reached;
     } catch (error) {
       // It is stored later; a start before that passes some transitions on again.
-      log.debug(
-        { problem: (error as Error).message },
-        'the position of the observation feed could not be stored',
-      );
+      log.debug({ problem: messageOf(error) }, 'the position of the observation feed could not be stored');
     }
   }
 

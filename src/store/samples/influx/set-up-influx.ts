@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../../../clock.ts';
 import { DAY_MS, formatDuration, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../domain/durations.ts';
+import { messageOf } from '../../../error.ts';
 import { type InfluxLink, type InfluxTable, numberReader, openInfluxLink } from './influx-link.ts';
 import { adviceFor, InfluxError, type InfluxSettings } from './influx-settings.ts';
 import { keptText, type SetupStep, setUpBucket } from './set-up-bucket.ts';
@@ -20,9 +21,8 @@ export async function setUpInflux(settings: InfluxSettings, retentionMs: number)
     // InfluxDB 1.8 is written to like version 2, and set up like version 1.
     if (!byBuckets) await setUpDatabase(openInfluxLink(settings), settings.bucket, retentionMs, steps);
   } catch (error) {
-    const { message } = error as Error;
     const advice = adviceFor(error instanceof InfluxError ? error.fault : 'other', settings);
-    steps.push({ what: 'server', made: false, found: message, advice });
+    steps.push({ what: 'server', made: false, found: messageOf(error), advice });
   }
   return steps;
 }
@@ -162,8 +162,7 @@ async function readBack(
         'histories are read from another bucket: see influx v1 dbrp list, and map the database to this one',
     };
   } catch (error) {
-    const { fault, message } = error as InfluxError;
-    const advice = adviceFor(error instanceof InfluxError ? fault : 'other', settings);
-    return { found: `a point was written and could not be read: ${message}`, advice };
+    const advice = adviceFor(error instanceof InfluxError ? error.fault : 'other', settings);
+    return { found: `a point was written and could not be read: ${messageOf(error)}`, advice };
   }
 }
