@@ -45,7 +45,7 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
       for (const feedId of feeds.keys()) if (!feedIds.has(feedId)) feeds.delete(feedId);
     },
     /** The vendor status of a service; null: its page has no feed. */
-    word(serviceId: number, page: StatusPage | null): ServiceVendorStatus | null {
+    statusOf(serviceId: number, page: StatusPage | null): ServiceVendorStatus | null {
       const feed = feedOf(page);
       if (page === null || feed === null) return null;
       const { open, lastResolvedAt } = states.get(serviceId) ?? NOTHING;

@@ -159,7 +159,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     status,
     samples,
     heartbeats: record,
-    vendorOf: (service) => vendorStatuses.word(service.id, service.statusPage),
+    vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions,
     prober,
     stores: stores.states,

@@ -1,6 +1,6 @@
 /**
- * The role of a process that only serves, beside the monitor of its data directory. Statuses come from Redis and everything
- * else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
+ * The role of a process that only serves, beside the monitor of its data directory. Statuses come from Redis and
+ * everything else from the shared registry. Owners' changes go to the registry, heartbeats through its inbox.
  */
 import { messageOf } from '../error.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
@@ -101,7 +101,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     status,
     samples,
     heartbeats: forwarder,
-    vendorOf: (service) => vendorStatuses.word(service.id, service.statusPage),
+    vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions: transitions.watch,
     prober: () => monitor.prober,
     stores: () => monitor.stores,

@@ -98,7 +98,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     await intake.stop();
     await registry.close();
   });
-  const word = (service: Service) => cache.word(service.id, service.statusPage);
+  const vendorStatusOf = (service: Service) => cache.statusOf(service.id, service.statusPage);
   return {
     clock,
     registry,
@@ -107,8 +107,8 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     told,
     fault,
     services,
-    words: () => services.map((service) => word(service)?.status ?? null),
-    word,
+    words: () => services.map((service) => vendorStatusOf(service)?.status ?? null),
+    vendorStatusOf,
     async take(...news: readonly FeedEvent[]) {
       for (const one of news) intake.take(one);
       await intake.idle();
@@ -148,7 +148,7 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
   const world = await start(t, [PAGE]);
   const [service] = world.services;
   if (service === undefined) throw new Error('no service');
-  t.match(world.word(service), { status: 'unknown', since: null, readAt: null, stale: true });
+  t.match(world.vendorStatusOf(service), { status: 'unknown', since: null, readAt: null, stale: true });
   const polled = (at: number, problem: string | null = null): FeedEvent => ({
     kind: 'polled',
     feedId: FEED,
@@ -156,7 +156,7 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
     problem,
   });
   await world.take(reading([]), polled(NOW));
-  t.strictSame(world.word(service), {
+  t.strictSame(world.vendorStatusOf(service), {
     url: PAGE.url,
     kind: 'statuspage',
     status: 'operational',
@@ -173,7 +173,7 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
     startedAt: NOW + MINUTE,
   };
   await world.take(reading([INCIDENT, minor]));
-  t.match(world.word(service), { status: 'major', since: NOW, incidentId: /^statuspage-.*-s1$/ });
+  t.match(world.vendorStatusOf(service), { status: 'major', since: NOW, incidentId: /^statuspage-.*-s1$/ });
   const resolvedAt = NOW + 2 * MINUTE;
   await world.take(
     reading([
@@ -181,12 +181,12 @@ t.test('it says what the vendor says, since when, and how old its word is', asyn
       { ...minor, status: 'resolved', resolvedAt: NOW + MINUTE },
     ]),
   );
-  t.match(world.word(service), { status: 'operational', since: resolvedAt, incidentId: null });
+  t.match(world.vendorStatusOf(service), { status: 'operational', since: resolvedAt, incidentId: null });
   await world.take(polled(NOW + INTERVAL, 'it answered with HTTP 503'));
   await world.clock.advance(2 * INTERVAL);
-  t.match(world.word(service), { status: 'operational', readAt: NOW, stale: true });
+  t.match(world.vendorStatusOf(service), { status: 'operational', readAt: NOW, stale: true });
   await world.take(polled(NOW + 2 * INTERVAL, 'it answered with HTTP 503'), polled(NOW + 3 * INTERVAL));
-  t.match(world.word(service), { readAt: NOW + 3 * INTERVAL, stale: false });
+  t.match(world.vendorStatusOf(service), { readAt: NOW + 3 * INTERVAL, stale: false });
   t.strictSame(world.told.polls, [true, false, false, true]);
   await world.clock.advance(5_000);
   t.strictSame(world.told.log, [
@@ -259,7 +259,7 @@ t.test('it knows after a restart what was open before', async (t) => {
     onPoll: () => {},
   });
   await intake.load(world.services);
-  t.match(cache.word(1, PAGE), { status: 'major', readAt: null, stale: true });
+  t.match(cache.statusOf(1, PAGE), { status: 'major', readAt: null, stale: true });
   t.equal(cache.isInMaintenance(1, NOW), true);
   await intake.stop();
 });
@@ -267,11 +267,11 @@ t.test('it knows after a restart what was open before', async (t) => {
 t.test('it forgets what a vendor said of a service that was removed', async (t) => {
   const world = await start(t, [PAGE]);
   await world.take(reading([INCIDENT, { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE }]));
-  t.match(world.cache.word(1, PAGE), { status: 'major' });
+  t.match(world.cache.statusOf(1, PAGE), { status: 'major' });
   t.equal(world.cache.isInMaintenance(1, NOW), true);
   world.intake.applyChange(1, null);
   await world.intake.idle();
-  t.equal(world.cache.word(1, PAGE)?.incidentId, null);
+  t.equal(world.cache.statusOf(1, PAGE)?.incidentId, null);
   t.equal(world.cache.isInMaintenance(1, NOW), false);
 });
 
