@@ -18,7 +18,7 @@ import { type ServiceDirectory, serviceNotFound } from '../view/service-director
 import type { SiteSources } from '../view/site-sources.ts';
 import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
 
-/** What these routes read from. */
+/** Sources of these routes. */
 export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Status pages of owners; null: this site has none. */
@@ -39,7 +39,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
           title: 'Incidents of all services',
           path: '/incidents.atom',
           pageUrl: `${siteUrl}/`,
-          incidents: await registry.listIncidents({ verifiedOnly: true, limit: FEED_ENTRIES, offset: 0 }),
+          incidents: await registry.listIncidents({ verifiedOnly: true, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
     },
@@ -59,7 +59,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
           title: `Incidents of ${fullName(service)}`,
           path: `/status/${page}/incidents.atom`,
           pageUrl: `${siteUrl}/status/${page}`,
-          incidents: await registry.listIncidents({ serviceId: service.id, limit: FEED_ENTRIES, offset: 0 }),
+          incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
       },
     },
@@ -90,7 +90,7 @@ function pageRoute(
         pageUrl: `${siteUrl}/p/${page.slug}`,
         incidents: await sources.pages.incidentsOfServices({
           serviceIds: services.map(({ service }) => service.id),
-          limit: FEED_ENTRIES,
+          limit: MAX_ENTRIES,
           offset: 0,
         }),
       });
@@ -103,21 +103,21 @@ interface IncidentFeed {
   /** Part of the feed's id, which must never change. */
   readonly name: string;
   readonly title: string;
-  /** Of the feed itself, from the slash after the host. */
+  /** Path of the feed, with its leading slash. */
   readonly path: string;
   readonly pageUrl: string;
-  /** In the order in which they are written. */
+  /** In the order of the entries. */
   readonly incidents: readonly Incident[];
 }
 
-/** Entries of a feed; readers poll often enough. */
-const FEED_ENTRIES = 50;
-/** The year of the tag scheme's authority (RFC 4151): ids must never change, so neither does this. */
+/** Maximum number of entries of a feed; feed readers poll often enough to miss none. */
+const MAX_ENTRIES = 50;
+/** The year in the ids of feeds and entries (tag scheme, RFC 4151). It never changes, because ids must not change. */
 const TAG_YEAR = 2026;
-/** When a feed without entries was last changed. */
+/** Time of the last change of a feed without entries. */
 const NEVER_CHANGED = Date.UTC(TAG_YEAR, 0, 1);
 
-/** Makes what answers feeds of a site. `siteUrl`: without a slash at its end. */
+/** Creates the function that writes the feeds of a site. `siteUrl` has no slash at its end. */
 function createFeedWriter(
   directory: ServiceDirectory,
   siteUrl: string,
@@ -155,7 +155,7 @@ function createFeedWriter(
   };
 }
 
-/** The updates, newest first, and the address of the source. */
+/** The text of an entry: the updates, newest first, and the URL of the source. */
 function textOf({ description, updates, sourceUrl }: Incident): string {
   const lines = [...updates]
     .reverse()

@@ -1,4 +1,4 @@
-/** What services report about their dependencies: of one service, and over all services that make it public. */
+/** Reports of services about their dependencies: for one service, and for all services that make them public. */
 
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
@@ -12,7 +12,7 @@ import { findService, type ServiceDirectory } from '../view/service-directory.ts
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName } from './service-view.ts';
 
-/** What these routes read from. */
+/** Sources of these routes. */
 export interface DependencySources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<
@@ -28,7 +28,7 @@ export function dependencyRoutes(sources: DependencySources): Route[] {
 
 const SERVICE_QUERY = { limit: limitParameter(100, 1_000) };
 
-/** What a service reports about its dependencies. */
+/** The reports of a service about its dependencies. */
 const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
   service: ServiceNameSchema,
   reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),

@@ -1,6 +1,6 @@
 /**
- * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`:
- * the id is the position in the registry's feed of transitions.
+ * `GET /api/v1/events`: changes of status as Server-Sent Events (WHATWG HTML, 9.2), resumable by `Last-Event-ID`. The
+ * id of an event is its position in the registry's feed of transitions.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -35,7 +35,7 @@ const QUERY = {
   }),
 };
 
-/** What the route needs. */
+/** Sources of the route. */
 export interface EventSources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
@@ -44,27 +44,27 @@ export interface EventSources {
   readonly log: Log;
 }
 
-/** Streams that are open. */
+/** The route and its open streams. */
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
-/** Open streams of one address (decisions, "What counts where"). */
-const STREAMS_PER_CLIENT = 10;
+/** Maximum number of open streams of one address (decisions, "What counts where"). */
+const MAX_STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
 const REPLAY_PAGE = 500;
 const MAX_BACKLOG_BYTES = 1_048_576;
 /** When a client with too many streams may retry, seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
-/** Makes the route and its streams. */
+/** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
   const { directory, registry, clock, log } = sources;
   const streams = createOpenStreams();
-  /** A stream may have missed all transitions. Only one stream reads at a time, so that other queries are not delayed. */
+  /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
   const limitReads = createConcurrencyLimiter(1);
   const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
-    // A position beyond the newest is not from this feed: nothing would ever come after it.
+    // A position beyond the newest is not from this feed; the stream would wait for it forever.
     const newest = await registry.lastTransition();
     let position = after === null ? newest : Math.min(after, newest);
     const write = (text: string) => writeToStream(response, text, MAX_BACKLOG_BYTES);
@@ -73,21 +73,21 @@ export function createEventStreams(sources: EventSources) {
       position = transition.position;
       if (slug === null || transition.slug === slug) write(formatEvent(transition));
     };
-    /** Live events wait here until the missed ones have been sent; null: they have. */
+    /** Live events that wait until the missed ones have been sent; null: these have been sent. */
     let waiting: Transition[] | null = [];
     const stops = [
       sources.watchTransitions((transition) => {
         if (waiting === null) enqueue(() => send(transition));
         else waiting.push(transition);
       }),
-      // An id without data is no event, but the client will resume after it: past the events of other services.
+      // An id without data is not an event, but the client resumes after it and skips the events of other services.
       clock.every(HEARTBEAT_MS, () => write(`: still here\nid: ${position}\n\n`)),
     ];
     const stop = () => {
       for (const end of stops) end();
     };
     response.once('close', stop);
-    // The client may have left during the query above.
+    // The client may have disconnected during the query above.
     if (response.destroyed) return stop();
     write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
     for (;;) {
@@ -103,10 +103,10 @@ export function createEventStreams(sources: EventSources) {
   };
 
   const peek = (client: string): Allowance => {
-    const remaining = STREAMS_PER_CLIENT - streams.of(client);
+    const remaining = MAX_STREAMS_PER_CLIENT - streams.of(client);
     return {
       allowed: remaining > 0,
-      limit: STREAMS_PER_CLIENT,
+      limit: MAX_STREAMS_PER_CLIENT,
       remaining,
       resetAtSeconds: Math.ceil(clock.now() / 1_000) + RETRY_AFTER_SECONDS,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -117,7 +117,7 @@ export function createEventStreams(sources: EventSources) {
     get open(): number {
       return streams.size;
     },
-    /** Ends every stream; clients come back by themselves. */
+    /** Ends all streams; clients reconnect by themselves. */
     close: streams.close,
     route: {
       path: '/api/v1/events',
@@ -131,7 +131,7 @@ export function createEventStreams(sources: EventSources) {
         const after = readPosition(headers['last-event-id']?.toString() ?? last_event_id);
         if (method === 'HEAD') return STREAM_HEAD;
         if (!peek(client).allowed) {
-          const detail = `An address may hold ${STREAMS_PER_CLIENT} streams open.`;
+          const detail = `An address may hold ${MAX_STREAMS_PER_CLIENT} streams open.`;
           throw retryLater('too_many_streams', RETRY_AFTER_SECONDS, detail);
         }
         return streams.open(client, (response) => {
@@ -145,7 +145,7 @@ export function createEventStreams(sources: EventSources) {
   };
 }
 
-/** Waits until a client has read what was written, or has left. */
+/** Waits until a client has read the written data or has disconnected. */
 function drained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -165,7 +165,7 @@ function readPosition(text: string | undefined): number | null {
   return Number(text);
 }
 
-/** The text of recent events: with many streams, formatting would be most of the work of a change. */
+/** Texts of recent events. With many streams, formatting each event per stream would be most of the work. */
 const texts = new WeakMap<Transition, string>();
 
 /** One event of the stream. */

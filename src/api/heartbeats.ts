@@ -24,15 +24,15 @@ import { MAX_REGISTRATIONS_PER_DAY } from '../store/ports/ownership.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 
-/** Longest body (decisions). */
+/** Maximum size of a body, bytes (decisions). */
 const MAX_HEARTBEAT_BYTES = 16_384;
-/** When a sender may retry after a fault of ours, seconds. */
+/** When a sender may retry after an internal error, seconds. */
 const RETRY_SECONDS = 5;
 
-/** What accepts heartbeats: the record. */
+/** The part that accepts heartbeats: the record. */
 export interface HeartbeatIntake {
   takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt>;
-  /** Called when a heartbeat was refused by a fault of ours. */
+  /** Called when a heartbeat was refused because of an internal error. */
   noteRefusal(): void;
 }
 
@@ -54,7 +54,7 @@ const TIMESTAMP = Type.Optional(
 const RUN = Type.Optional(
   Type.String({ ...name, description: 'Pairs the start of a run with the heartbeat that ends it.' }),
 );
-/** What a service reports about one dependency. */
+/** The report of a service about one dependency. */
 const DependencyReportSchema = named(
   'DependencyReport',
   Type.Object({
@@ -93,7 +93,7 @@ const FailSchema = named(
   Type.Object({ domain: DOMAIN, timestamp: TIMESTAMP, checks: CHECKS, run: RUN }),
 );
 
-/** The answer to a heartbeat (contract 4.5). */
+/** The response to a heartbeat (contract 4.5). */
 const HeartbeatReplySchema = namedObject('HeartbeatReply', {
   ok: Type.Literal(true),
   service: Type.String({ description: 'Name of the service.' }),
@@ -116,14 +116,14 @@ const HeartbeatReplySchema = namedObject('HeartbeatReply', {
   ),
 });
 
-/** Reasons to refuse a domain, with the code of the response. */
+/** Error codes by the reason why a domain is refused. */
 const REFUSALS: Readonly<Record<string, ProblemCode>> = {
   foreign_domain: 'forbidden_domain',
   catalogue_domain: 'forbidden_domain',
   account_limit: 'domain_limit',
 };
 
-/** What the endpoints need. */
+/** Sources of the endpoints. */
 export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly heartbeats: HeartbeatIntake;
   /** The limits in force. */
@@ -200,7 +200,7 @@ function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string):
     status,
     response_time: responseTimeMs ?? 0,
     checked_at: formatTime(checkedAt),
-    // The sender learns its slug if its dashed domain is taken (decisions, Badge).
+    // The response contains the slug if another service has the dashed domain (decisions, Badge).
     ...(service.slug === dashDomain(service.domain) ? {} : { slug: service.slug }),
     ...(run === null ? {} : { run: { id: run, duration_ms: runMs } }),
   };
@@ -209,7 +209,7 @@ function answer(receipt: HeartbeatReceipt, run: string | null, siteUrl: string):
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
-      // RFC 8631: where the state of what was reported can be read.
+      // RFC 8631: the link to the status of the service.
       Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
     },
     body: JSON.stringify(view),
@@ -243,7 +243,7 @@ function describeHeartbeat({ authenticatedPerMinute, silenceMs, domainsPerAccoun
   });
 }
 
-/** What differs from one of these endpoints to the next. */
+/** The differences between these endpoints. */
 interface PostEndpoint {
   readonly id: string;
   readonly summary: string;

@@ -1,4 +1,4 @@
-/** `GET /api/v1/services/:slug/history`: the past of a service in equal buckets. */
+/** `GET /api/v1/services/:slug/history`: the history of a service in equal buckets. */
 
 import { DAY_MS, formatDuration, formatTime, parseDuration } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
@@ -19,7 +19,7 @@ const TIME_FORM = 'an ISO 8601 time such as 2026-11-20T10:00:00Z, or epoch milli
 const ISO_TIME =
   '\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:?\\d\\d))?';
 const TIME_PATTERN = `^(?:${ISO_TIME}|\\d{1,15})$`;
-/** The form of a duration; which ones are long enough depends on the window. */
+/** The pattern of a duration; the minimum duration depends on the window. */
 const STEP_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
 
 const QUERY = {
@@ -56,7 +56,7 @@ const HistoryBucketSchema = namedObject('HistoryBucket', {
   p99_ms: nullable(Type.Number()),
 });
 
-/** The past of a service. */
+/** The history of a service. */
 export const HistorySchema = namedObject('History', {
   service: ServiceNameSchema,
   from: TimeSchema,
@@ -71,13 +71,13 @@ export const HistorySchema = namedObject('History', {
 });
 
 const MAX_WINDOW_MS = 731 * DAY_MS;
-/** Common steps; the first that gives few enough buckets is the default. */
+/** Common steps; the default is the first one that does not give too many buckets. */
 const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].map(
   (text) => parseDuration(text) ?? 0,
 );
 const USUAL_BUCKETS = 120;
 
-/** What the route reads from. */
+/** Sources of the route. */
 export type HistorySources = Pick<SiteSources, 'directory' | 'samples' | 'now'>;
 
 /** The route. */
@@ -140,7 +140,7 @@ export function readWindow(
   return { from, to, stepMs };
 }
 
-/** Throws `history_unavailable` while the sample store is out of reach. */
+/** Reads buckets. Throws `history_unavailable` while the sample store is unavailable. */
 async function readBuckets(samples: HistorySources['samples'], query: SampleQuery): Promise<Bucket[]> {
   try {
     return await samples.query(query);
@@ -160,7 +160,7 @@ function readTime(name: string, text: string | undefined): number | null {
   return at;
 }
 
-/** Whether the calendar has the day that a time begins with: `Date.parse` takes the 30th of February for a day in March. */
+/** Whether the date of a time exists: `Date.parse` accepts 30 February as a day in March. */
 function isDay(text: string): boolean {
   const day = text.slice(0, 10);
   const at = Date.parse(day);

@@ -46,7 +46,7 @@ const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
   }),
 });
 
-/** An incident with where it comes from and its timeline, oldest first. */
+/** An incident with its source and its timeline, oldest first. */
 function viewIncidentInFull(incident: Incident) {
   return {
     ...viewIncident(incident),
@@ -55,7 +55,7 @@ function viewIncidentInFull(incident: Incident) {
   };
 }
 
-/** What these routes read from. */
+/** Sources of these routes. */
 export interface IncidentSources {
   readonly directory: ServiceDirectory;
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'countIncidents' | 'findIncident'>;

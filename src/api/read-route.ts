@@ -1,4 +1,4 @@
-/** Routes that read JSON, each with its part of the OpenAPI document. */
+/** Routes that return JSON, each with its part of the OpenAPI document. */
 
 import {
   LIMIT_HEADERS,
@@ -22,24 +22,24 @@ const INCIDENT_ID: OpenApiParameter = {
   schema: { type: 'string' },
 };
 
-/** A route that reads JSON. In its path, `:slug` stands for a service and `:id` for an incident. */
+/** A route that returns JSON. In its path, `:slug` identifies a service and `:id` an incident. */
 export interface ReadingEndpoint extends Pick<Route, 'path' | 'handle'> {
   /** Operation id. */
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** What `:slug` stands for, if it is not a service. */
+  /** The parameter `:slug` if it does not identify a service. */
   readonly slug?: OpenApiParameter;
   /** Parameters of the query. Default none. */
   readonly query?: ParameterSchemas;
   /** Schema of the response. */
   readonly answer: TSchema;
-  /** Errors beyond the usual ones, by status. */
+  /** Additional errors, by status. */
   readonly problems?: Readonly<Record<string, string>>;
 }
 
-/** Makes the route. */
+/** Creates the route. */
 export function readRoute({ path, handle, ...endpoint }: ReadingEndpoint): Route {
   return { path, bucket: 'api', handle, describe: () => describe(path, endpoint) };
 }

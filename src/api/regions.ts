@@ -6,7 +6,7 @@ import { Type } from '../json-schema.ts';
 import type { Readiness } from '../view/monitor.ts';
 import { readRoute } from './read-route.ts';
 
-/** What the route reads from. */
+/** Sources of the route. */
 export interface RegionSources {
   readonly readiness: () => Pick<Readiness, 'nodes'>;
 }

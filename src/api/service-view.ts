@@ -17,7 +17,7 @@ const ResponseTime = nullable(
   'Null before the first check, and when no response arrived.',
 );
 
-/** Members of a service wherever it stands. */
+/** Members of a service in every response. */
 export const SERVICE_MEMBERS = {
   slug: Type.String({ description: 'Identifier in paths.' }),
   name: Type.String({ description: 'Display name.' }),
@@ -44,7 +44,7 @@ export const SERVICE_MEMBERS = {
 /** A service of the list (contract 2.1). */
 export const ServiceSchema = namedObject('Service', SERVICE_MEMBERS);
 
-/** A service as other answers name it. */
+/** A service in responses about other things. */
 export const ServiceNameSchema = namedObject('ServiceName', { name: Type.String(), slug: Type.String() });
 
 const FailureSchema = nullable(
@@ -56,7 +56,7 @@ const FailureSchema = nullable(
   'Why the check failed and in which phase; null: it did not fail.',
 );
 
-/** Members of a status where more than one region checks (design, Places). */
+/** Members of a status if more than one region checks the service (design, Places). */
 export const REGION_MEMBERS = {
   regions: Type.Optional(
     listOf('The newest check of each region, by name; absent where one region checks.', {
@@ -104,7 +104,7 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
   certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
 });
 
-/** A service as the list shows it. */
+/** A service for the list. */
 export function viewService(
   service: Service,
   current: CurrentStatus,
@@ -125,7 +125,7 @@ export function viewService(
   };
 }
 
-/** A check as the single status shows it; null before the first. */
+/** The latest check for the single status; null before the first check. */
 export function viewLatestCheck(latest: LatestCheck | null): Static<typeof LatestCheckSchema> | null {
   if (latest === null) return null;
   const { timing, certificateExpiresAt } = latest;
@@ -149,7 +149,7 @@ export function viewLatestCheck(latest: LatestCheck | null): Static<typeof Lates
   };
 }
 
-/** What each region found, and the scope; no members where at most one region checks. */
+/** The results of the regions, and the scope; no members if at most one region checks the service. */
 export function viewRegions(current: CurrentStatus) {
   if (current.regions === undefined) return {};
   return {
@@ -164,12 +164,12 @@ export function viewRegions(current: CurrentStatus) {
   };
 }
 
-/** The name and slug of a service, for JSON of what belongs to it. */
+/** The name and slug of a service. */
 export function viewServiceName({ name, slug }: Service): { readonly name: string; readonly slug: string } {
   return { name, slug };
 }
 
-/** Items with the name of their service, each as `view` makes it. An item whose service is gone is left out. */
+/** Converts items by `view` and adds the names of their services. Items of removed services are left out. */
 export function viewWithServices<Item extends { readonly serviceId: number }, View extends object>(
   directory: Pick<ServiceDirectory, 'byId'>,
   items: readonly Item[],
@@ -185,7 +185,7 @@ function viewFailure(failure: Failure): Static<typeof LatestCheckSchema>['failur
   return { class: failure.class, phase: failure.phase, detail: describeCause(failure) };
 }
 
-/** Tenths of a millisecond: finer is noise. */
+/** Rounds to tenths of a millisecond. */
 function round(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 10) / 10;
 }

@@ -1,6 +1,7 @@
 /**
- * `GET /api/v1/services` and `GET /api/v1/status/:slug`: services with their current status (contract 4.1, 4.2). JSON is
- * made at the first read after a change and cached until the next; a list joins cached members.
+ * `GET /api/v1/services` and `GET /api/v1/status/:slug`: services with their current status (contract 4.1, 4.2). The
+ * JSON of a service is created at the first read after a change and cached until the next change; a list joins cached
+ * items.
  */
 
 import { BoundedMap } from '../async/bounded-map.ts';
@@ -94,7 +95,7 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
   });
 }
 
-/** Prepared JSON. */
+/** Cached JSON of services. */
 export type ServiceJson = ReturnType<typeof createServiceJson>;
 
 interface Kept {
@@ -107,23 +108,23 @@ interface Kept {
   vendor: ServiceVendorStatus | null;
 }
 
-/** Services whose JSON is cached, about 1 KiB each; beyond, the one cached first is dropped. */
-const KEPT = 50_000;
+/** Maximum number of services whose JSON is cached, about 1 KiB each; when there are more, the oldest is dropped. */
+const MAX_CACHED_SERVICES = 50_000;
 
-/** What the JSON is made of. */
+/** Sources of the JSON. */
 export type ServiceJsonSources = Pick<
   SiteSources,
   'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'now'
 >;
 
-/** Makes an empty cache over the status store. */
+/** Creates an empty cache over the status store. */
 export function createServiceJson({ status, intervalMs, now, listenedAt, vendorOf }: ServiceJsonSources) {
-  const kept = new BoundedMap<number, Kept>(KEPT);
+  const kept = new BoundedMap<number, Kept>(MAX_CACHED_SERVICES);
   const find = (service: Service): Kept => {
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
     const known = kept.get(service.id);
-    // Statuses are never changed in place: the same object has the same content.
+    // Statuses are immutable, so the same object has the same content.
     if (
       known !== undefined &&
       known.current === current &&
@@ -137,9 +138,9 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
     return fresh;
   };
   return {
-    /** A member of the list. */
+    /** The JSON of a service in the list. */
     listItem: (service: Service): string => find(service).item,
-    /** The single status with its latest check, and its entity tag. */
+    /** The JSON of the single status with its latest check, and its entity tag. */
     status(service: Service): { readonly body: Buffer; readonly etag: string } {
       const entry = find(service);
       const vendor = vendorOf(service);

@@ -74,10 +74,10 @@ const PageSchema = namedObject('StatusPage', {
   ...PAGE_MEMBERS,
 });
 
-/** What these routes read from. */
+/** Sources of these routes. */
 export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
 
-/** The routes; those below `/p/` must stand before the page itself. */
+/** The routes. Those below `/p/` must precede the page itself. */
 export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const { directory, pages, siteUrl } = sources;
 

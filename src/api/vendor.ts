@@ -1,6 +1,6 @@
 /**
- * What vendors say: `GET /api/v1/services/:slug/vendor`, a vendor's status beside ours and how late it is, and
- * `GET /api/v1/maintenance`, the maintenances that vendors announced.
+ * `GET /api/v1/services/:slug/vendor`: the vendor status of a service, and how late the vendor acknowledges outages.
+ * `GET /api/v1/maintenance`: the maintenances that vendors announced.
  */
 
 import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
@@ -57,17 +57,17 @@ const MaintenanceSchema = namedObject('Maintenance', {
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1_000);
 
-/** The vendor status; null: the status page is not read. */
-export function viewVendorStatus(word: ServiceVendorStatus | null) {
-  if (word === null) return null;
+/** The vendor status as JSON; null: the vendor's status page is not read. */
+export function viewVendorStatus(vendor: ServiceVendorStatus | null) {
+  if (vendor === null) return null;
   return {
-    status: word.status,
-    since: formatTimeOrNull(word.since),
-    incident_id: word.incidentId,
-    read_at: formatTimeOrNull(word.readAt),
-    stale: word.stale,
-    url: word.url,
-    kind: word.kind,
+    status: vendor.status,
+    since: formatTimeOrNull(vendor.since),
+    incident_id: vendor.incidentId,
+    read_at: formatTimeOrNull(vendor.readAt),
+    stale: vendor.stale,
+    url: vendor.url,
+    kind: vendor.kind,
   };
 }
 
@@ -105,7 +105,7 @@ function viewAcknowledgement(list: readonly Acknowledgement[], from: number) {
 
 const Lag = nullable(Type.Number(), "Seconds from our first failed check to the vendor's first entry.");
 
-/** A vendor status, and how long the vendor takes to report outages. */
+/** The vendor status, and how long the vendor takes to acknowledge outages. */
 export const VendorSchema = namedObject('Vendor', {
   service: ServiceNameSchema,
   vendor: nullable(VendorStatusSchema, 'Null where no status page is read.'),
@@ -125,7 +125,7 @@ export const VendorSchema = namedObject('Vendor', {
   }),
 });
 
-/** How far back the lag looks. */
+/** Window of the outages for the lag. */
 const YEAR_MS = 365 * DAY_MS;
 
 /** What the route reads from. */
@@ -158,7 +158,7 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
 
 const QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
 
-/** Maintenances that are planned or run. */
+/** Planned and running maintenances. */
 export const MaintenancesSchema = namedObject('MaintenanceList', {
   maintenance: Type.Array(MaintenanceSchema, { description: 'By their start, earliest first.' }),
   total: whole('Maintenances that are planned or run.'),

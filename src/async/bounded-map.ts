@@ -1,8 +1,8 @@
 /** A map that keeps a bounded number of entries, and maps that are filled as they are read. */
 
 /**
- * A map of at most `maxEntries` entries, 1 or more. `set` makes its entry the newest; of more entries, the oldest is
- * removed. `get` changes no order: with {@link BoundedMap.touch} the entry used least recently is the oldest.
+ * A map of at most `maxEntries` entries, 1 or more. `set` makes its entry the newest and removes the oldest entry if
+ * the map is full. `get` does not change the order; with {@link BoundedMap.touch} the map is an LRU cache.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #maxEntries: number;
@@ -24,7 +24,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
     return this;
   }
 
-  /** The value of a key, whose entry becomes the newest; undefined: there is none. */
+  /** Returns the value of a key and makes its entry the newest; undefined: there is none. */
   touch(key: Key): Value | undefined {
     const value = this.get(key);
     if (value !== undefined) this.set(key, value);
@@ -32,7 +32,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 }
 
-/** The value of a key, which `make` makes and the map keeps where it has none. */
+/** Returns the value of a key. If there is none, `make` makes it and the map stores it. */
 export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
   const known = map.get(key);
   if (known !== undefined) return known;

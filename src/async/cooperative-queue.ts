@@ -1,11 +1,11 @@
 /** Long work in parts, so that the event loop serves requests in between. */
 
 /**
- * Creates a queue that runs tasks in the order of the calls, at most `maxPerTurn` of them in one turn of the event loop.
- * A call costs the same however many tasks are waiting. A task must not throw.
+ * Creates a queue that runs tasks in the order of the calls, at most `maxPerTurn` of them in one turn of the event
+ * loop. A call costs the same however many tasks are waiting. A task must not throw.
  */
 export function createCooperativeQueue(maxPerTurn: number): (task: () => void) => void {
-  /** Tasks being run, from `next` on; those added meanwhile are gathered and replace them when they are done. */
+  /** The tasks that are running, from `next` on. New tasks are collected and replace these when they are done. */
   let tasks: (() => void)[] = [];
   let next = 0;
   let gathered: (() => void)[] = [];
@@ -17,7 +17,7 @@ export function createCooperativeQueue(maxPerTurn: number): (task: () => void) =
         if (tasks.length === 0) break;
       }
       const task = tasks[next] as () => void;
-      // A finished task can be collected before the others are done.
+      // Lets the garbage collector free a finished task before the others are done.
       tasks[next++] = finished;
       task();
     }
@@ -28,14 +28,17 @@ export function createCooperativeQueue(maxPerTurn: number): (task: () => void) =
     gathered.push(task);
     if (isRunning) return;
     isRunning = true;
-    // After the caller, which may add many tasks at once.
+    // Runs after the caller, which may add many tasks at once.
     queueMicrotask(run);
   };
 }
 
 const finished = (): void => {};
 
-/** Calls `work` with at most `size` of the items at a time, one call in each turn of the event loop. Rejects if `work` throws. */
+/**
+ * Calls `work` with at most `size` of the items at a time, one call in each turn of the event loop. Rejects if `work`
+ * throws.
+ */
 export async function forEachYielding<Item>(
   items: readonly Item[],
   size: number,

@@ -1,10 +1,10 @@
-/** A lock within one thread: those that wait for it get it in the order in which they asked. */
+/** A lock within one thread. Waiting callers get it in the order of their calls. */
 
-/** Makes a lock that is free. */
+/** Creates a lock that is free. */
 export function createMutex() {
   let last: Promise<void> = Promise.resolve();
   return {
-    /** Resolves when the lock is held, with the function that gives it back. Calls of it after the first do nothing. */
+    /** Waits for the lock and resolves with the function that releases it. Only its first call has an effect. */
     async lock(): Promise<() => void> {
       const before = last;
       let unlock = (): void => {};

@@ -1,16 +1,17 @@
-/** A cache of values that are costly to make: each is made once for all who ask for it, and reused for a time. */
+/** A cache of values that are costly to make. Concurrent callers share one call, and its value is reused for a time. */
 import { BoundedMap } from './bounded-map.ts';
 
-/** How the values of a cache are kept. */
+/** Options of a cache. */
 export interface PromiseCacheOptions<Value> {
-  /** Of more entries, the one made first is dropped. */
+  /** Maximum number of entries; when there are more, the oldest is dropped. */
   readonly maxEntries: number;
   /** How long a value is reused, milliseconds. */
   readonly maxAgeMs: number;
   readonly now: () => number;
   /**
-   * The value in place of one that could not be made, or what it throws, is reused as well; `last` is the newest value
-   * that was made, or null. Null: the error is thrown and not kept, which is the default.
+   * Called when a value could not be made. The cache stores the value that it returns, or the error that it throws, as
+   * it would store the value itself. `last` is the previous value, or null. If it returns null, the error is thrown and
+   * not stored, which is also the default.
    */
   readonly recover?: (error: unknown, last: Value | null) => Value | null;
 }
@@ -23,8 +24,8 @@ interface Entry<Value> {
 }
 
 /**
- * Creates an empty cache: a function that returns the value of a key. The value is made again if its content is another
- * one, or its time is over.
+ * Creates an empty cache: a function that returns the value of a key. The value is made again if its content has
+ * changed or if it has expired.
  */
 export function createPromiseCache<Key, Value>({
   maxEntries,

@@ -1,4 +1,4 @@
-/** Retries of what failed for a reason that may pass. */
+/** Retries of operations that failed with a transient error. */
 
 /** Creates the pauses between retries of one operation, which double from `firstMs` to `maxMs`. */
 export function createBackoff(firstMs: number, maxMs: number) {
@@ -14,7 +14,7 @@ export function createBackoff(firstMs: number, maxMs: number) {
     get pauseMs(): number {
       return pauseMs;
     },
-    /** After a success: the next pause is the first one again. */
+    /** Resets the next pause to the first one. Call it after a success. */
     reset(): void {
       pauseMs = firstMs;
     },
@@ -27,7 +27,7 @@ export interface RetryOptions {
   readonly maxRetries: number;
   /** Between two attempts, milliseconds. */
   readonly pauseMs: number;
-  /** Whether an error may pass; the promise rejects with any other. */
+  /** Whether an error is transient; the promise rejects with any other error. */
   readonly isTransient: (error: unknown) => boolean;
   /** Called with the first transient error. */
   readonly onFirstRetry: (error: unknown) => void;

@@ -1,13 +1,15 @@
-/** Reads the body of a request up to a bound. */
+/** Reads the body of a request up to a maximum size. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpError } from './problem.ts';
 
-/** Bytes beyond the bound that are read and dropped, so that a client that is still sending sees the response. */
+/**
+ * Number of bytes beyond the limit that are read and dropped, so that a client that is still sending gets the response.
+ */
 const MAX_DISCARDED_BYTES = 1_048_576;
 
 /**
- * Reads the body; rejects with `body_too_large` if it is longer than `maxBytes`. Called at most once. Up to
- * `maxDiscardedBytes` more, by default 1 MiB, are read and dropped; then the connection is closed.
+ * Reads the body. Call it at most once. Rejects with `body_too_large` if the body is longer than `maxBytes`; then up to
+ * `maxDiscardedBytes` more, by default 1 MiB, are read and dropped before the connection is closed.
  */
 export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
 
@@ -34,7 +36,7 @@ export function decodeText(body: Uint8Array): string {
   }
 }
 
-/** Makes the reader of a message's body; nothing is read before it is called. */
+/** Creates the reader of a message's body. Nothing is read before the reader is called. */
 export function createBodyReader(message: IncomingMessage): ReadBody {
   return (maxBytes, maxDiscardedBytes = MAX_DISCARDED_BYTES) => {
     const tooLarge = () =>
@@ -59,13 +61,13 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
       };
       message.on('data', onData);
       message.once('end', () => resolve(Buffer.concat(chunks)));
-      // Also after `end`, when it no longer matters.
+      // `close` is also emitted after `end`, when the rejection has no effect.
       message.once('close', () => reject(new HttpError('bad_request', 'The body ended early.')));
     });
   };
 }
 
-/** Reads and drops the rest of a body, so that a client that is still sending sees the response. */
+/** Reads and drops the rest of a body, so that a client that is still sending gets the response. */
 function discard(message: IncomingMessage, maxBytes: number): void {
   let bytes = 0;
   message.on('data', (chunk: Buffer) => {

@@ -1,13 +1,14 @@
 /**
- * The client of a request, as limits count it: IPv4 by the address, IPv6 by its /64. `X-Forwarded-For` is believed only
- * from trusted proxies; the client is its right-most address that is none (decisions, Keys and limits).
+ * The client of a request for rate limits: an IPv4 address, or the /64 of an IPv6 address. `X-Forwarded-For` is used
+ * only if a trusted proxy sent it. The client is then its right-most address that is not a trusted proxy (decisions,
+ * Keys and limits).
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Makes what finds the client of a request, from the socket's address and the `X-Forwarded-For` header.
- * `trustedProxies` are addresses or CIDR blocks. Throws for one that is neither.
+ * Creates the function that determines the client from the socket's address and the `X-Forwarded-For` header.
+ * `trustedProxies` are addresses or CIDR blocks. Throws for anything else.
  */
 export function createClientReader(trustedProxies: readonly string[]) {
   const blocks = trustedProxies.map((text) =>
@@ -24,7 +25,7 @@ export function createClientReader(trustedProxies: readonly string[]) {
     const hops = forwardedFor?.split(',') ?? [];
     while (hops.length > 0 && isTrusted(client)) {
       const hop = parse((hops.pop() ?? '').trim());
-      // A trusted proxy may pass on any text; the last valid address counts.
+      // A trusted proxy may forward any text; the last valid address counts.
       if (hop === null) break;
       client = hop;
     }
@@ -34,7 +35,7 @@ export function createClientReader(trustedProxies: readonly string[]) {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Reads `ip`, `ip:port` and `[ip]:port`; an IPv4 address in IPv6 form is the IPv4 address. */
+/** Parses `ip`, `ip:port` and `[ip]:port`; an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function parse(text: string): Address | null {
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const withoutZone = bare.split('%')[0] ?? '';
@@ -47,15 +48,15 @@ function countedAs(address: Address): string {
   return `${[a, b, c, d].map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** Makes counts that are all 0. */
+/** Creates counters by client, all 0. */
 export function createClientCounts() {
   const counts = new Map<string, number>();
   const of = (client: string) => counts.get(client) ?? 0;
   return {
-    /** How many the client holds. */
+    /** The count of a client. */
     of,
     add: (client: string): void => void counts.set(client, of(client) + 1),
-    /** Takes one back that {@link add} counted. */
+    /** Decrements the count of a client, after {@link add}. */
     remove(client: string): void {
       const left = of(client) - 1;
       if (left > 0) counts.set(client, left);

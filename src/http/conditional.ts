@@ -2,19 +2,21 @@
 import { hash } from 'node:crypto';
 import type { HttpResponse } from './route.ts';
 
-/** A strong entity tag for these bytes, with its quotes. */
+/** The strong entity tag of a body, with its quotes. */
 export function entityTag(body: string | Uint8Array): string {
   return `"${hash('sha1', body, 'base64url').slice(0, 22)}"`;
 }
 
-/** Whether `If-None-Match` names this tag: a list, `*`, and weak forms, which compare alike for GET and HEAD. */
+/** Whether `If-None-Match`, a list or `*`, contains the tag, by weak comparison, as GET and HEAD require. */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
 }
 
-/** The response with its tag, made from the body if it has none; 304 without a body if the client has it already. */
+/**
+ * Adds the entity tag, computed from the body if there is none. Returns 304 without a body if the client has the tag.
+ */
 export function withValidator(response: HttpResponse, ifNoneMatch: string | undefined): HttpResponse {
   const etag = response.etag ?? entityTag(response.body);
   const headers = { ...response.headers, ETag: etag };

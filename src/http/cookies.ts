@@ -1,21 +1,22 @@
-/** Cookies: that of the session, which also holds a sign-in in progress, and how the value of any is read. */
+/** The session cookie, which also contains a sign-in in progress, and a parser of cookies. */
 
-/** How the cookie is named and guarded on this site. */
+/** Reads and writes the session cookie of this site. */
 export type SiteCookie = ReturnType<typeof createSiteCookie>;
 
-const LONGEST = 2_000;
+/** Maximum length of the value that is read, characters; the rest is ignored. */
+const MAX_VALUE_LENGTH = 2_000;
 
-/** On https, the prefix of the name makes browsers accept the cookie only from this host over TLS. */
+/** Creates the cookie. On https, the prefix of its name makes browsers accept it only from this host over TLS. */
 export function createSiteCookie(siteUrl: string) {
   const secure = siteUrl.startsWith('https:');
   const name = secure ? '__Host-upbeat' : 'upbeat';
   return {
-    /** The value that a request carries; empty: none. */
-    read: (header?: string): string => readCookie(header, name).slice(0, LONGEST),
-    /** The header that sets it for `maxAgeSeconds`; an empty value removes it. */
+    /** The value in a `Cookie` header; empty: the cookie is absent. */
+    read: (header?: string): string => readCookie(header, name).slice(0, MAX_VALUE_LENGTH),
+    /** The header that sets the cookie for `maxAgeSeconds`; an empty value removes the cookie. */
     write(value: string, maxAgeSeconds: number): Readonly<Record<string, string>> {
       const age = value === '' ? 0 : maxAgeSeconds;
-      // Lax: the provider's redirect back must carry it.
+      // Lax, because the redirect from the provider must send the cookie.
       const parts = [`${name}=${value}`, 'Path=/', `Max-Age=${age}`, 'HttpOnly', 'SameSite=Lax'];
       if (secure) parts.push('Secure');
       return { 'Set-Cookie': parts.join('; ') };
@@ -23,7 +24,7 @@ export function createSiteCookie(siteUrl: string) {
   };
 }
 
-/** The value of a cookie in a `Cookie` header, without blanks around it; empty: it has none of this name. */
+/** The value of a cookie in a `Cookie` header, without surrounding spaces; empty: the header has no such cookie. */
 export function readCookie(header: string | undefined, name: string): string {
   for (const pair of (header ?? '').split(';')) {
     const at = pair.indexOf('=');

@@ -1,4 +1,4 @@
-/** Streams of Server-Sent Events (WHATWG HTML, 9.2): the response, and writes with a bound. */
+/** Streams of Server-Sent Events (WHATWG HTML, 9.2): the response, and writes with a limited backlog. */
 import type { ServerResponse } from 'node:http';
 import { createClientCounts } from './client-address.ts';
 import type { HttpResponse } from './route.ts';
@@ -6,14 +6,14 @@ import type { HttpResponse } from './route.ts';
 const HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // Without it nginx would buffer events.
+  // Without this header, nginx buffers events.
   'X-Accel-Buffering': 'no',
 };
 
-/** Streams that are written to in one turn of the event loop: some milliseconds of work. */
+/** Maximum number of streams that are written to in one iteration of the event loop, which takes a few milliseconds. */
 export const MAX_WRITES_PER_TURN = 100;
 
-/** The response to HEAD for a stream: its headers alone. */
+/** The response to HEAD for a stream: only its headers. */
 export const STREAM_HEAD: HttpResponse = {
   status: 200,
   headers: HEADERS,
@@ -21,7 +21,7 @@ export const STREAM_HEAD: HttpResponse = {
   stream: (response) => void response.end(),
 };
 
-/** Makes an empty set of streams. */
+/** Creates an empty set of streams. */
 export function createOpenStreams() {
   const streams = new Set<ServerResponse>();
   const counts = createClientCounts();
@@ -30,13 +30,15 @@ export function createOpenStreams() {
     get size() {
       return streams.size;
     },
-    /** How many the client holds. */
+    /** Number of open streams of a client. */
     of: counts.of,
-    /** The response that is a stream to the client; `run` gets the connection, unless the client has closed it already. */
+    /**
+     * Returns a response that streams to the client. `run` gets the connection unless the client has already closed it.
+     */
     open(client: string, run: (response: ServerResponse) => void): HttpResponse {
       counts.add(client);
       const stream = (response: ServerResponse) => {
-        // If the client has left already, 'close' has been emitted.
+        // If the client has disconnected, 'close' has already been emitted.
         if (response.destroyed || isClosed) {
           counts.remove(client);
           response.end();
@@ -51,7 +53,7 @@ export function createOpenStreams() {
       };
       return { ...STREAM_HEAD, stream };
     },
-    /** Ends every stream; later ones end at once. Clients come back by themselves. */
+    /** Ends all streams; new ones end immediately. Clients reconnect by themselves. */
     close(): void {
       isClosed = true;
       for (const response of streams) response.end();
@@ -60,8 +62,8 @@ export function createOpenStreams() {
 }
 
 /**
- * Writes to a stream that is still open. A client that does not read is disconnected when more than `maxBacklogBytes`
- * wait for it; it reconnects and resumes where it was.
+ * Writes to a stream if it is open. A client that does not read is disconnected when its backlog exceeds
+ * `maxBacklogBytes`; it then reconnects and resumes.
  */
 export function writeToStream(
   response: ServerResponse,

@@ -1,11 +1,11 @@
-/** Reads forms, with bounds on everything, and only from pages of this site. */
+/** Parses forms of pages of this site, within limits. */
 import { Busboy } from '@fastify/busboy';
 import { HttpError } from './problem.ts';
 import type { HttpRequest } from './route.ts';
 
 const MAX_BYTES = 16 * 1024;
 
-/** The fields of a form; the first of a repeated one counts. Throws an HttpError for what no form of ours sends. */
+/** Returns the fields of a form. The first value of a repeated field counts. Throws an HttpError if it is invalid. */
 export async function readForm({ headers, readBody }: HttpRequest): Promise<ReadonlyMap<string, string>> {
   refuseOtherSites(headers);
   const [type = ''] = (headers['content-type'] ?? '').split(';');
@@ -17,33 +17,33 @@ export async function readForm({ headers, readBody }: HttpRequest): Promise<Read
   return fields;
 }
 
-/** Throws `forbidden_form` if the browser says that the form stands on another site (Fetch Metadata). */
+/** Throws `forbidden_form` if the browser says that another site sent the form (Fetch Metadata). */
 function refuseOtherSites(headers: HttpRequest['headers']): void {
   const from = headers['sec-fetch-site'];
   if (from !== undefined && from !== 'same-origin' && from !== 'none')
     throw new HttpError('forbidden_form', 'This form was sent by another site.');
 }
 
-/** The response to a form: the browser goes to `location` on this site. */
+/** The response to a form: a redirect to `location` on this site. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}) {
   return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store', ...headers }, body: '' };
 }
 
-/** What was sent. */
+/** A parsed form with a file. */
 export interface UploadForm {
-  /** Of a repeated field the first counts. */
+  /** The first value of a repeated field counts. */
   readonly fields: ReadonlyMap<string, string>;
-  /** The first file; null: none was chosen, or its field had another name. */
+  /** The first file; null: none was chosen, or its field has another name. */
   readonly file: Buffer | null;
-  /** The file, or the whole body, was longer than the bound. */
+  /** Whether the file or the whole body was too long. */
   readonly tooLarge: boolean;
 }
 
 const MAX_FIELDS = 10;
 const MAX_FIELD_BYTES = 2_000;
-/** For fields, and for the headers of parts. */
+/** Maximum size of everything but the file: fields and the headers of parts. */
 const MAX_OTHER_BYTES = 16 * 1024;
-/** A photograph that is far too large is read to its end, so that its owner sees the error as a page. */
+/** Number of bytes to read and drop after a file that is too large, so that the browser shows the response. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -103,7 +103,7 @@ function parse(body: Buffer, type: string, fileField: string, maxFileBytes: numb
       parser.on('error', unreadable);
       parser.on('finish', () => {
         const file = Buffer.concat(chunks);
-        // A browser sends an empty file where none was chosen.
+        // Browsers send an empty file if none was chosen.
         resolve({ fields, file: hasFile && file.length > 0 ? file : null, tooLarge });
       });
       parser.end(body);

@@ -1,6 +1,6 @@
 /**
- * OpenAPI 3.1: what an operation is made of, and the paths and named types of a table of routes. Each route describes
- * itself; the document is gathered from them.
+ * OpenAPI 3.1: the types of the document, and the paths and schemas of the routes. Each route describes itself; the
+ * document collects these descriptions.
  */
 import type { ParameterSchemas } from './parameters.ts';
 import { ProblemSchema } from './problem.ts';
@@ -16,7 +16,7 @@ export interface OpenApiParameter {
   readonly example?: string;
 }
 
-/** One endpoint. */
+/** An operation: one method of one path. */
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -30,7 +30,7 @@ export interface OpenApiOperation {
   >;
 }
 
-/** A path with what can be done there. */
+/** A path with its operations. */
 export interface OpenApiPath {
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;
@@ -56,7 +56,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Open to every client, with a key or without. */
+/** Security requirement of operations that need no key. */
 export const OPEN_TO_ALL: readonly object[] = [{}, { key: [] }];
 
 /** The parameter that names a service. */
@@ -68,7 +68,7 @@ export const SLUG = (what: string, example: string): OpenApiParameter => ({
   schema: { type: 'string' },
   example,
 });
-/** The headers of every answer of a limited endpoint. */
+/** Headers of every response of an endpoint with a rate limit. */
 export const LIMIT_HEADERS = Object.fromEntries(
   ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'].map((name) => [
     name,
@@ -76,7 +76,7 @@ export const LIMIT_HEADERS = Object.fromEntries(
   ]),
 );
 
-/** The header of an error status. */
+/** Headers of error responses, by status. */
 const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
   401: 'WWW-Authenticate',
   429: 'Retry-After',
@@ -97,24 +97,24 @@ export function problems(statuses: Readonly<Record<string, string>>): OpenApiOpe
   );
 }
 
-/** Query parameters as the document has them. */
+/** Converts query parameters for the document. */
 export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   return Object.entries(schemas).map(([name, schema]) => {
     const { description = '', lowered = false, ...shape } = schema;
-    // What is over it is lowered to it, and so is not forbidden.
+    // A greater value is lowered to the maximum, so it is allowed.
     if (lowered) delete shape.maximum;
     return { name, in: 'query', required: false, description, schema: shape };
   });
 }
 
-/** A route as far as it is described here. */
+/** The part of a route that the document describes. */
 interface DescribedRoute {
   readonly path: string;
   readonly post?: object;
   readonly describe?: () => OpenApiOperation;
 }
 
-/** Collects the paths in the order of `routes`. A named schema is listed once; everywhere else it is a reference. */
+/** Collects the paths in the order of `routes`. A named schema is listed once and referenced everywhere else. */
 export function describeRoutes(
   routes: readonly DescribedRoute[],
 ): Pick<OpenApiDocument, 'paths'> & Pick<OpenApiDocument['components'], 'schemas'> {

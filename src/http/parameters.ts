@@ -1,20 +1,20 @@
 /**
- * Query parameters, read strictly: a repeated parameter, anything but decimal digits for a number, and a word that is
- * not allowed are refused with the parameter's name and the allowed values; unknown parameters are ignored
- * (decisions, Services).
+ * Strict parsing of query parameters. A repeated parameter, a number with other characters than decimal digits, and a
+ * value that is not in the list are refused; the error contains the parameter's name and the allowed values. Unknown
+ * parameters are ignored (decisions, Services).
  */
 import { type Static, type TSchema, type TUnsafe, Type } from '../json-schema.ts';
 import { HttpError } from './problem.ts';
 
-/** A set of query parameters by name, each a TypeBox schema; the OpenAPI document is made from the same. */
+/** TypeBox schemas of query parameters by name; the OpenAPI document uses the same ones. */
 export type ParameterSchemas = Readonly<Record<string, TSchema>>;
 
-/** What is read of parameters. Texts may be absent; all others without a default say so in their schema. */
+/** The parsed values. A text may be undefined; other parameters without a default declare that in their schema. */
 export type ParameterValues<S extends ParameterSchemas> = {
   readonly [N in keyof S]: string extends Static<S[N]> ? string | undefined : Static<S[N]>;
 };
 
-/** A number of results; over the maximum it is lowered to it. */
+/** The parameter for the number of results; a greater value is lowered to `maximum`. */
 export function limitParameter(byDefault: number, maximum: number) {
   return Type.Integer({
     minimum: 1,
@@ -25,14 +25,14 @@ export function limitParameter(byDefault: number, maximum: number) {
   });
 }
 
-/** Where a page begins. */
+/** The parameter for the start of a page of results. */
 export const OFFSET_PARAMETER = Type.Integer({
   minimum: 0,
   default: 0,
   description: 'Results to leave out first.',
 });
 
-/** One of some words. */
+/** A parameter with a list of allowed values. */
 export function enumParameter<W extends string, D extends W | undefined = undefined>(
   words: readonly W[],
   description: string,
@@ -46,7 +46,7 @@ export function enumParameter<W extends string, D extends W | undefined = undefi
   });
 }
 
-/** Reads the parameters of `query`. A parameter that is not given has its default, or is undefined. Throws HttpError. */
+/** Parses `query`. An absent parameter has its default or is undefined. Throws an HttpError if one is invalid. */
 export function readParameters<S extends ParameterSchemas>(query: string, schemas: S): ParameterValues<S> {
   const given = query === '' ? null : new URLSearchParams(query);
   const read: Record<string, string | number | undefined> = {};
@@ -58,7 +58,7 @@ export function readParameters<S extends ParameterSchemas>(query: string, schema
   return read as ParameterValues<S>;
 }
 
-/** The error for a parameter. */
+/** The error for an invalid parameter. */
 export function refuse(name: string, problem: string, schema: TSchema = Type.String()): HttpError {
   const allowed = allowedValues(schema);
   return new HttpError(
@@ -79,7 +79,7 @@ function readValue(name: string, text: string, schema: TSchema): string | number
   if (schema.type !== 'integer') return text;
   if (!/^\d+$/.test(text))
     throw refuse(name, `is ${quote(text)}, which is not a whole number in decimal digits`, schema);
-  // Larger numbers are not exact in JavaScript, and no list is that long.
+  // Greater numbers are not exact in JavaScript, and no list is that long.
   const value = Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   if (value < schema.minimum) throw refuse(name, `is ${value}, which is too small`, schema);
   if (schema.maximum !== undefined && value > schema.maximum) {
@@ -97,7 +97,7 @@ function allowedValues(schema: TSchema): string | null {
     : `${schema.minimum} to ${schema.maximum}`;
 }
 
-/** A client's text in an error message: short, and safe to read. */
+/** Quotes a client's text for an error message: shortened and printable. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

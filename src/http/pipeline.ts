@@ -1,6 +1,6 @@
 /**
- * The steps that every request passes: method, key, limit, handler, validator, headers. A route decides what to respond;
- * the pipeline decides whether and how. The Koa application and the short cut for hot routes use the same pipeline.
+ * The steps that every request passes: method, key, rate limit, handler, validator, headers. A route decides what to
+ * respond; the pipeline decides whether and how. The Koa application and the fast path for hot routes share it.
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
@@ -14,26 +14,26 @@ import type { Allowance, RateLimiter } from './rate-limits.ts';
 import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 
-/** The limiters of a bucket: without a key, and with one. */
+/** The limiters of a bucket: for clients without a key and for keys. */
 export interface BucketLimiters {
   readonly anonymous: RateLimiter;
   readonly authenticated: RateLimiter;
 }
 
-/** Whose request it is: of a client without a key, of the bearer of a valid key, or of one whose key is not valid. */
+/** The result of authentication: the client has no key, a valid key or an invalid key. */
 export type Authentication =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'key'; readonly key: KeyBearer }
   | { readonly kind: 'invalid' };
 
-/** What the pipeline needs. */
+/** Options of the pipeline. */
 export interface PipelineOptions {
   readonly siteUrl: string;
   readonly authenticator: {
     authenticate(authorization: string | undefined): Promise<Authentication>;
     peek(authorization: string | undefined): Authentication | undefined;
   };
-  /** The error that a client gets for what a handler threw; null: it is a fault of ours. */
+  /** Converts an error of a handler to the error for the client; null: it is an internal error. */
   readonly explain: (thrown: unknown) => HttpError | null;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
   readonly log: Log;
@@ -54,12 +54,15 @@ const PREFLIGHT: HttpResponse = {
   },
   body: '',
 };
-/** No other origin may post: without CORS headers, a browser ends a preflight here (decisions, Errors). */
+/**
+ * The response to a preflight for POST. Without CORS headers, browsers do not let other origins post (decisions,
+ * Errors).
+ */
 const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
 
 const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
-/** Makes the pipeline, which handles a request for a route. It never rejects. */
+/** Creates the pipeline: a function that handles a request for a route. It never rejects. */
 export function createPipeline({ siteUrl, authenticator, explain, limiters, log }: PipelineOptions) {
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
@@ -75,11 +78,11 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
   const bucketOf = ({ bucket }: Route): BucketLimiters | null =>
     bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
 
-  /** What an address has left if nothing is charged; null: the route has no limit. */
+  /** The allowance of the client's address, without a charge; null: the route has no limit. */
   const peekAt = async (route: Route, { client }: HttpRequest): Promise<Allowance | null> =>
     route.peek?.(client) ?? (await bucketOf(route)?.anonymous.peek(client)) ?? null;
 
-  /** Which limiter counts a request, and whether the request is admitted. */
+  /** Charges a request to its limiter and determines whether it is admitted. */
   const admit = async (route: Route, request: HttpRequest): Promise<Admission> => {
     const bucket = bucketOf(route);
     if (bucket === null) return FREE;
@@ -91,7 +94,7 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
         refused: invalidKey('The API key is not valid: unknown, expired or revoked.'),
         key: null,
       };
-    // Streams count by how many are open, not by requests.
+    // Streams are limited by the number of open ones, not by requests.
     if (route.bucket === 'streams') return FREE;
     return who.kind === 'key'
       ? { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key }
@@ -105,7 +108,7 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
     return await route.handle(request);
   };
 
-  /** The 304 of a picture that the client has, found before the charge because it costs nothing; null: none. */
+  /** The 304 for a picture that the client has. It is not charged, so it is found before the charge. Null: none. */
   const findUnchanged = async (
     route: Route,
     request: HttpRequest,
@@ -118,7 +121,7 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
         const answer = await handle(route, request, null);
         return isUnchanged(answer, request) ? answer : null;
       } catch {
-        // An error is charged and answered by the usual steps.
+        // The usual steps charge and handle errors.
         return null;
       }
     };
@@ -161,11 +164,11 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
 type Payer = readonly [limiter: RateLimiter, name: string];
 
 interface Admission {
-  /** The limiter that counts the request, and the name it counts by; null: no limiter does. */
+  /** The limiter that counts the request and the name that it counts by; null: the request is not limited. */
   readonly payer: Payer | null;
   /** Why the request is refused after it was counted; null: it is admitted. */
   readonly refused: HttpError | null;
-  /** Whose key the request carries; null: none, or the route has no limit. */
+  /** The bearer of the request's key; null: there is no key, or the route has no limit. */
   readonly key: KeyBearer | null;
 }
 
@@ -179,7 +182,9 @@ function wrongMethod({ method }: HttpRequest, allowed: string): HttpError {
   return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
 }
 
-/** Reads the body last, so that a client without a valid key is refused before it has sent one. */
+/**
+ * Handles a POST. The body is read last, so that a client without a valid key is refused before it has sent the body.
+ */
 async function handlePost(
   { maxBytes, handle }: NonNullable<Route['post']>,
   request: HttpRequest,
@@ -200,7 +205,7 @@ function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {
   return answer.etag !== undefined && matches(headers['if-none-match'], answer.etag);
 }
 
-/** Adds the validator and the headers of every response; a response that the client has already becomes a 304. */
+/** Adds the validator and the common headers. A response that the client already has becomes a 304. */
 function complete(
   answer: HttpResponse,
   { post, sameOrigin = false }: Route,
@@ -231,7 +236,7 @@ function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
   return retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
 }
 
-/** A fault of ours: the client gets an id to report, the log gets the error. */
+/** Converts an internal error: the client gets an id to report, and the error is logged under that id. */
 function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpRequest, log: Log): HttpError {
   const requestId = randomUUID();
   const error = toError(thrown);
@@ -250,36 +255,40 @@ function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpReque
   });
 }
 
-/** The path of the request without its query: the route's pattern with its parameters, cut at 200 characters. */
+/** The path of the request without its query, at most 200 characters: the route's pattern with its parameters. */
 function pathOf(pattern: string, params: HttpRequest['params']): string {
   const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }
 
-/** Targets that are remembered, at most 500 bytes each; beyond, the one sent first is dropped. */
+/** Maximum number of stored targets, at most 500 bytes each; when there are more, the oldest is dropped. */
 const MAX_TARGETS = 20_000;
-/** Unknown query parameters are ignored, however long they are; nothing is remembered for longer targets. */
+/** Maximum length of a stored target. Longer ones are possible, because unknown query parameters are ignored. */
 const MAX_TARGET_LENGTH = 400;
 
 /**
- * Requests for pictures that are answered before they are charged. A 304 of a picture costs nothing (decisions, Keys and
- * limits), but the picture must be drawn to know whether a request is one. So a client gets at most
- * as many uncharged attempts at a time as it has requests left; beyond them, only a tag that was sent for that address.
+ * Requests for pictures that are handled before they are charged. A 304 for a picture is not charged (decisions, Keys
+ * and limits), but the picture must be drawn to compare its tag. So the number of concurrent uncharged requests of a
+ * client is limited to the number of its remaining requests. Beyond it, only a tag that was sent for the same target is
+ * compared.
  */
 function createUnchargedRequests() {
   const sent = new BoundedMap<string, string>(MAX_TARGETS);
   const inFlight = createClientCounts();
   return {
-    /** Remembers the tag that was sent for a target, its path and query. */
+    /** Stores the tag that was sent for a target (path and query). */
     note(target: string, etag: string): void {
       if (target.length <= MAX_TARGET_LENGTH) sent.set(target, etag);
     },
-    /** Whether `If-None-Match` names the tag that was sent last for the target: the picture is likely to be cached. */
+    /**
+     * Whether `If-None-Match` contains the last tag that was sent for the target, so that the picture is probably
+     * cached.
+     */
     isKnown(target: string, ifNoneMatch: string): boolean {
       const etag = sent.get(target);
       return etag !== undefined && ifNoneMatch.trim() !== '*' && matches(ifNoneMatch, etag);
     },
-    /** Calls `find`; null if the payer has `remaining` calls in flight already. */
+    /** Calls `find`. Returns null if the payer already has `remaining` calls in flight. */
     async attempt<Found>(
       payer: string,
       remaining: number,

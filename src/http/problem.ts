@@ -1,8 +1,8 @@
-/** Errors of the API: one registry of codes with their HTTP status, and their body by RFC 9457. */
+/** Errors of the API: the registry of codes with their HTTP status, and their body (RFC 9457). */
 import { Type } from '../json-schema.ts';
 import { enumOf, named } from './schema.ts';
 
-/** Stable codes that clients may rely on, with status and title. */
+/** Error codes, which are stable, with status and title. */
 export const PROBLEMS = {
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
   invalid_body: { status: 400, title: 'Invalid body' },
@@ -30,10 +30,10 @@ export const PROBLEMS = {
   internal_error: { status: 500, title: 'Internal server error' },
 } as const;
 
-/** One of the registry's codes. */
+/** A code of the registry. */
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** An error for the client: thrown by handlers, sent as `application/problem+json`. */
+/** An error for the client. Handlers throw it; the response is `application/problem+json`. */
 export class HttpError extends Error {
   readonly code: ProblemCode;
   /** Further members of the body, such as the parameter's name. */
@@ -53,7 +53,7 @@ export class HttpError extends Error {
   }
 }
 
-/** An error after which the client may try again in `seconds`, which `Retry-After` says. */
+/** An error with `Retry-After`: the client may retry after `seconds`. */
 export function retryLater(
   code: ProblemCode,
   seconds: number,
@@ -80,7 +80,7 @@ export const ProblemSchema = named(
   }),
 );
 
-/** The body of an error. `type` is an address on this site that explains the code. */
+/** The body of an error. `type` is a URL on this site that explains the code. */
 export function problemBody(error: HttpError, siteUrl: string): string {
   const { status, title } = PROBLEMS[error.code];
   return JSON.stringify({

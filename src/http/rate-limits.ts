@@ -1,19 +1,21 @@
 /**
- * Rate limits by koa-ratelimit, with what it lacks: whole seconds, bounded memory, our problem body, and reading what is
- * left without a charge. The library decides and counts; this file wraps it.
+ * Rate limits by koa-ratelimit. This wrapper adds whole seconds, bounded memory, our problem body, and reading the
+ * allowance without a charge. The library counts and decides.
  */
 import { createRequire } from 'node:module';
 import type { Clock } from '../clock.ts';
 
-/** The part of koa-ratelimit that is used here; its published types are of an older major version. */
+/** The part of koa-ratelimit that is used here; the published types are for an older major version. */
 const ratelimit: (options: {
   readonly driver: 'memory' | 'redis';
-  /** `memory`: a Map, as far as get, has and set. `redis`: what has the command `ratelimiter`. */
+  /**
+   * For `memory`, an object with `get`, `has` and `set` of Map. For `redis`, an object with the command `ratelimiter`.
+   */
   readonly db: object;
   /** Milliseconds. */
   readonly duration: number;
   readonly max: number;
-  /** Stands before the id and a colon in the keys of `db`. */
+  /** Prefix of the keys of `db`, followed by a colon and the id. */
   readonly namespace: string;
   readonly id: (context: LimitContext) => string;
   readonly headers: { readonly remaining: string; readonly reset: string; readonly total: string };
@@ -22,7 +24,7 @@ const ratelimit: (options: {
   'koa-ratelimit',
 );
 
-/** What a client has left. */
+/** The allowance of a client in the current window. */
 export interface Allowance {
   /** False: the request is over the limit. */
   readonly allowed: boolean;
@@ -36,22 +38,22 @@ export interface Allowance {
 
 /** Counts the requests of clients. */
 export interface RateLimiter {
-  /** Charges a request to a client. */
+  /** Charges a request to a client and returns the allowance after it. */
   charge(client: string): Promise<Allowance>;
-  /** What the client has left, without a charge. */
+  /** Returns the allowance without a charge. */
   peek(client: string): Allowance | Promise<Allowance>;
-  /** Requests a minute; may be changed while running. A window that is open keeps the limit it began with. */
+  /** Sets the number of requests per minute. An open window keeps the limit that it started with. */
   setMax(max: number): void;
 }
 
 /** Length of a window, milliseconds (contract 8). */
 export const WINDOW_MS = 60_000;
-/** Addresses that a process remembers (decisions, Keys and limits). */
+/** Maximum number of addresses in memory (decisions, Keys and limits). */
 const MAX_CLIENTS = 100_000;
 
 /**
- * Makes a {@link RateLimiter} of this process alone, of `max` requests a minute for each client. What is left can be read
- * synchronously. `name` distinguishes limiters of one memory.
+ * Creates a {@link RateLimiter} for this process only, with `max` requests per minute and client. Its `peek` is
+ * synchronous. `name` distinguishes limiters that share a memory.
  */
 export function createRateLimiter(name: string, max: number, memory: LimitMemory) {
   let limit = max;
@@ -62,7 +64,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
     const window = entry ?? memory.newWindow();
     const times = { resetAtSeconds: window.resetAtSeconds, retryAfterSeconds: memory.secondsLeft(window) };
     if (entry === undefined) return { allowed: true, limit, remaining: limit, ...times };
-    // The stored figure is what was left before the newest request was taken off.
+    // The stored number does not include the newest request.
     const remaining = Math.max(0, entry.remaining - 1);
     return { allowed: remaining > 0, limit: entry.total, remaining, ...times };
   };
@@ -71,7 +73,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
     async charge(client: string): Promise<Allowance> {
       const context = createContext(client);
       await check(context);
-      // Other requests may have been counted since: the library's figure is that of this request.
+      // Other requests may have been counted since; the library's number is that of this request.
       const { remaining = 0 } = context.figures;
       return { ...peek(client), allowed: context.status !== 429, remaining };
     },
@@ -84,7 +86,7 @@ export function createRateLimiter(name: string, max: number, memory: LimitMemory
 }
 
 interface Window {
-  /** End by the monotonic clock, milliseconds: neither sleep nor a corrected wall clock moves it. */
+  /** End by the monotonic clock, milliseconds; neither sleep nor a change of the wall clock affects it. */
   readonly endsAt: number;
   /** End as sent to clients, Unix seconds, rounded up. */
   readonly resetAtSeconds: number;
@@ -92,7 +94,7 @@ interface Window {
 
 interface LibraryEntry {
   readonly id: string;
-  /** Unix seconds by the library's clock, which runs on from the wall time at its start. */
+  /** Unix seconds by the library's clock, which starts at the wall time and is then monotonic. */
   readonly reset: number;
   remaining: number;
   readonly total: number;
@@ -100,7 +102,7 @@ interface LibraryEntry {
 
 type LimitEntry = LibraryEntry & Window;
 
-/** The part of a Koa context that the library touches. */
+/** The part of a Koa context that the library uses. */
 export interface LimitContext {
   readonly client: string;
   figures: { remaining?: number; reset?: number; total?: number };
@@ -110,7 +112,7 @@ export interface LimitContext {
   set(name: object | string, value?: unknown): void;
 }
 
-/** A context in which the library leaves its figures. */
+/** Creates a context in which the library stores its result. */
 export function createContext(client: string): LimitContext {
   return {
     client,
@@ -124,7 +126,7 @@ export function createContext(client: string): LimitContext {
   };
 }
 
-/** The library over a database of its own, in our windows; its figures are left in the {@link LimitContext}. */
+/** Creates a counter by the library over `db`; it stores its result in the {@link LimitContext}. */
 export function countBy(
   options: Pick<Parameters<typeof ratelimit>[0], 'driver' | 'db' | 'max' | 'namespace'>,
 ): (context: LimitContext) => Promise<void> {
@@ -135,16 +137,15 @@ export function countBy(
     headers: { remaining: 'remaining', reset: 'reset', total: 'total' },
     errorMessage: 'limited',
   });
-  // The request goes on elsewhere.
+  // The pipeline continues the request, so the next middleware does nothing.
   return (context) => check(context, () => Promise.resolve());
 }
 
 /**
- * A memory for limiters. `clientsKept` windows are remembered; of more, the oldest are forgotten.
+ * The memory of limiters: at most `clientsKept` windows. Windows that have ended are dropped first, then the oldest.
  *
- * The library hands its entries out and changes them later, so that requests of one moment would share a figure: `get`
- * therefore stores and returns a copy. When a window ends is decided here, by our clock. The map is bounded: windows
- * that have ended go first, then the oldest.
+ * The library changes an entry after `get` has returned it, so that concurrent requests would share a number; `get`
+ * therefore stores and returns a copy. Our clock determines when a window ends, not the library's.
  */
 export class LimitMemory extends Map<string, LimitEntry> {
   readonly #clock: Clock;
@@ -169,19 +170,19 @@ export class LimitMemory extends Map<string, LimitEntry> {
   }
 
   override set(key: string, entry: LibraryEntry): this {
-    // A new window goes to the end; all are equally long, so that the first in the map is the one that ends first.
+    // New windows are added at the end. All have the same length, so the first one in the map ends first.
     super.delete(key);
     this.#sweep();
     return super.set(key, { ...entry, reset: Number.POSITIVE_INFINITY, ...this.newWindow() });
   }
 
-  /** The entry of a window that has not ended, untouched. */
+  /** The entry of a window that has not ended, not copied. */
   peek(key: string): LimitEntry | undefined {
     const entry = super.get(key);
     return entry === undefined || entry.endsAt <= this.#clock.monotonic() ? undefined : entry;
   }
 
-  /** A window that begins now. */
+  /** Creates a window that begins now. */
   newWindow(): Window {
     return {
       endsAt: this.#clock.monotonic() + WINDOW_MS,
@@ -189,7 +190,7 @@ export class LimitMemory extends Map<string, LimitEntry> {
     };
   }
 
-  /** Whole seconds to the end of a window, at least 1. */
+  /** Whole seconds until the end of a window, at least 1. */
   secondsLeft({ endsAt }: Window): number {
     return Math.max(1, Math.ceil((endsAt - this.#clock.monotonic()) / 1_000));
   }

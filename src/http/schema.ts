@@ -1,29 +1,29 @@
-/** JSON Schemas of bodies, and the names under which the OpenAPI document lists them. */
+/** JSON Schemas of bodies, and their names in the OpenAPI document. */
 import { type TProperties, type TSchema, Type } from '../json-schema.ts';
 
 const NAME = Symbol('name in components.schemas');
 
-/** The same schema with a name. The document lists a named schema once and refers to it everywhere else. */
+/** Names a schema. The document lists a named schema once and references it everywhere else. */
 export function named<T extends TSchema>(name: string, schema: T): T {
   return { ...schema, [NAME]: name };
 }
 
-/** The name that {@link named} gave to a schema; undefined: none. */
+/** The name of a schema by {@link named}; undefined: none. */
 export function nameOf(schema: object): string | undefined {
   return NAME in schema ? String(schema[NAME]) : undefined;
 }
 
-/** A string out of a list. */
+/** A string with a list of allowed values. */
 export const enumOf = <Word extends string>(allowed: readonly Word[], description?: string) =>
   Type.Unsafe<Word>({
     type: 'string',
     enum: [...allowed],
     ...(description === undefined ? {} : { description }),
   });
-/** A schema, or null. */
+/** A schema that also allows null. */
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description });
-/** A whole number from 0. */
+/** A whole number, 0 or more. */
 export const whole = (description: string) => Type.Integer({ minimum: 0, description });
 /** An object without further members. */
 export const object = <Members extends TProperties>(members: Members, description?: string) =>
@@ -31,7 +31,7 @@ export const object = <Members extends TProperties>(members: Members, descriptio
     additionalProperties: false,
     ...(description === undefined ? {} : { description }),
   });
-/** An {@link object} with a name in the document. */
+/** An {@link object} with a name. */
 export const namedObject = <Members extends TProperties>(name: string, members: Members) =>
   named(name, object(members));
 /** A list of {@link object}s. */
@@ -48,7 +48,7 @@ export const TimeSchema = named(
   }),
 );
 
-/** Members of an answer that is one page of a longer list. */
+/** Members of a response with one page of a list. */
 export const PAGE_MEMBERS = {
   limit: whole('The limit that was used.'),
   offset: whole('The offset that was used.'),

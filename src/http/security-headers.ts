@@ -1,20 +1,20 @@
-/** Headers that make browsers refuse foreign scripts, frames on other sites and guessed media types. */
+/** Headers that make browsers refuse scripts and frames of other sites and not guess media types. */
 
-/** Which sites may show a page in a frame. */
+/** The sites that may show a page in a frame. */
 type Framing = 'none' | 'any';
 
-/** Responses without a policy of their own: data, which no browser needs to run or to frame. */
+/** For responses without a policy of their own: data, which browsers need neither run nor frame. */
 export const DATA_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 
-/** Every response: browsers do not guess its type from its content. */
+/** For every response: browsers must not guess its type from its content. */
 export const NO_SNIFFING: Readonly<Record<string, string>> = { 'X-Content-Type-Options': 'nosniff' };
 
 /**
- * The headers that a response needs beside its own: one with a policy keeps it, and frames are forbidden unless that
- * policy names them. `type` is its media type.
+ * The headers to add to a response with the given policy and media type. A response keeps its own policy; frames are
+ * forbidden unless that policy allows them.
  */
 export function guardsOf(policy: string | undefined, type: string): Readonly<Record<string, string>> | null {
   if (policy === undefined) return type.startsWith('image/') ? PICTURE_HEADERS : DATA_HEADERS;
@@ -23,7 +23,7 @@ export function guardsOf(policy: string | undefined, type: string): Readonly<Rec
 
 const FRAMELESS = { 'X-Frame-Options': 'DENY' };
 
-/** A page of this site: only its own scripts, styles and pictures, and in no frame. */
+/** For pages of this site: only scripts, styles and pictures of this site, and no frames. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy('none', "'self'"),
   'X-Frame-Options': 'DENY',
@@ -31,7 +31,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...NO_SNIFFING,
 };
 
-/** The embed of a status page, which alone other sites may frame. It has no forms and sends no requests. */
+/** For the embed of a status page, the only page that other sites may frame. It has no forms and sends no requests. */
 export const EMBED_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy('any', "'none'"),
   'Referrer-Policy': 'strict-origin-when-cross-origin',
@@ -39,15 +39,16 @@ export const EMBED_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every picture, including uploaded ones. A picture that is opened by itself is a document of our origin; `sandbox`
- * removes that origin, in case a browser takes the picture for a page. Browsers style the document that they show it in.
+ * For every picture, including uploaded ones. A picture that is opened by itself is a document of our origin; `sandbox`
+ * removes that origin in case a browser treats the picture as a page. Styles are allowed, because browsers style the
+ * document in which they show a picture.
  */
 const PICTURE_HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
   'X-Frame-Options': 'DENY',
 };
 
-/** `active`: where forms and scripts may send requests. */
+/** The content security policy of pages. `active`: where forms and scripts may send requests. */
 function policy(framing: Framing, active: "'self'" | "'none'"): string {
   return [
     "default-src 'none'",

@@ -1,4 +1,4 @@
-/** The HTTP server, with bounds on the time and memory that a client can take. */
+/** The HTTP server, with limits for the time and memory that a client can take. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,34 +8,34 @@ import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
-/** Not imported by name: Node would load its `fetch` and WebSocket with it, 6 MB. */
+/** Not imported by name, because Node.js would load `fetch` and WebSocket with it, which take 6 MB. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
- * An idle connection is closed after this time, milliseconds: a client that does not read would keep its response in
- * our memory. Event streams send something more often.
+ * Time after which an idle connection is closed, milliseconds, because a client that does not read keeps its response
+ * in our memory. Event streams send data more often.
  */
 const MAX_IDLE_MS = 60_000;
 
-/** Longest request line with headers, bytes. */
+/** Maximum size of the request line and headers, bytes. */
 const MAX_HEADER_BYTES = 16_384;
-/** How long a client may take to close after its request was refused, milliseconds. */
+/** Time for a client to close the connection after its request was refused, milliseconds. */
 const LINGER_MS = 5_000;
 
 /**
- * Makes a server that closes slow and oversized requests. What Node cannot parse as a request is answered here, with the
- * body of every other error (decisions, Errors); `siteUrl` is the start of the address that explains the error.
+ * Creates a server that closes slow and oversized requests. Requests that Node.js cannot parse get a response here,
+ * with the same body as other errors (decisions, Errors). `siteUrl` is the start of the URL that explains the error.
  */
 export function createHttpServer(listener: RequestListener, siteUrl = ''): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
       requestTimeout: 30_000,
-      // Longer than the minute for which load balancers keep connections, so that they close them, not we.
+      // Longer than the 60 seconds of load balancers, so that they close idle connections and not this server.
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Node's own refusal has no body; ours has one.
+      // The response of Node.js to this error has no body; ours has one.
       requireHostHeader: false,
     },
     (request, response) => {
@@ -62,24 +62,24 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
   });
   server.timeout = MAX_IDLE_MS;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweringSocket) => {
-    // After the start of a response, a second one would be read as part of the first.
+    // After the start of a response, the client would read a second one as part of the first.
     if (!socket.writable || socket._httpMessage?.headersSent === true) {
       socket.destroy();
       return;
     }
-    // If the connection were closed at once, a client that is still sending might not see the response.
+    // If the connection were closed immediately, a client that is still sending might not get the response.
     if (socket instanceof Socket) socket.setTimeout(LINGER_MS, () => socket.destroy());
     socket.end(formatRefusal(describe(error), siteUrl));
   });
   return server;
 }
 
-/** The socket with its current response, which Node's own handler of these errors reads as well. */
+/** The socket with its current response, which the default handler of Node.js reads as well. */
 interface AnsweringSocket extends Duplex {
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
 }
 
-/** RFC 9112, 3.2: a request of HTTP/1.1 without Host, or with more than one, is answered with 400. */
+/** Whether a request has one Host. An HTTP/1.1 request without Host or with several gets 400 (RFC 9112, 3.2). */
 function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -89,7 +89,7 @@ function hasOneHost({ httpVersionMajor, httpVersionMinor, rawHeaders }: Incoming
   return hosts === 1 || (hosts === 0 && httpVersionMajor === 1 && httpVersionMinor === 0);
 }
 
-/** The error for what Node could not parse as a request. */
+/** The error for a request that Node.js could not parse. */
 function describe({ code }: NodeJS.ErrnoException): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new HttpError('headers_too_large', `Request line and headers are over ${MAX_HEADER_BYTES} bytes.`);
@@ -112,14 +112,14 @@ function refusalOf(error: HttpError, siteUrl: string) {
   return { status, headers, body };
 }
 
-/** The same as raw bytes, for a connection without a request. */
+/** The same response as text, for a connection without a parsed request. */
 function formatRefusal(error: HttpError, siteUrl: string): string {
   const { status, headers, body } = refusalOf(error, siteUrl);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
 }
 
-/** Listens; resolves with the port. Rejects with a message that says what to do, and the code of the system. */
+/** Listens and resolves with the port. Rejects with a message that says what to do and with the system's error code. */
 export function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const listening = () => {
@@ -128,7 +128,7 @@ export function listen(server: Server, host: string, port: number): Promise<numb
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     };
     const failed = (error: NodeJS.ErrnoException) => {
-      // A caller that retries would add a listener each time.
+      // Otherwise a caller that retries would add a listener each time.
       server.off('listening', listening);
       const hint =
         error.code === 'EADDRINUSE'
@@ -143,16 +143,16 @@ export function listen(server: Server, host: string, port: number): Promise<numb
   });
 }
 
-/** How long a port in use is retried: {@link LISTEN_RETRIES} times with this pause, milliseconds. */
+/** Pause between attempts to listen on a port in use, milliseconds. There are {@link LISTEN_RETRIES} retries. */
 const LISTEN_RETRY_MS = 200;
 const LISTEN_RETRIES = 30;
-/** Minimum time between two log lines about connections that cannot be accepted, milliseconds. */
-const LOG_AGAIN_MS = 60_000;
+/** Minimum time between two log entries about connections that cannot be accepted, milliseconds. */
+const MIN_LOG_INTERVAL_MS = 60_000;
 
 /**
  * Listens and resolves with the port. With `patient`, a port in use is retried for 6 s, because another process may be
- * stopping. Rejects as {@link listen} does. A connection that cannot be accepted later, for example because the process
- * may open no more files, is logged.
+ * stopping. Rejects as {@link listen} does. If a connection cannot be accepted later, for example because the process
+ * has too many open files, that is logged.
  */
 export async function listenWithRetry(
   server: Server,
@@ -170,7 +170,7 @@ export async function listenWithRetry(
   server.on('error', (error) => {
     const nowMs = systemClock.monotonic();
     if (nowMs < silentUntilMs) return;
-    silentUntilMs = nowMs + LOG_AGAIN_MS;
+    silentUntilMs = nowMs + MIN_LOG_INTERVAL_MS;
     log.warn({ error }, 'a connection could not be accepted');
   });
   return listeningPort;

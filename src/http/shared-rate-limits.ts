@@ -1,34 +1,34 @@
 /**
- * Rate limits that several processes share, by koa-ratelimit's Redis driver. While the server is out of reach, each
- * process counts for itself (decisions, Keys and limits).
+ * Rate limits that several processes share, by koa-ratelimit's Redis driver. While the server is unavailable, each
+ * process counts its own requests (decisions, Keys and limits).
  */
 import type { Clock } from '../clock.ts';
 import { type Allowance, countBy, createContext, type RateLimiter, WINDOW_MS } from './rate-limits.ts';
 
-/** Where limits are counted. */
+/** The Redis server that counts requests. */
 export interface LimitServer {
-  /** False: it is out of reach and gets no commands. */
+  /** False: the server is unavailable and gets no commands. */
   readonly ready: boolean;
   /**
-   * Runs a script for one key; rejects soon if the server does not respond. Calls of one moment may be batched: the
-   * script gets several keys and the arguments of each in turn, and returns a result for each.
+   * Runs a script for one key; rejects soon if the server does not respond. Concurrent calls may be batched: the script
+   * then gets several keys, followed by the arguments of each key, and returns a result for each.
    */
   evaluate(script: string, key: string, args: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** What a limiter uses. */
+/** The parts that a limiter uses. */
 export interface SharedLimitParts {
   readonly server: LimitServer;
-  /** Counts while the server is out of reach. */
+  /** Counts while the server is unavailable. */
   readonly local: RateLimiter;
   readonly clock: Clock;
 }
 
 /**
- * Counts in the same windows as the memory does. It replaces the driver's own script, which keeps a set with the
- * time of every request by the clock of each process: its limit slides, it costs a hundred bytes a request, and clocks
- * that differ count differently. Arguments of each key: length of a window in milliseconds, limit, `1` to peek without
- * a charge. Returns what was left before, milliseconds to the window's end, and the limit with which it began.
+ * Counts in fixed windows, as the memory does. It replaces the driver's script, which stores the time of every request
+ * by the clock of each process: a sliding limit, a hundred bytes per request, and different counts if clocks differ.
+ * Arguments of each key: length of a window in milliseconds, limit, `1` to read without a charge. Returns the remaining
+ * requests before this one, milliseconds until the end of the window, and the limit with which the window began.
  */
 const LIMIT_SCRIPT = `
 local answers = {}
@@ -52,14 +52,14 @@ end
 return answers
 `;
 
-/** Makes a limiter of `max` requests a minute for each client. `name` distinguishes limiters of one server. */
+/** Creates a limiter of `max` requests per minute and client. `name` distinguishes limiters of one server. */
 export function createSharedRateLimiter(
   name: string,
   max: number,
   { server, local, clock }: SharedLimitParts,
 ): RateLimiter {
   let limit = max;
-  // The command that the driver calls.
+  // The Redis command that the driver calls.
   const ratelimiter = (key: string, _now: number, lengthMs: number, most: number, peek: string) =>
     server.evaluate(LIMIT_SCRIPT, key, [lengthMs, most, peek]);
   const makeCheck = () => countBy({ driver: 'redis', db: { ratelimiter }, max: limit, namespace: name });

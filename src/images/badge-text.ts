@@ -1,4 +1,4 @@
-/** The text of a badge: its word or figure, its mark, and the time that it shows; and the same for shields.io. Pure. */
+/** The text of a badge: its status or figure, its mark and its time, also in the format of shields.io. Pure. */
 
 import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -11,31 +11,31 @@ import type { BadgeMeasure } from '../view/badge-query.ts';
 
 /** The text of a badge in any format. */
 export interface BadgeCaption {
-  /** The status; beside a figure how good it is, `unknown` where there is none. */
+  /** The status; for a figure its rating, `unknown` if there is no figure. */
   readonly status: ServiceStatus;
-  /** In the pill: `Operational`, `99.98 % up`, `median 184 ms`, `No data`. */
+  /** The text in the pill: `Operational`, `99.98 % up`, `median 184 ms`, `No data`. */
   readonly word: string;
-  /** The figure's window, `30 d`; null: the badge says the status. */
+  /** The window of the figure, `30 d`; null: the badge shows the status. */
   readonly window: string | null;
-  /** Age of what is stale; null: it is fresh, or there is nothing that could be old. */
+  /** Age of a stale status or figure; null: it is fresh, or there is none. */
   readonly ageText: string | null;
-  /** When the newest of what is shown was seen, epoch milliseconds; null: nothing was. */
+  /** Time of the newest check that the badge shows, epoch milliseconds; null: there was none. */
   readonly asOf: number | null;
-  /** The word or the figure as a sentence has it. */
+  /** The status or the figure for use in a sentence. */
   readonly said: string;
 }
 
-/** Figures are read at most once in this time, whether the read succeeds or not; milliseconds. */
+/** Minimum time between two reads of a figure, successful or not, milliseconds. */
 export const FIGURES_KEPT_MS = 60_000;
 
-/** Uptime and response times of a window. */
+/** The summary of the samples in a window. */
 export interface BadgeFigures {
   readonly bucket: Bucket;
   /** When they were read, epoch milliseconds. */
   readonly readAt: number;
 }
 
-/** From here on an uptime is shown as good, and below the second as bad. */
+/** Minimum uptime with the rating `up`, and below it the minimum with the rating `slow`. */
 const GOOD_RATIO = 0.99;
 const FAIR_RATIO = 0.95;
 const WINDOW_WORDS: Readonly<Record<PictureWindow, readonly [short: string, long: string]>> = {
@@ -45,10 +45,12 @@ const WINDOW_WORDS: Readonly<Record<PictureWindow, readonly [short: string, long
   '90d': ['90 d', '90 days'],
   '1y': ['1 y', 'year'],
 };
-/** Response times from here on are shown in seconds. */
+/** Minimum response time that is shown in seconds. */
 const SECONDS_FROM_MS = 10_000;
 
-/** What a status badge says. `staleSince`: when the service was last seen, where that is too long ago; null: it is fresh. */
+/**
+ * The text of a status badge. `staleSince`: when a stale service was last seen, epoch milliseconds; null: it is fresh.
+ */
 export function describeStatus(
   { status, latest }: CurrentStatus,
   staleSince: number | null,
@@ -60,7 +62,7 @@ export function describeStatus(
   return { status, word, window: null, ageText, asOf, said: word };
 }
 
-/** What an uptime badge says. `lastCheckAt` is null for a service that was never checked. */
+/** The text of an uptime badge. */
 export function describeUptime(
   figures: BadgeFigures,
   window: PictureWindow,
@@ -82,7 +84,7 @@ export function describeUptime(
   );
 }
 
-/** What a latency badge says; a response time over `slowOverMs` is slow, as it is for a check. */
+/** The text of a latency badge. A response time over `slowOverMs` is slow, as for a check. */
 export function describeLatency(
   figures: BadgeFigures,
   window: PictureWindow,
@@ -93,18 +95,18 @@ export function describeLatency(
   const [short, long] = WINDOW_WORDS[window];
   const { upCount, slowCount, p50Ms, p95Ms } = figures.bucket;
   const ms = measure === 'median' ? p50Ms : p95Ms;
-  // Error responses are often fast; their response time is not shown in green.
+  // Error responses are often fast, so their response times are not shown if there was no good check.
   if (ms === null || upCount + slowCount === 0) return emptyCaption(short, long);
   const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
   return captionOf(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
 }
 
-/** How fresh the figures of a service are. */
+/** The freshness of a service. */
 export interface FigureState {
   /** When the service was last seen, epoch milliseconds; null: never. */
   readonly lastCheckAt: number | null;
-  /** What is older than this, in milliseconds, is stale: two intervals. */
+  /** Age from which the service is stale, milliseconds: two intervals. */
   readonly staleAfterMs: number;
   readonly now: number;
 }
@@ -133,16 +135,17 @@ function captionOf(
   { readAt }: BadgeFigures,
   { lastCheckAt, staleAfterMs, now }: FigureState,
 ): BadgeCaption {
-  // Figures cannot be newer than the last check that they hold, nor than their reading.
+  // Figures are neither newer than the last check nor newer than their read.
   const asOf = Math.min(lastCheckAt ?? readAt, readAt);
   const isStale = now - (lastCheckAt ?? readAt) > staleAfterMs;
-  // With intervals under a minute, figures are often older than the last check: that alone does not make them old.
+  // With intervals under a minute, cached figures are often older than the last check. That alone does not make them
+  // stale.
   const isOld = now - readAt > Math.max(staleAfterMs, 2 * FIGURES_KEPT_MS);
   const ageText = isStale || isOld ? ageOf(asOf, now) : null;
   return { status, word, window, ageText, asOf, said };
 }
 
-/** Without checks there is no figure. */
+/** The text of a badge without checks, and so without a figure. */
 function emptyCaption(window: string, long: string): BadgeCaption {
   const said = `no data of the last ${long}`;
   return { status: 'unknown', word: 'No data', window, ageText: null, asOf: null, said };
@@ -167,15 +170,15 @@ export const ShieldsSchema = namedObject('ShieldsBadge', {
 /** The response to shields.io. */
 export type ShieldsAnswer = Static<typeof ShieldsSchema>;
 
-/** Colours of the shapes of our own badges, so that both look alike. */
+/** The colours of our own badges, so that both look alike. */
 const COLOURS: Readonly<Record<PictureTheme, Readonly<Record<ServiceStatus | 'stale', string>>>> = {
   light: { up: '#1a8f46', slow: '#b87503', down: '#cf222e', unknown: '#6e7781', stale: '#838c96' },
   dark: { up: '#3fb968', slow: '#e3a51f', down: '#f85149', unknown: '#9aa4af', stale: '#7d8590' },
 };
-/** As long as shared caches keep a badge (contract, part 8); the least that Shields allows. */
+/** How long shared caches keep a badge, seconds (contract, part 8); also the minimum that Shields allows. */
 const CACHE_SECONDS = 300;
 
-/** Makes the answer. Shields escapes every text itself. */
+/** Creates the response. Shields escapes every text itself. */
 export function shieldsAnswer(
   name: string,
   { status, word, window, ageText }: BadgeCaption,

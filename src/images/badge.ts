@@ -36,7 +36,7 @@ import {
 } from './badge-text.ts';
 import { lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
 
-/** What the routes read from. */
+/** Sources of the routes. */
 export interface BadgeSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
@@ -47,7 +47,7 @@ export interface BadgeSources extends Pick<SiteSources, 'directory' | 'intervalM
 const CACHED = { 'Cache-Control': PICTURE_CACHING };
 const HEADERS = {
   png: { 'Content-Type': 'image/png', ...CACHED },
-  // An SVG that is opened by itself is a document: the policy lets it load and run nothing.
+  // An SVG that is opened by itself is a document; this policy does not let it load or run anything.
   svg: {
     'Content-Type': 'image/svg+xml',
     'Content-Security-Policy': "default-src 'none'; sandbox",
@@ -55,18 +55,18 @@ const HEADERS = {
   },
   shields: { 'Content-Type': 'application/json; charset=utf-8', ...CACHED },
 } as const;
-/** Status badges cached: the bytes are shared with the renderer's cache; this one saves the key and the hash. */
+/** Maximum number of cached status badges. The bytes are shared with the renderer's cache; this one saves the hash. */
 const MAX_CACHED_STATUS_BADGES = 20_000;
-/** Other badges cached, up to 10 KB each. */
+/** Maximum number of other cached badges, up to 10 KB each. */
 const MAX_CACHED_OTHERS = 4_000;
 
-/** A response, and what it was made of. */
+/** A response and the content that it shows. */
 interface Kept {
   readonly content: string;
   readonly answer: HttpResponse;
 }
 
-/** The badge, and the same for pages of this site, whose pictures do not count against their readers' limits. */
+/** The badge route, and one for pages of this site, whose pictures do not count against the rate limit of pictures. */
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const handle = createBadgeHandler(sources);
   return [
@@ -123,7 +123,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const place = isContract
       ? `${service.id} ${theme}`
       : `${service.id} ${theme} ${format} ${variant} ${window} ${measure}`;
-    // The contract's picture shows no time, and stays the same from check to check.
+    // The picture of the contract shows no time, so it does not change with each check.
     const shown = isContract
       ? `${caption.status} ${caption.ageText}`
       : `${caption.word} ${caption.ageText} ${caption.asOf}`;
@@ -136,7 +136,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
   };
 }
 
-/** The input of the renderer. That of a status badge as PNG, the contract's, has nothing beyond what it shows. */
+/** The input of the renderer. For the badge of the contract, a status as PNG, it contains only what the badge shows. */
 function textOf(
   service: Service,
   caption: BadgeCaption,
@@ -192,14 +192,14 @@ function describeBadge(): OpenApiOperation {
   };
 }
 
-/** Services and windows whose figures are cached, about 300 bytes each. */
+/** Maximum number of cached figures, one per service and window, about 300 bytes each. */
 const MAX_CACHED_FIGURES = 20_000;
-/** Concurrent reads of figures; further ones wait, so that badges never keep pages waiting for theirs. */
+/** Maximum number of concurrent reads of figures; further ones wait, so that badges do not delay pages. */
 const MAX_READS = 4;
 
 /**
- * Makes the reader of a service's figures in a window; they are read at most once a minute. Throws
- * `history_unavailable`, or what the store throws.
+ * Creates the function that reads the figures of a service in a window, at most once per minute. It throws
+ * `history_unavailable` or an error of the store.
  */
 export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number) {
   const cached = createPromiseCache<string, BadgeFigures>({

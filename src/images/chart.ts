@@ -1,4 +1,4 @@
-/** `GET /api/chart/:slug`: the response times of a service, for other pages and for cards of links. */
+/** `GET /api/chart/:slug`: the response times of a service, for other sites and link previews. */
 
 import type { Clock } from '../clock.ts';
 import { unknownStatus } from '../domain/current.ts';
@@ -22,15 +22,15 @@ const QUERY = {
   ),
 };
 
-/** What the route reads from. */
+/** Sources of the route. */
 export interface ChartSources
   extends Pick<SiteSources, 'directory' | 'status' | 'samples' | 'intervalMs' | 'listenedAt' | 'siteUrl'> {
-  /** What draws charts as PNG. */
+  /** Draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
   readonly clock: Clock;
 }
 
-/** Charts kept, up to 50 KB each. */
+/** Maximum number of cached charts, up to 50 KB each. */
 const MAX_CHARTS = 500;
 
 /** The route. */

@@ -1,6 +1,6 @@
 /**
- * `GET /api/heatmap.png`: services by time, for other pages and for cards of links. The samples are read with little
- * concurrency, and only the steps that can have changed since the last read, so that pages do not wait for heat maps.
+ * `GET /api/heatmap.png`: services by time, for other sites and link previews. So that pages do not wait for heat maps,
+ * few samples are read concurrently, and only those of steps that may have changed since the last read.
  */
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
@@ -31,19 +31,19 @@ const QUERY = {
   theme: THEME_PARAMETER,
 };
 
-/** What the route reads from. */
+/** Sources of the route. */
 export interface HeatmapSources {
   readonly directory: Pick<ServiceDirectory, 'all'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
-  /** What draws heat maps as PNG. */
+  /** Draws heat maps as PNG. */
   readonly pictures: { readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array> };
   readonly clock: Clock;
 }
 
-/** Heat maps kept, up to 250 KB each: every window of all services in both themes, and some categories. */
+/** Maximum number of cached heat maps, up to 250 KB each: all windows in both themes, and some categories. */
 const MAX_CACHED_HEATMAPS = 40;
-/** If a heat map takes longer, its client gets 503 with Retry-After; the map is drawn all the same. */
-export const HEATMAP_WAIT_MS = 10_000;
+/** Time after which the client gets 503 with Retry-After, milliseconds; the heat map is still drawn and cached. */
+export const HEATMAP_TIMEOUT_MS = 10_000;
 
 /** The route. */
 export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSources): Route {
@@ -65,7 +65,7 @@ export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSou
         const cells = await readCells(ids, window, span);
         return await pictures.heatmap({ window, span, groups, cells, total, asOf, missingSince, theme });
       });
-      return await withPatience(answer, clock);
+      return await withTimeout(answer, clock);
     },
   };
 }
@@ -94,10 +94,10 @@ function chooseServices(
 }
 
 /** The response, or 503 with Retry-After if it takes too long. */
-async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
+async function withTimeout(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
   let cancel = () => {};
   const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(HEATMAP_WAIT_MS, () =>
+    cancel = clock.after(HEATMAP_TIMEOUT_MS, () =>
       reject(
         retryLater(
           'history_unavailable',
@@ -107,7 +107,7 @@ async function withPatience(answer: Promise<HttpResponse>, clock: Clock): Promis
       ),
     );
   });
-  // A picture that fails after the time-out has no client left to report it to.
+  // An error after the timeout is ignored, because the client already has a response.
   answer.catch(() => {});
   try {
     return await Promise.race([answer, late]);
@@ -126,24 +126,24 @@ function describeHeatmap(): OpenApiOperation {
   };
 }
 
-/** What is known of a service in a window. */
+/** The cached cells of a service in a window. */
 interface Row {
   readonly to: number;
-  /** Cells from this time on were read while checks of theirs were missing; epoch milliseconds, at most `to`. */
+  /** Cells from this time on may have been read before all checks were stored; epoch milliseconds, at most `to`. */
   readonly sureTo: number;
   readonly cells: Uint8Array;
 }
 
-/** Reads at a time of all heat maps together: those of the pages are to find a turn between them. */
+/** Maximum number of concurrent reads of all heat maps together, so that pages can read in between. */
 const MAX_READS = 2;
-/** The running step and the two before it are read again: samples can be late by minutes. */
+/** Number of newest steps that are read again, because samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
-/** Rows kept of each window; at most 365 bytes each. Beyond, the one read first goes. */
+/** Maximum number of cached rows per window, at most 365 bytes each; when there are more, the oldest is dropped. */
 const MAX_CACHED_ROWS = 5_000;
 
 /**
- * Makes the reader of the cells of services in a span of a window: rows in the order of the services. It throws what
- * the store throws.
+ * Creates the function that reads the cells of services in a span of a window, in the order of the services. It throws
+ * the errors of the store.
  */
 export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>) {
   const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
@@ -159,7 +159,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     const moved = known === undefined ? steps : (to - known.to) / stepMs;
     const unsure = known === undefined ? 0 : Math.ceil((known.to - known.sureTo) / stepMs);
     const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
-    // A clock that was set back, too, makes everything be read again.
+    // Everything is read again if the clock was set back, too.
     if (known === undefined || moved < 0 || fresh === steps)
       return cellsOf(await samples.query({ serviceId, from, to, stepMs }));
     const newest = cellsOf(await samples.query({ serviceId, from: to - fresh * stepMs, to, stepMs }));
@@ -187,7 +187,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
         all.set(cells, place * steps);
       }
     };
-    // If one read fails, the others in flight end before the error is thrown.
+    // If one read fails, the reads in flight end before the error is thrown.
     const ended = await Promise.allSettled(Array.from({ length: MAX_READS }, work));
     for (const end of ended) if (end.status === 'rejected') throw end.reason;
     return all;
@@ -199,7 +199,8 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
       last: Promise.resolve(),
     };
     windows.set(window, of);
-    // Maps of one window follow each other, for one finds what the other has read; those of several take turns.
+    // Heat maps of one window are read one after another, so that each uses the rows of the previous one. Those of
+    // different windows are read concurrently.
     const reading = of.last.then(() => readAll(serviceIds, of.rows, span));
     of.last = reading.catch(() => {});
     return reading;

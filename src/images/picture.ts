@@ -1,4 +1,4 @@
-/** What charts and heat maps have in common: query parameters, their part of the OpenAPI document, and the cache. */
+/** The common parts of charts and heat maps: query parameters, their part of the OpenAPI document, and the cache. */
 import { createPromiseCache } from '../async/promise-cache.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { entityTag } from '../http/conditional.ts';
@@ -19,7 +19,7 @@ export const WINDOW_PARAMETER = enumParameter(PICTURE_WINDOWS, 'How far back the
 /** The query parameter for the colours of a picture. */
 export const THEME_PARAMETER = enumParameter(PICTURE_THEMES, 'Colours for a light or a dark page.', 'light');
 
-/** The part of an operation that is the same for every picture. `more`: errors beyond the usual ones, by status. */
+/** The part of an operation that all pictures share. `more`: additional errors, by status. */
 export function pictureOperation(
   query: ParameterSchemas,
   more: Readonly<Record<string, string>>,
@@ -46,16 +46,16 @@ export function pictureOperation(
   };
 }
 
-/** How long caches may keep a badge (contract 4.6), and any other picture. */
+/** `Cache-Control` of badges (contract 4.6) and of all other pictures. */
 export const PICTURE_CACHING = 'public, s-maxage=300, stale-while-revalidate=60';
 
 const HEADERS = { 'Content-Type': 'image/png', 'Cache-Control': PICTURE_CACHING };
-/** A picture with the same content is drawn at most once in this time. */
+/** How long a picture is cached while its content is the same, milliseconds. */
 const PICTURE_KEPT_MS = 60_000;
 
 /**
- * Makes a cache of `maxEntries` pictures. A picture is drawn again if its content has changed or a minute has passed.
- * While the sample store is out of reach, {@link lastOrUnavailable} is used.
+ * Creates a cache of `maxEntries` pictures. A picture is drawn again if its content has changed or a minute has passed.
+ * While the sample store is unavailable, {@link lastOrUnavailable} applies.
  */
 export function createPictureCache(maxEntries: number, now: () => number) {
   const maxAgeMs = PICTURE_KEPT_MS;
@@ -73,8 +73,8 @@ export function createPictureCache(maxEntries: number, now: () => number) {
 }
 
 /**
- * What stands for a value that could not be made: the last one, with its own time on it, while the sample store is out
- * of reach; throws `history_unavailable` without one. Null: the error is another one.
+ * The replacement for a value that could not be made while the sample store is unavailable: the previous value, which
+ * shows its own time. Throws `history_unavailable` if there is none. Returns null for any other error.
  */
 export function lastOrUnavailable<Value>(error: unknown, last: Value | null): Value | null {
   if (!isSampleReadError(error)) return null;

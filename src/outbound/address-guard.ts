@@ -1,14 +1,14 @@
 /**
- * Judges every address and port before it is dialled, so that the prober cannot be used to reach the network that it runs
- * in. It does so after name resolution, for each address and each hop, literals included. What is not public follows
- * IANA's special-purpose registries (RFC 6890 and successors).
+ * Checks every address and port before a connection is made, so that the prober cannot be used to reach its own
+ * network. The check follows name resolution and covers each address of each hop, including literal addresses. IANA's
+ * special-purpose registries (RFC 6890 and successors) define which addresses are not public.
  */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { AddressRefusal } from '../domain/failure.ts';
 
-/** What may be dialled in addition to public addresses. */
+/** Which addresses and ports may be dialled. */
 export interface AddressPolicy {
   /** CIDR blocks of private addresses that are allowed, on any port (operating, `checks.allowPrivate`). */
   readonly allowPrivate: readonly string[];
@@ -16,32 +16,33 @@ export interface AddressPolicy {
   readonly ports: readonly number[];
 }
 
-/** A policy made ready for use. */
+/** Checks addresses against a policy. */
 export interface AddressGuard {
   /**
-   * Null: may be dialled; else why not. `address` is a literal; anything else is refused.
-   * A cloud's metadata address passes only where a block of `allowPrivate` names it alone (`/32` or `/128`).
+   * Returns null if the address may be dialled, otherwise the reason. `address` is a literal; anything else is refused.
+   * A cloud's metadata address is allowed only if a block of `allowPrivate` contains just this address (`/32` or
+   * `/128`).
    */
   judge(address: string, port: number): AddressRefusal | null;
 }
 
-/** Address judgements remembered for each guard; the addresses of a fleet repeat every interval. */
-const REMEMBERED = 4096;
+/** Maximum number of cached results of a guard; the addresses of a fleet repeat every interval. */
+const MAX_CACHED_ADDRESSES = 4096;
 
-/** Lets everything pass: for addresses that the operator wrote into the configuration. */
+/** Allows every valid address: for addresses from the operator's configuration. */
 export const openGuard: AddressGuard = {
   judge: (address) => (readAddress(address) === null ? { code: 'address_invalid', address } : null),
 };
 
-/** Makes a guard. Throws where a block of `allowPrivate` cannot be read. */
+/** Creates a guard. Throws if a block of `allowPrivate` is invalid. */
 export function createAddressGuard(policy: AddressPolicy): AddressGuard {
   const allowed = blockListOf(policy.allowPrivate);
   const alone = blockListOf(policy.allowPrivate.filter((block) => /\/(?:32|128)$/.test(block)));
   const ports = new Set(policy.ports);
-  const remembered = new BoundedMap<string, AddressKind>(REMEMBERED);
+  const cached = new BoundedMap<string, AddressKind>(MAX_CACHED_ADDRESSES);
   return {
     judge(address, port) {
-      const kind = getOrInsert(remembered, address, () => kindOf(address, allowed, alone));
+      const kind = getOrInsert(cached, address, () => kindOf(address, allowed, alone));
       if (kind.allowedPrivate) return null;
       if (kind.refusal !== null) return kind.refusal;
       return ports.has(port) ? null : { code: 'port_forbidden', port };
@@ -66,13 +67,13 @@ function kindOf(text: string, allowed: BlockList, alone: BlockList): AddressKind
   };
 }
 
-/** An address in its one canonical form; IPv4 written inside IPv6 as `::ffff:a.b.c.d` is IPv4. */
+/** An address in canonical form. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) is an IPv4 address. */
 export interface Address {
   readonly family: 4 | 6;
   readonly text: string;
 }
 
-/** IPv4 blocks that are not public, each with the name that people read. */
+/** IPv4 blocks that are not public, each with its name in messages. */
 const IPV4_BLOCKS: readonly (readonly [name: string, block: string])[] = [
   ['this network', '0.0.0.0/8'],
   ['private', '10.0.0.0/8'],
@@ -99,7 +100,7 @@ const IPV6_BLOCKS: readonly (readonly [name: string, block: string])[] = [
   ['documentation', '3fff::/20'],
 ];
 
-/** Addresses at which clouds hand secrets to their machines; some lie in public space. */
+/** Addresses of the metadata services of clouds, which return secrets. Some of them are public addresses. */
 const METADATA_ADDRESSES = [
   '169.254.169.254',
   '169.254.170.2',
@@ -118,7 +119,7 @@ const ipv6Blocks = IPV6_BLOCKS.map(([name, block]) => [name, blockListOf([block]
 const anyIpv4Block = blockListOf(IPV4_BLOCKS.map(([, block]) => block));
 const globalUnicast = blockListOf(['2000::/3']);
 
-/** Makes a list of CIDR blocks. Throws if one is invalid. */
+/** Creates a list of CIDR blocks. Throws if one is invalid. */
 function blockListOf(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
@@ -128,12 +129,12 @@ function blockListOf(blocks: readonly string[]): BlockList {
   return list;
 }
 
-/** Reads an address; null: not an address, or one with a zone (`fe80::1%eth0`), which names a machine's own link. */
+/** Parses an address; null: not an address, or one with a zone (`fe80::1%eth0`), which is valid on one machine only. */
 export function readAddress(text: string): Address | null {
   const family = isIP(text);
   if (family === 4) return { family, text };
   if (family !== 6 || text.includes('%')) return null;
-  // The package reads `::1.2.3.4` as if it were `::ffff:1.2.3.4`; in words it has no choice.
+  // The package parses `::1.2.3.4` as `::ffff:1.2.3.4`, so the last four bytes are passed as two hexadecimal groups.
   const address = ipaddr.IPv6.parse(
     text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => ipv6Words(a, b, c, d)),
   );
@@ -147,7 +148,7 @@ function isMetadataAddress(address: Address): boolean {
   return contains(metadata, address);
 }
 
-/** What the address is where it is not public, in a word or two; null: public. */
+/** The purpose of an address that is not public, in one or two words; null: the address is public. */
 function specialPurposeOf(address: Address): string | null {
   if (isMetadataAddress(address)) return 'cloud metadata';
   if (address.family === 4) {
@@ -163,15 +164,15 @@ function specialPurposeOf(address: Address): string | null {
   return ipv6Blocks.find(([, list]) => contains(list, address))?.[0] ?? null;
 }
 
-/** Whether the list has the address. */
+/** Whether the list contains the address. */
 export function contains(list: BlockList, { family, text }: Address): boolean {
   return list.check(text, family === 4 ? 'ipv4' : 'ipv6');
 }
 
 /**
- * The IPv4 address to which a translator or relay would carry an IPv6 address: NAT64 (RFC 6052), 6to4 (RFC 3056)
- * and ISATAP (RFC 5214). Forms without a use on the internet (IPv4-compatible, IPv4-translated, Teredo, local NAT64)
- * are refused as blocks instead.
+ * The IPv4 address to which a translator or relay would forward packets for an IPv6 address: NAT64 (RFC 6052), 6to4
+ * (RFC 3056) and ISATAP (RFC 5214). Null: it contains none. Forms that are not used on the internet (IPv4-compatible,
+ * IPv4-translated, Teredo, local NAT64) are refused as blocks.
  */
 function embeddedIpv4(text: string): string | null {
   const [w0 = 0, w1 = 0, w2 = 0, w3 = 0, w4 = 0, w5 = 0, w6 = 0, w7 = 0] = ipaddr.IPv6.parse(text).parts;
@@ -190,7 +191,7 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** A word for an address outside global unicast. */
+/** The purpose of an IPv6 address outside of global unicast. */
 function ipv6Scope(text: string): string {
   const range: string = ipaddr.IPv6.parse(text).range();
   const names: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 request and its response over an open connection, by undici, for everything but checks. Feeds, webhooks and
- * sign-in want the strict parser of a maintained client; a check has to accept what browsers accept, and reads responses
- * by `exchange.ts` (ADR 11).
+ * One HTTP/1.1 request and its response over an open connection, by undici, for all requests except checks. Feeds,
+ * webhooks and sign-in use the strict parser of a maintained client. Checks must accept what browsers accept, so they
+ * use `exchange.ts` (ADR 11).
  */
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
@@ -12,15 +12,15 @@ import type { Deadline } from './deadline.ts';
 import { type Exchanged, type ExchangeOrder, ExchangeResult } from './exchange.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
 
-/** The client alone: the whole package costs each thread 4 MB more. */
+/** Loads the client only: the whole package takes another 4 MB per thread. */
 const Client: typeof UndiciClient = createRequire(import.meta.url)('undici/lib/dispatcher/client.js');
 
-/** Longer headers are a fault of the server. */
+/** Maximum size of the response headers; more is a failure of the target. */
 const MAX_HEADER_BYTES = 65_536;
-/** The client never connects: it gets the socket. This address is a placeholder. */
-const NOWHERE = 'http://connection.invalid';
+/** A placeholder: the client gets an open socket and never connects. */
+const PLACEHOLDER_ORIGIN = 'http://connection.invalid';
 const LOST = 'ERR_UPBEAT_CONNECTION_LOST';
-/** Codes for an invalid request: a bug of the caller. */
+/** Error codes of an invalid request, which is a bug of the caller. */
 const BUG_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 const PROTOCOL_PROBLEMS = new Map<string, FailureCause>([
   ['UND_ERR_HEADERS_OVERFLOW', { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES }],
@@ -86,7 +86,7 @@ export function exchangeByClient(
       },
       onResponseData(controller, chunk) {
         if (isSettled || chunks === null) return;
-        // A copy: the parser uses its memory again.
+        // A copy, because the parser reuses its memory.
         const room = order.maxBodyBytes - bodyBytes;
         chunks.push(Buffer.from(chunk.subarray(0, room)));
         bodyBytes += chunk.length;
@@ -122,18 +122,18 @@ export function exchangeByClient(
   });
 }
 
-/** A client for the one socket. The deadline is the only clock: undici's timers are up to a second coarse. */
+/** Creates a client for the socket. It has no timeouts but the deadline, because undici's timers are up to 1 s late. */
 function clientOf(socket: Socket): UndiciClient {
   let handedOver = false;
-  return new Client(NOWHERE, {
+  return new Client(PLACEHOLDER_ORIGIN, {
     allowH2: false,
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
     connect(_options, callback) {
-      // A second call means that the connection was lost before the request was sent. Without a code of our own, undici
-      // would try again without end.
+      // A second call means that the connection was lost before the request was sent. The error has a code of our own,
+      // because undici would otherwise retry forever.
       const lost = handedOver;
       handedOver = true;
       queueMicrotask(() => {
@@ -144,7 +144,7 @@ function clientOf(socket: Socket): UndiciClient {
   });
 }
 
-/** The fault of an error of undici or of the connection. `progress`: how far the headers had come. */
+/** Converts an error of undici or of the connection to a fault. `progress`: how much of the headers had arrived. */
 function faultOf(error: NodeJS.ErrnoException, { phase }: ExchangeResult, progress: ResponseProgress): Fault {
   const known = PROTOCOL_PROBLEMS.get(error.code ?? '');
   if (known !== undefined) return targetFault('protocol', phase, known);

@@ -1,4 +1,4 @@
-/** One connection: the authorities that it trusts, its socket, its certificate, and the timings of its phases. */
+/** One connection: its trusted certificate authorities, its socket, its certificate, and the timings of its phases. */
 import { readFileSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import {
@@ -14,24 +14,24 @@ import type { AddressGuard } from './address-guard.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, tlsFault } from './fault.ts';
 
-/** How the certificate of a server is judged. */
+/** How the certificate of a server is verified. */
 export interface Trust {
   readonly context: SecureContext;
-  /** False: any certificate is accepted, to find out whether anything responds. */
+  /** False: any certificate is accepted, because the caller only needs to know whether the server responds. */
   readonly verify: boolean;
 }
 
-/** One key share is sent, and every server still agrees; sending fewer saves 11 to 19 % of a handshake. */
+/** OpenSSL sends one key share, for the first group, which saves 11 to 19 % of a handshake; all servers accept it. */
 const GROUPS = 'X25519:P-256:P-384';
 
-/** Makes the store of a thread. */
+/** Creates the trust store of a thread. */
 export function createTrustStore() {
   const known = new Map<string | null, Trust>();
   let unverified: Trust | null = null;
   return {
     /**
-     * The machine's authorities, Node's own, and those of the PEM bundle `caFile` where one is given.
-     * Throws where the file cannot be read; it is read once.
+     * Trusts the system's authorities, those of Node.js, and those of the PEM bundle `caFile`, unless it is null.
+     * The file is read once. Throws if it cannot be read.
      */
     trust(caFile: string | null): Trust {
       const make = () => createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS });
@@ -46,8 +46,8 @@ export function createTrustStore() {
 }
 
 /**
- * The option `ca` of a context. With `--use-system-ca`, with which `upbeat start` starts the program, Node's default has
- * the machine's authorities too, and all threads share it: 4 MB for each that would have its own.
+ * The option `ca` of a secure context. `upbeat start` starts the program with `--use-system-ca`, so the default of
+ * Node.js includes the system's authorities. All threads share that default; a list of its own takes 4 MB per thread.
  */
 function authoritiesOf(caFile: string | null): { readonly ca?: string[] } {
   if (caFile === null && process.execArgv.includes('--use-system-ca')) return {};
@@ -62,31 +62,31 @@ export interface PhaseTimings {
   connectMs: number | null;
   tlsMs: number | null;
   firstByteMs: number | null;
-  /** End of validity of the certificate that ends first, epoch milliseconds; null: no TLS. */
+  /** Expiry of the certificate that expires first, epoch milliseconds; null: no TLS. */
   certificateExpiresAt: number | null;
 }
 
-/** Timings of a request that has not begun. */
+/** Creates the timings of a request that has not started. */
 export function newPhaseTimings(): PhaseTimings {
   return { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, certificateExpiresAt: null };
 }
 
-/** Records the end of a certificate's validity; the earliest one is kept. */
+/** Records the expiry of a certificate if it is the earliest one. */
 function noteCertificate(timings: PhaseTimings, expiresAt: number): void {
   if (Number.isNaN(expiresAt)) return;
   timings.certificateExpiresAt = Math.min(expiresAt, timings.certificateExpiresAt ?? expiresAt);
 }
 
-/** One connection to be made. */
+/** The parameters of a connection. */
 export interface DialOrder {
   readonly destination: Destination;
   readonly guard: AddressGuard;
   readonly trust: Trust | null;
-  /** Bypasses the cache of names. */
+  /** Bypasses the DNS cache. */
   readonly fresh: boolean;
 }
 
-/** Connects to one address that was judged. A name cannot be connected to: the look-up refuses it. */
+/** Connects to an address that the guard has allowed. It never connects to a name, because its `lookup` fails. */
 export function openSocket(
   address: string,
   { destination, trust }: DialOrder,
@@ -97,10 +97,10 @@ export function openSocket(
   return connectTls({
     ...target,
     secureContext: trust.context,
-    // An address must not be sent as server name (RFC 6066, 3).
+    // An IP address must not be sent as server name (RFC 6066, 3).
     servername: destination.literal ? '' : destination.host,
     ALPNProtocols: ['http/1.1'],
-    // The verdict is read after the handshake, so that the end of a refused certificate is known too.
+    // The certificate is verified after the handshake, so that the expiry of a refused one is known too.
     rejectUnauthorized: false,
     checkServerIdentity(name, certificate) {
       noteCertificate(timings, Date.parse(certificate.valid_to));
@@ -117,7 +117,7 @@ function refuseLookup(
   done(new Error(`only addresses are dialled, not ${hostname}`), '');
 }
 
-/** Why the certificate is not accepted; null: it is. */
+/** Why the certificate is not accepted; null: it is accepted. */
 export function certificateProblem(
   socket: TLSSocket,
   { trust }: DialOrder,

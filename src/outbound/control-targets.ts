@@ -1,5 +1,5 @@
 /**
- * Finds out whether this machine is online: it is if any control target sends any HTTP response
+ * Determines whether this machine is online: it is if any control target sends any HTTP response
  * (decisions, "When the prober itself is offline").
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
@@ -15,17 +15,17 @@ export interface ControlQueryOptions {
   /** `ip` or `ip:port`; default: the system's. */
   readonly nameservers?: readonly string[];
   readonly userAgent?: string;
-  /** Additional time for name resolution, milliseconds; default: as long as for the rest. */
+  /** Additional time for name resolution, milliseconds; default: `timeoutMs`. */
   readonly nameTimeoutMs?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Queries all of them at once. Resolves with true at the first response of any status, and with false when none has
- * responded `timeoutMs` after its name was resolved, or all have failed. Names have a deadline of their own, so that a
- * slow name server does not look like a lost connection. The operator configures the list: any address and port is
- * allowed, certificates are not verified, and redirects are not followed. An invalid address counts as no response.
- * Never rejects because of the targets.
+ * Queries all control targets at once. Resolves with true at the first response of any status. Resolves with false if
+ * all targets have failed, or if none has responded within `timeoutMs` after its name was resolved. Name resolution has
+ * a deadline of its own, so that a slow name server does not look like a lost connection. The operator configures the
+ * list, so any address and port is allowed. Certificates are not verified and redirects are not followed. An invalid
+ * address counts as no response. Never rejects because of the targets.
  */
 export async function queryControlTargets(
   urls: readonly string[],
@@ -42,7 +42,7 @@ export async function queryControlTargets(
     const deadline = deadlines[index];
     if ('problem' in destination || deadline === undefined) throw new Error('not asked');
     const limit = limitAfterName(resolver, () =>
-      // Sockets are read before time counts as over, as a deadline has it.
+      // `setImmediate` lets sockets be read before the deadline ends, as in `Deadline`.
       clock.after(timeoutMs, () => setImmediate(() => deadline.abort())),
     );
     const request = {
@@ -55,7 +55,7 @@ export async function queryControlTargets(
       redirects: 0,
       guard: openGuard,
       trust: trusts.unverified,
-      // A name that an old answer still knows says nothing about the connection.
+      // A cached name says nothing about the connection.
       fresh: true,
     };
     if (destination.literal) limit.start();
@@ -73,7 +73,7 @@ export async function queryControlTargets(
   return online;
 }
 
-/** A resolver that starts a timer at its first answer. */
+/** Wraps a resolver so that a timer starts at its first result. */
 function limitAfterName(resolver: Resolver, startTimer: () => Cancel) {
   let cancel: Cancel | null = null;
   const start = () => {

@@ -1,26 +1,26 @@
-/** The deadline of an operation, and the only way to interrupt it. */
+/** The deadline of an operation, which is the only way to interrupt it. */
 import type { Cancel, Clock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 
 /**
- * A running deadline. One stage of the work runs at a time, and registers how it is interrupted. A class for speed: each
- * attempt of each check makes one.
+ * A running deadline. One stage of the operation runs at a time and sets `interrupt`. This is a class for speed,
+ * because each attempt of a check creates one.
  */
 export class Deadline {
   readonly timeoutMs: number;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Why it has ended; null: it is still running. */
+  /** Why the deadline has ended; null: it is still running. */
   over: 'timeout' | 'aborted' | null = null;
   /**
-   * Time that delays of our own event loop have cost, milliseconds: an upper bound on how much sooner each step could
-   * have run. Up to `MAX_RETURNED_MS` of it is added to the time-out.
+   * Time lost to delays of our own event loop, milliseconds: an upper bound on how much earlier each step could have
+   * run. Up to `MAX_RETURNED_MS` of it is added to the timeout.
    */
   lostMs = 0;
   /**
-   * Called once when the deadline is over. The running stage sets it, and sets null when it is done. Assign a function
+   * Called once when the deadline ends. The running stage sets it, and sets null when it is done. Assign a function
    * that already has a name: V8 allocates a function literal that is assigned to a property in the old generation, so
-   * that everything it references stays in memory until the next full collection.
+   * everything that it references stays in memory until the next full garbage collection.
    */
   interrupt: (() => void) | null = null;
   readonly #clock: Clock;
@@ -39,8 +39,8 @@ export class Deadline {
   }
 
   /**
-   * Call it when input has arrived that the work waited for: a name, a connection, a handshake, headers. The input may
-   * have waited for as long as the present turn of the event loop was late.
+   * Call it when awaited input has arrived: a name, a connection, a handshake, headers. The input may have waited for
+   * as long as the current iteration of the event loop was late.
    */
   step(): void {
     const now = this.#clock.monotonic();
@@ -48,7 +48,7 @@ export class Deadline {
     this.#steppedAt = now;
   }
 
-  /** Ends it early, as an abort. */
+  /** Ends the deadline early, as an abort. */
   abort(): void {
     this.#end('aborted');
   }
@@ -61,8 +61,8 @@ export class Deadline {
   }
 
   /**
-   * A turn of the event loop runs timers before it reads sockets. `setImmediate` lets a response that arrived in time,
-   * while the loop was blocked, be read before the deadline ends.
+   * An iteration of the event loop runs timers before it reads sockets. With `setImmediate`, a response that arrived in
+   * time while the loop was blocked is read before the deadline ends.
    */
   #arm(delayMs: number): void {
     this.#cancel = this.#clock.after(delayMs, () => setImmediate(() => this.#judge()));
@@ -72,7 +72,7 @@ export class Deadline {
     if (this.#closed || this.over !== null) return;
     const returnedMs = Math.min(this.lostMs, MAX_RETURNED_MS);
     const leftMs = this.startedAt + this.timeoutMs + returnedMs - this.#clock.monotonic();
-    // Timers may come up to a millisecond early.
+    // Timers may fire up to a millisecond early.
     if (leftMs >= 1) this.#arm(leftMs);
     else this.#end('timeout');
   }
@@ -87,7 +87,10 @@ export class Deadline {
   }
 }
 
-/** Starts a deadline after `timeoutMs`. `lateness` returns how late the present turn of the event loop is, milliseconds. */
+/**
+ * Starts a deadline of `timeoutMs`. `lateness` returns how late the current iteration of the event loop is,
+ * milliseconds.
+ */
 export function startDeadline(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Deadline {
   return new Deadline(clock, timeoutMs, lateness);
 }

@@ -1,14 +1,14 @@
-/** Addresses of the web, read once into what a request needs of them. */
+/** URLs, parsed once into the parts that a request needs. */
 
 import { isIP } from 'node:net';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { AddressProblem } from '../domain/failure.ts';
 
-/** Where a request goes. */
+/** The parsed URL of a request. */
 export interface Destination {
-  /** The whole address without user, password and fragment. */
+  /** The URL without user, password and fragment. */
   readonly url: string;
-  /** Scheme, host and port; what redirects are compared by. */
+  /** Scheme, host and port; redirects are compared by it. */
   readonly origin: string;
   readonly secure: boolean;
   /** Lower-case ASCII name, or an address without brackets. */
@@ -16,21 +16,21 @@ export interface Destination {
   /** Whether `host` is an address, which needs no name resolution. */
   readonly literal: boolean;
   readonly port: number;
-  /** Path and query as they stand in the request line. */
+  /** Path and query for the request line. */
   readonly path: string;
   /** Value of the `Host` header. */
   readonly hostHeader: string;
 }
 
-/** A destination, or why the text names none. */
+/** A destination, or what is wrong with the URL. */
 export type DestinationReading = Destination | { readonly problem: AddressProblem };
 
-/** Longest address that is read; longer ones are refused before anything is done with them. */
+/** Maximum length of a URL; longer ones are refused before they are parsed. */
 const MAX_URL_LENGTH = 8192;
 
 /**
- * Reads an http or https address. Hosts in decimal, octal, hexadecimal and shortened forms come out as the IPv4
- * address that they mean (WHATWG URL, "IPv4 parser"), so that the guard sees what would be dialled.
+ * Parses an http or https URL. Hosts in decimal, octal, hexadecimal and shortened forms become the IPv4 address that
+ * they stand for (WHATWG URL, "IPv4 parser"), so that the guard checks the address that would be dialled.
  */
 export function readDestination(text: string, base?: string): DestinationReading {
   if (text.length > MAX_URL_LENGTH) return { problem: { code: 'too_long', maxLength: MAX_URL_LENGTH } };
@@ -54,7 +54,7 @@ export function readDestination(text: string, base?: string): DestinationReading
   };
 }
 
-/** Reads destinations and remembers up to `limit` of them, dropping the oldest. */
+/** Creates a parser of destinations that caches up to `limit` of them and drops the oldest. */
 export function createDestinationCache(limit: number): (text: string) => DestinationReading {
   const known = new BoundedMap<string, DestinationReading>(limit);
   return (text) => getOrInsert(known, text, () => readDestination(text));

@@ -1,7 +1,8 @@
 /**
- * Makes a connection: resolves, judges every address at the moment it is dialled, dials judged literals only, and hands
- * over a socket over which the request can go. Addresses are tried by the rules of RFC 8305 ("Happy Eyeballs"): the
- * families by turns, IPv4 first, the next one after 250 ms without a connection or at once after a failure.
+ * Makes a connection: resolves the name, checks each address by the guard when it is dialled, and returns a socket that
+ * is ready for the request. Only literal addresses are dialled. Addresses are tried by the rules of RFC 8305 ("Happy
+ * Eyeballs"): the families alternate, IPv4 first. The next address is tried after 250 ms without a connection, or
+ * immediately after a failure.
  */
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -12,34 +13,34 @@ import type { Deadline } from './deadline.ts';
 import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
 import type { Lookup, Resolver } from './resolver.ts';
 
-/** What dialling needs of its thread. */
+/** The parts of a thread that dialling uses. */
 export interface DialParts {
   readonly clock: Clock;
   readonly resolver: Resolver;
-  /** Called with addresses that were refused. Absent: not reported. */
+  /** Called for each refused address. Absent: not reported. */
   readonly onForbidden?: ((found: ForbiddenAddress) => void) | undefined;
 }
 
-/** An address that a name led to and that may not be dialled: for the operator, who may know what lies behind it. */
+/** An address that a name resolved to and that may not be dialled. It is reported to the operator. */
 export interface ForbiddenAddress {
   readonly host: string;
   readonly address: string;
   readonly refusal: AddressRefusal;
 }
 
-/** A connection on which TLS, where there is any, is done; or why there is none. */
+/** A connection after its TLS handshake, if the URL is https, or the fault that prevented it. */
 export type Dialled = { readonly socket: Socket; readonly fault: null } | { readonly fault: Fault };
 
-/** At most this many addresses of a family are tried. */
+/** Maximum number of addresses of a family that are tried. */
 const MAX_ADDRESSES = 8;
-/** At most this many connections of one order are open at a time; further addresses wait for one to fail. */
+/** Maximum number of concurrent connections of one order; further addresses wait for one of them to fail. */
 const MAX_OPEN = 8;
-/** The next address is tried after this long without a connection (RFC 8305, 5). */
+/** Time without a connection after which the next address is tried (RFC 8305, 5). */
 const ATTEMPT_DELAY_MS = 250;
-/** Where only IPv6 addresses are known, IPv4 ones are waited for this long (RFC 8305, 3, with the families swapped). */
+/** How long IPv6 addresses wait for the IPv4 addresses (RFC 8305, 3, with the families swapped). */
 const RESOLUTION_DELAY_MS = 50;
 
-/** Makes the connection. Never rejects for what the target does; adds what it took to `timings`. */
+/** Makes the connection and adds its phases to `timings`. Never rejects because of the target. */
 export function dial(
   parts: DialParts,
   order: DialOrder,
@@ -51,7 +52,7 @@ export function dial(
   });
 }
 
-/** One connection in the making. */
+/** A connection that is being made. */
 class Dialling {
   readonly #parts: DialParts;
   readonly #order: DialOrder;
@@ -59,24 +60,24 @@ class Dialling {
   readonly #timings: PhaseTimings;
   readonly #resolve: (result: Dialled) => void;
   readonly #startedAt: number;
-  /** Addresses to be tried, by family. */
+  /** Addresses that have not been tried, by family. */
   readonly #waiting: Record<4 | 6, string[]> = { 4: [], 6: [] };
-  /** Families whose addresses are still being asked for. */
+  /** Families whose addresses are being resolved. */
   readonly #asking = new Set<4 | 6>();
   readonly #answers: Lookup[] = [];
-  /** Connections under way. */
+  /** Connections that are being made. */
   readonly #open = new Set<Socket>();
   readonly #faults: Fault[] = [];
-  /** Connected first; the others are closed then. */
+  /** The socket that connected first; the others are then closed. */
   #chosen: Socket | null = null;
   #lastFamily: 4 | 6 = 6;
   #begun = false;
   #ended = false;
-  /** Nothing is dialled and names are waited for. */
+  /** Whether the time is spent on name resolution: no connection is being made. */
   #waited = false;
-  /** Runs until the next address may be tried in parallel. */
+  /** Cancels the timer after which the next address is tried in parallel. */
   #cancelDelay: Cancel | null = null;
-  /** Start of the current phase: names while nothing is dialled, then connections, then TLS. */
+  /** Start of the current phase: name resolution, then connect, then TLS. */
   #phaseSince: number;
 
   constructor(
@@ -105,7 +106,7 @@ class Dialling {
     }
     if (literal) this.#waiting[4].push(host);
     else {
-      // Both questions go out at once.
+      // Both queries are sent at once.
       const lookups = ([4, 6] as const).map((family) => [family, this.#lookUp(family)] as const);
       for (const [family, lookup] of lookups) {
         if (!(lookup instanceof Promise)) this.#note(family, lookup);
@@ -121,7 +122,7 @@ class Dialling {
       }
     }
     this.#waited = this.#asking.size > 0;
-    // Where an address is known already, nothing was waited for.
+    // If an address was known already, no time was spent on name resolution.
     if (this.#waiting[4].length > 0) this.#waited = false;
     this.#onAnswer();
   }
@@ -137,11 +138,11 @@ class Dialling {
     if (answer.kind === 'addresses') this.#waiting[family].push(...answer.addresses.slice(0, MAX_ADDRESSES));
   }
 
-  /** Addresses have arrived, or there are none. */
+  /** Called when the addresses of a family have arrived, or when there are none. */
   #onAnswer(): void {
     if (this.#ended || this.#chosen !== null) return;
     if (this.#begun) {
-      // Connections that are open keep their head start.
+      // Connections that are being made keep their head start.
       if (this.#open.size === 0 || this.#cancelDelay === null) this.#dialNext();
     } else if (!this.#asking.has(4) || this.#waiting[4].length > 0) this.#dialNext();
     else if (this.#waiting[6].length > 0) this.#delay(RESOLUTION_DELAY_MS);
@@ -155,7 +156,7 @@ class Dialling {
     });
   }
 
-  /** Dials the next address that may be dialled; ends where there is none and none is to come. */
+  /** Dials the next allowed address. Fails if there is none and name resolution has ended. */
   #dialNext(): void {
     if (this.#ended || this.#chosen !== null || this.#open.size >= MAX_OPEN) return;
     for (let address = this.#takeNext(); address !== undefined; address = this.#takeNext()) {
@@ -169,7 +170,7 @@ class Dialling {
     if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
   }
 
-  /** Causes of failures are public: this one does not reveal the private address behind a name. */
+  /** Causes of failures are public, so this one does not reveal the private address behind a name. */
   #causeOf(address: string, refusal: AddressRefusal): FailureCause {
     const { host, literal } = this.#order.destination;
     if (literal) return refusal;
@@ -190,7 +191,7 @@ class Dialling {
     const socket = openSocket(address, this.#order, this.#timings);
     this.#open.add(socket);
     socket.on('connect', () => this.#onConnect(socket));
-    // Stays for the life of the socket: an error without a listener would end the process.
+    // This listener is never removed, because an error without a listener would end the process.
     socket.on('error', (error) => this.#onError(socket, error));
     if (this.#order.destination.secure) {
       socket.on('secureConnect', () => this.#onSecureConnect(socket as TLSSocket));
@@ -204,7 +205,7 @@ class Dialling {
     this.#chosen = socket;
     this.#timeConnections();
     this.#cancelDelay?.();
-    // At once, so that a connection that is made later does not start TLS.
+    // Closed immediately, so that a connection that is made later does not start TLS.
     for (const other of this.#open) if (other !== socket) other.destroy();
     if (!this.#order.destination.secure) this.#end({ socket, fault: null });
   }
@@ -224,7 +225,7 @@ class Dialling {
     this.#faults.push(connectFault(error));
     if (this.#open.size === 0) this.#timeConnections();
     this.#dialNext();
-    // What passes from here on without a connection is spent on names.
+    // From here on, time without a connection is spent on name resolution.
     this.#waited = this.#open.size === 0;
   }
 
@@ -247,7 +248,7 @@ class Dialling {
     this.#resolve(result);
   }
 
-  /** Ends the phase of names: a connection is dialled, or it is over without one. */
+  /** Ends the phase of name resolution: a connection is being made, or dialling has failed without one. */
   #timeNames(): void {
     const ms = this.#lap();
     if (this.#waited) this.#timings.dnsMs = (this.#timings.dnsMs ?? 0) + ms;
@@ -258,7 +259,7 @@ class Dialling {
     this.#timings.connectMs = (this.#timings.connectMs ?? 0) + this.#lap();
   }
 
-  /** Milliseconds of the phase that ends now. */
+  /** Ends the current phase and returns its duration in milliseconds. */
   #lap(): number {
     const now = this.#parts.clock.monotonic();
     const ms = now - this.#phaseSince;
@@ -266,7 +267,7 @@ class Dialling {
     return ms;
   }
 
-  /** The fault that says most about the target: those of connections before those of names, ours last. */
+  /** The fault that says most about the target: faults of connections, then of name resolution, then our own. */
   #worstFault(): Fault {
     const names = this.#answers.flatMap((answer) =>
       answer.kind === 'failed' ? [nameFault(answer.code, answer.ownFault)] : [],

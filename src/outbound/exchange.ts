@@ -1,6 +1,6 @@
 /**
- * One HTTP/1.1 request and its response over an open connection that serves nothing else, for checks. ADR 11 says why no
- * library does it.
+ * One HTTP/1.1 request and its response over a connection of its own, for checks. ADR 11 explains why no library is
+ * used.
  */
 import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
@@ -10,19 +10,19 @@ import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutF
 import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './response-body.ts';
 import { type Headers, HeadReader, type ResponseHead } from './response-head.ts';
 
-/** Not imported by name: Node would load its `fetch` and WebSocket with it, which cost each thread 6 MB. */
+/** Not imported by name, because Node.js would load `fetch` and WebSocket with it, which take 6 MB per thread. */
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
-/** A request, and how much of its response is read. */
+/** A request, and the limits for reading its response. */
 export interface ExchangeOrder {
   readonly destination: Destination;
   readonly method: string;
-  /** Names and values in turn, without `Host`. */
+  /** Alternating names and values, without `Host`. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array | null;
   /** Whether the body of a response is read; otherwise reading ends with the headers. */
   readonly wantsBody: (statusCode: number, headers: Headers) => boolean;
-  /** Most bytes of the body that are kept; reading ends when there are more. */
+  /** Maximum number of bytes of the body; reading ends when there are more. */
   readonly maxBodyBytes: number;
 }
 
@@ -81,29 +81,29 @@ function invalid(problem: string): Error {
   return Object.assign(new TypeError(problem), { code: 'ERR_INVALID_ARG_VALUE' });
 }
 
-/** The result of an exchange that has not begun. */
+/** The result of an exchange. Its initial values are those of an exchange that has not started. */
 export class ExchangeResult {
   /** 0: no response. */
   statusCode = 0;
   headers: Headers = NO_HEADERS;
-  /** Null: not wanted, or not all of it came. */
+  /** Null: not wanted, or incomplete. */
   body: Buffer | null = null;
-  /** The body is longer than `maxBodyBytes`; `body` has its beginning. */
+  /** Whether the body is longer than `maxBodyBytes`; `body` then contains its beginning. */
   overlong = false;
-  /** Why no response came, or not all of the body. */
+  /** Why there is no response or only a part of the body; null: no fault. */
   fault: Fault | null = null;
-  /** Arrival of the headers, monotonic milliseconds; null: none came. */
+  /** When the headers arrived, monotonic milliseconds; null: they did not. */
   headersAt: number | null = null;
-  /** From the request on the wire to the first byte of the response; null: none came. */
+  /** Milliseconds from the sent request to the first byte of the response; null: none arrived. */
   firstByteMs: number | null = null;
 
-  /** The part of the response that is awaited when the deadline ends or the connection breaks. */
+  /** The part of the response that the exchange waits for. */
   get phase(): 'first_byte' | 'body' {
     return this.headersAt === null ? 'first_byte' : 'body';
   }
 }
 
-/** The exchange and its own result in one object, because one is made for each request. */
+/** The exchange and its result in one object, because one is created for each request. */
 class Exchange extends ExchangeResult {
   readonly #clock: Clock;
   readonly #order: ExchangeOrder;
@@ -115,7 +115,7 @@ class Exchange extends ExchangeResult {
   #settled = false;
   #sentAt = 0;
   #begunAt: number | null = null;
-  /** An interim response came. */
+  /** Whether an interim response has arrived. */
   #interim = false;
   #kept: Buffer = NOTHING;
   #bodyBytes = 0;
@@ -150,7 +150,7 @@ class Exchange extends ExchangeResult {
     socket.on('error', (error) => this.#onEnd(error));
     socket.on('end', () => this.#onEnd(null));
     socket.on('close', () => this.#onEnd(null));
-    // Latin-1, as header values are checked to be.
+    // Header values have been checked to be Latin-1.
     if (typeof request === 'string') socket.write(request, 'latin1');
     else socket.write(request);
     this.#sentAt = this.#clock.monotonic();
@@ -175,7 +175,7 @@ class Exchange extends ExchangeResult {
       if (progress.statusCode < 200) this.#interim = true;
       else this.#onHead(progress);
     }
-    // A body of length 0 has ended although no chunk of it arrives.
+    // A body of length 0 has ended although no chunk of it will arrive.
     if (!this.#settled && this.#reader !== null) this.#onProgress(this.#reader.read(chunk, chunk.length));
   }
 
@@ -200,7 +200,7 @@ class Exchange extends ExchangeResult {
     const { maxBodyBytes } = this.#order;
     const wanted = Math.min(maxBodyBytes, this.#bodyBytes + data.length);
     if (wanted > this.#kept.length) {
-      // Twice as much each time: a body of many small chunks takes no more memory than one of few.
+      // The buffer doubles, so that a body of many small chunks is not copied for each of them.
       const grown = Buffer.allocUnsafe(Math.min(maxBodyBytes, Math.max(wanted, 2 * this.#kept.length)));
       this.#kept.copy(grown, 0, 0, this.#bodyBytes);
       this.#kept = grown;
@@ -221,7 +221,7 @@ class Exchange extends ExchangeResult {
     } else this.#fail(targetFault('protocol', 'body', progress.problem));
   }
 
-  /** The connection has ended; `error` null: the other side closed it. */
+  /** Called when the connection has ended; `error` is null if the server closed it. */
   #onEnd(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
     if (this.#reader !== null && error === null) this.#onProgress(this.#reader.end());
@@ -256,7 +256,7 @@ class Exchange extends ExchangeResult {
 
 /**
  * Removes the listeners of a closed socket. V8 allocates a part of each stream in the old generation, so a socket stays
- * in memory until the next full collection; what its listeners reference need not.
+ * in memory until the next full garbage collection. Without listeners, the objects that they reference do not.
  */
 function dropListeners(this: Socket): void {
   this.removeAllListeners();

@@ -1,4 +1,4 @@
-/** From the errors of sockets, TLS, HTTP and name servers to a failure of the target, or a fault of our own. */
+/** Converts errors of sockets, TLS, HTTP and name servers to failures of the target or faults of our own. */
 import {
   type Failure,
   type FailureCause,
@@ -29,7 +29,7 @@ const OWN_FAULT_CODES = new Set([
   'EPERM',
 ]);
 
-/** What certificate errors mean, by OpenSSL's and Node's codes. */
+/** Causes by the codes of OpenSSL and Node.js for certificate errors. */
 const CERTIFICATE_CAUSES = new Map<string, FailureCause>([
   ['CERT_HAS_EXPIRED', { code: 'certificate_expired' }],
   ['CERT_NOT_YET_VALID', { code: 'certificate_not_yet_valid' }],
@@ -59,7 +59,7 @@ export function targetFault(kind: FailureClass, phase: Phase, cause: FailureCaus
   return { failure: failureOf(kind, phase, cause), suspect: null };
 }
 
-/** The timeout expired. `ownFault`: the request was waiting for something on our side. */
+/** The fault of an expired timeout. `ownFault`: the request was waiting for something on our side. */
 export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean): Fault {
   return {
     failure: failureOf('timeout', phase, { code: 'timeout', phase, timeoutMs }),
@@ -67,7 +67,7 @@ export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean)
   };
 }
 
-/** The fault of a name that led to no address. `code` is that of node:dns. */
+/** The fault of a name that was not resolved. `code` is that of node:dns. */
 export function nameFault(code: string, ownFault: boolean): Fault {
   const cause: FailureCause =
     code === 'ETIMEOUT' && ownFault
@@ -94,7 +94,7 @@ export function tlsFault({ code = '', message }: NodeJS.ErrnoException): Fault {
   return targetFault('tls', 'tls', { code: 'handshake_failed', error: code || message });
 }
 
-/** How far a response had come when its connection broke. */
+/** How much of a response had arrived when its connection broke. */
 export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
 /**

@@ -1,4 +1,6 @@
-/** Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public. */
+/**
+ * Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public.
+ */
 
 import type { Clock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
@@ -6,8 +8,8 @@ import { describeCause } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from './dial.ts';
 
-/** Time before the same address is logged again, milliseconds; checks find it every few minutes. */
-const QUIET_MS = HOUR_MS;
+/** Minimum time between two log entries for the same address, milliseconds; checks find it every few minutes. */
+const MIN_REPEAT_MS = HOUR_MS;
 /** Maximum number of remembered addresses; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 
@@ -20,7 +22,7 @@ export function createForbiddenAddressLog(
   let since = Number.NEGATIVE_INFINITY;
   return ({ host, address, refusal }) => {
     const now = clock.monotonic();
-    if (now - since > QUIET_MS) {
+    if (now - since > MIN_REPEAT_MS) {
       remembered = new Set();
       since = now;
     }

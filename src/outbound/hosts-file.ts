@@ -1,14 +1,14 @@
-/** The machine's own table of names, hosts(5), which takes precedence over name servers. */
+/** The hosts file of the system, hosts(5), which takes precedence over name servers. */
 import { readFileSync, statSync } from 'node:fs';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { type Address, readAddress } from './address-guard.ts';
 
-/** Addresses of a name in the order of the file; null: the file does not have it. */
+/** Returns the addresses of a name in the order of the file; null: the file does not list the name. */
 export type HostsLookup = (name: string) => readonly Address[] | null;
 
-/** The file is checked for changes at most this often. */
-const LOOK_AGAIN_MS = 5000;
+/** Minimum time between two checks of the file for changes, milliseconds. */
+const MIN_CHECK_INTERVAL_MS = 5000;
 
 const LOOPBACK: readonly Address[] = [
   { family: 4, text: '127.0.0.1' },
@@ -16,8 +16,8 @@ const LOOPBACK: readonly Address[] = [
 ];
 
 /**
- * Reads the table and follows its changes. `localhost` and the names under it are loopback even where the file
- * is silent, and are never asked of a name server (RFC 6761, 6.3).
+ * Reads the file and follows its changes. `localhost` and the names below it are loopback addresses even if the file
+ * does not list them, and are never sent to a name server (RFC 6761, 6.3).
  */
 export function createHostsLookup(file: string, clock: Clock): HostsLookup {
   let table = new Map<string, Address[]>();
@@ -25,7 +25,7 @@ export function createHostsLookup(file: string, clock: Clock): HostsLookup {
   let lookedAt = Number.NEGATIVE_INFINITY;
   return (name) => {
     const now = clock.monotonic();
-    if (now - lookedAt >= LOOK_AGAIN_MS) {
+    if (now - lookedAt >= MIN_CHECK_INTERVAL_MS) {
       lookedAt = now;
       const found = statSync(file, { throwIfNoEntry: false });
       const seen = found === undefined ? '' : `${found.mtimeMs} ${found.size}`;
@@ -44,12 +44,12 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    // Absent or unreadable: the machine then has no table, and name servers are asked.
+    // An absent or unreadable file counts as empty, so that name servers are queried.
     return '';
   }
 }
 
-/** Reads the text of a hosts file; skips lines that cannot be parsed. */
+/** Parses a hosts file; skips invalid lines. */
 export function parseHosts(text: string): Map<string, Address[]> {
   const table = new Map<string, Address[]>();
   for (const line of text.split('\n')) {

@@ -1,6 +1,6 @@
 /**
- * Asks name servers, and repeats a query until its deadline. Every query that was sent stays open, so that a response
- * counts however late it comes. ADR 10 says why this is not left to c-ares.
+ * Queries name servers and repeats a query until its deadline. Every query that was sent stays open, so that a late
+ * response still counts. ADR 10 explains why c-ares is not used.
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
@@ -34,24 +34,24 @@ export type PendingQuery = Pick<ReturnType<typeof startQuery>, 'result' | 'exten
 /** The client of a thread. */
 export type NameClient = ReturnType<typeof createNameClient>;
 
-/** A query without a reply is followed by another after this long, and then after twice as long each time. */
+/** Time without a reply after which a query is sent again, milliseconds; it doubles each time. */
 const FIRST_RESEND_MS = 500;
 const MAX_RESEND_MS = 4000;
-/** After an error, the same or the next server is asked again this much later. */
+/** Time after an error until the same or the next server is queried again, milliseconds. */
 const ERROR_RESEND_MS = 250;
-/** A query fails before its deadline after this many errors for each server. */
+/** Number of errors per server after which a query fails before its deadline. */
 const MAX_ERRORS_A_SERVER = 3;
 /**
- * A query that met errors ends this much before its deadline, so that the error is reported and not the time-out of the
- * request that waits for it. One that met silence ends later: there the time-out says all.
+ * A query with errors ends this long before its deadline, milliseconds, so that the error is reported instead of the
+ * timeout of the request that waits for it. A query without any reply ends later, because then the timeout says enough.
  */
 const MARGIN_MS = 5;
-/** A server that was silent is asked last; this often it gets a copy of a query, to learn whether it is back. */
+/** How often a silent server gets a copy of a query to find out whether it responds again, milliseconds. */
 const PROBE_SILENT_MS = 10_000;
-/** Period of the timer that does nothing but keep the process alive. */
+/** Period of the timer that keeps the process alive and does nothing else. */
 const ALIVE_MS = HOUR_MS;
 
-/** Codes of the system that say that nothing could be sent at all. */
+/** System error codes that mean that nothing could be sent. */
 const UNSENT_CODES = new Set([
   'ENETUNREACH',
   'ENETDOWN',
@@ -61,16 +61,16 @@ const UNSENT_CODES = new Set([
   'ENFILE',
 ]);
 
-/** A name server and what is known of it. */
+/** A name server with its state. */
 interface KnownServer {
   readonly channel: ServerChannel;
-  /** It refused a query, or left one without a reply until the next was due, and has not replied since. */
+  /** Whether the server refused a query, or did not reply before the next one was due, and has not replied since. */
   silent: boolean;
   lastReplyAt: number;
   probedAt: number;
 }
 
-/** Opens a client. It asks the servers of the list as it is at each query. */
+/** Creates a client. Each query reads the current list of servers. */
 export function createNameClient(serverList: ServerList, clock: Clock) {
   const known = new Map<string, KnownServer>();
   const queries = new Set<ReturnType<typeof startQuery>>();
@@ -88,7 +88,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
     return server;
   };
 
-  /** Servers in the order in which they are asked: as listed, silent ones last. */
+  /** Servers in the order of queries: as listed, silent ones last. */
   const servers = (): KnownServer[] => {
     const list = serverList();
     if (list !== listed) {
@@ -104,13 +104,13 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
     return [...all.filter(({ silent }) => !silent), ...all.filter(({ silent }) => silent)];
   };
 
-  // Timers of the clock and the sockets do not keep the process alive; a query in flight does.
+  // The timers of the clock and the sockets do not keep the process alive; this timer does while a query is in flight.
   let alive: NodeJS.Timeout | null = null;
 
   return {
     /**
-     * Queries the name servers until `until` (monotonic milliseconds), and for `graceMs` longer if none has responded: what
-     * a late event loop took of an attempt is returned to it. Never rejects.
+     * Queries the name servers until `until` (monotonic milliseconds), and for `graceMs` longer if none has responded,
+     * because the deadline of an attempt is extended by delays of the event loop. Never rejects.
      */
     query(query: NameQuery, until: number, graceMs = MARGIN_MS): PendingQuery {
       alive ??= setInterval(() => {}, ALIVE_MS);
@@ -126,7 +126,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
     },
     /** When a name server last responded, monotonic milliseconds; -Infinity: never. */
     lastReplyAt: (): number => lastReplyAt,
-    /** Gives up the queries in flight, which fail with `ECANCELLED`. */
+    /** Cancels the queries in flight, which fail with `ECANCELLED`. */
     close(): void {
       for (const pending of queries) pending.finish({ kind: 'failed', code: 'ECANCELLED' });
       for (const { channel } of known.values()) channel.close();
@@ -136,7 +136,7 @@ export function createNameClient(serverList: ServerList, clock: Clock) {
   };
 }
 
-/** One query: what was sent for it, what was received so far, and when it is sent again. */
+/** Starts a query, repeats it, and collects its replies. */
 function startQuery(
   query: NameQuery,
   deadlineAt: number,
@@ -144,7 +144,7 @@ function startQuery(
   listServers: () => KnownServer[],
   clock: Clock,
 ) {
-  /** The servers that were asked, with the time of the last transmission. */
+  /** The servers that were queried, with the time of the last transmission. */
   const asked = new Map<KnownServer, number>();
   const giveUps: (() => void)[] = [];
   const { promise: result, resolve } = Promise.withResolvers<NameResult>();
@@ -176,7 +176,7 @@ function startQuery(
   }
 
   function send(server: KnownServer): void {
-    // A query that is repeated goes out by another socket: the one before may be the reason for the silence.
+    // A repeated query uses another socket, because the previous one may be the reason for the missing reply.
     if (asked.has(server)) server.channel.rotate();
     asked.set(server, clock.monotonic());
     const giveUp = server.channel.send(query, {
@@ -186,7 +186,7 @@ function startQuery(
     giveUps.push(giveUp);
   }
 
-  /** Sends a copy to each silent server now and then; the first reply counts, from any server. */
+  /** Sends a copy to each silent server every `PROBE_SILENT_MS`. The first reply of any server counts. */
   function probeSilent(): void {
     const now = clock.monotonic();
     for (const server of listServers()) {
@@ -205,7 +205,7 @@ function startQuery(
     else finish({ kind: 'records', records });
   }
 
-  /** The server replied that it cannot answer. */
+  /** Called when a server replied with an error. */
   function noteError(code: string): void {
     errorCode = code;
     errors++;
@@ -213,12 +213,12 @@ function startQuery(
     else resendSoon();
   }
 
-  /** The query could not be sent, or was turned away. */
+  /** Called when the query could not be sent or was refused. */
   function fail(server: KnownServer, code: string): void {
     if (isEnded) return;
     server.silent = true;
     errorCode ??= code;
-    // Without a network there is no answer to wait for. A name server that is being restarted is waited for.
+    // Without a network, no reply can arrive. Other errors are retried: the name server may be restarting.
     if (UNSENT_CODES.has(code)) {
       unsent++;
       if (unsent >= MAX_ERRORS_A_SERVER * listServers().length) finish({ kind: 'failed', code });
@@ -227,7 +227,7 @@ function startQuery(
     else schedule();
   }
 
-  /** Queries a server that was not asked yet at once, otherwise one of the others after a moment. */
+  /** Queries a server that has not been queried yet immediately, otherwise another one after `ERROR_RESEND_MS`. */
   function resendSoon(): void {
     if (hasUnasked()) sendNext();
     else resendAt = Math.min(resendAt, clock.monotonic() + ERROR_RESEND_MS);
@@ -243,7 +243,7 @@ function startQuery(
     if (isEnded) return;
     const now = clock.monotonic();
     const at = Math.min(resendAt, endsAt());
-    // Sockets are read before time counts as over: a reply may have arrived while the event loop was blocked.
+    // `setImmediate` lets sockets be read first: a reply may have arrived while the event loop was blocked.
     cancelTimer = clock.after(Math.max(0, at - now), () => setImmediate(wake));
   }
 
@@ -272,7 +272,7 @@ function startQuery(
   } else finish({ kind: 'none', code: 'EBADNAME' });
   return {
     result,
-    /** Repeats the query until then at least (monotonic milliseconds). */
+    /** Extends the deadline of the query to at least `later` (monotonic milliseconds). */
     extend(later: number): void {
       if (later <= until) return;
       until = later;
@@ -282,7 +282,7 @@ function startQuery(
   };
 }
 
-/** How {@link queryNameServers} reaches the name servers. */
+/** Settings of {@link queryNameServers}. */
 export interface NameQuerySettings {
   /** `ip` or `ip:port`; empty: the system's. */
   readonly nameservers: readonly string[];
@@ -299,7 +299,7 @@ export async function readAddresses(name: string, settings: NameQuerySettings): 
   return textsOf(await queryNameServers(name, ['A', 'AAAA'], settings));
 }
 
-/** Queries all types at once. Results in the order of the types; throws if a name server cannot be read. */
+/** Queries all types at once. Returns results in the order of the types. Throws if a name server is invalid. */
 export async function queryNameServers(
   name: string,
   types: readonly RecordType[],

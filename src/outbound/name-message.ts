@@ -1,8 +1,8 @@
-/** Writes DNS queries and reads the replies to them (RFC 1035, EDNS by RFC 6891), by the codec of dns-packet. */
+/** Encodes DNS queries and decodes their replies (RFC 1035; EDNS by RFC 6891) with dns-packet. */
 import { isIP } from 'node:net';
 import { type Answer, decode, encode, type OptAnswer, type Packet, RECURSION_DESIRED } from 'dns-packet';
 
-/** Record types that are asked for. */
+/** Record types of queries. */
 export type RecordType = 'A' | 'AAAA' | 'TXT' | 'NS';
 
 /** One question to a name server. */
@@ -23,18 +23,18 @@ export interface NameRecord {
 export interface NameReply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly code: string;
-  /** The records did not fit into the datagram: the query has to be repeated over TCP. */
+  /** Whether the records did not fit into the datagram, so that the query must be repeated over TCP. */
   readonly truncated: boolean;
-  /** Records of the type that was asked for, in the order of the reply. */
+  /** Records of the queried type, in the order of the reply. */
   readonly records: readonly NameRecord[];
 }
 
-/** Largest datagram that is asked for: fits into every path without fragments (DNS flag day 2020). */
+/** Maximum size of a reply over UDP: it fits into every path without fragmentation (DNS flag day 2020). */
 const MAX_DATAGRAM_BYTES = 1232;
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 253;
 
-/** Whether a name can stand in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
+/** Whether a name is valid in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
 export function isQueryableName(name: string): boolean {
   const bare = name.endsWith('.') ? name.slice(0, -1) : name;
   return (
@@ -43,7 +43,7 @@ export function isQueryableName(name: string): boolean {
   );
 }
 
-/** Writes a query. `edns` announces that larger datagrams can be received; some old servers refuse it. */
+/** Encodes a query. `edns` announces support for larger datagrams; some old servers refuse it. */
 export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean): Buffer {
   const packet: Packet = {
     id,
@@ -65,19 +65,19 @@ export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean
   return encode({ ...packet, additionals: [option] });
 }
 
-/** Reads a packet; null: it is no reply to this query. */
+/** Decodes a packet; null: it is not a reply to this query. */
 export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null {
   const message = decodeOrNull(packet);
   if (message === null || message.type !== 'response') return null;
   const { rcode: code = 'SERVFAIL', questions = [], answers = [], flag_tc: truncated = false } = message;
   const [asked] = questions;
   if (asked === undefined) {
-    // A server that could not read the question need not repeat it.
+    // A server that could not parse the question need not repeat it.
     return code === 'NOERROR' || code === 'NXDOMAIN' ? null : { code, truncated: false, records: [] };
   }
   if (asked.type !== query.type || asked.name.toLowerCase() !== withoutDot(query.name)) return null;
   const records = answers.flatMap((answer) => readRecord(answer, query.type));
-  // The codec reads past the end of a message that was cut off.
+  // The codec reads past the end of a truncated message.
   const family = { A: 4, AAAA: 6, TXT: null, NS: null }[query.type];
   if (family !== null && records.some(({ text }) => isIP(text) !== family)) return null;
   return { code, truncated, records };
@@ -98,7 +98,7 @@ function decodeOrNull(packet: Buffer): Message | null {
 }
 
 function readRecord(answer: Answer, type: RecordType): NameRecord[] {
-  // Names on the way (CNAME) are passed over: a recursive server sends the whole chain.
+  // CNAME records are skipped: a recursive server sends the whole chain.
   if (answer.type !== type) return [];
   const ttl = 'ttl' in answer ? (answer.ttl ?? 0) : 0;
   switch (answer.type) {

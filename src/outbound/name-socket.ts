@@ -1,7 +1,7 @@
 /**
- * Which name servers are asked, and the sockets to each. Queries go over UDP, each with an id of its own; a truncated
- * response is requested again over TCP. A socket serves few queries, and no more after silence, so that source ports
- * change (RFC 5452, 9.2) and a machine that changed networks is not tied to its old address.
+ * The list of name servers, and the sockets to each of them. Queries are sent over UDP, each with its own id. A
+ * truncated reply is requested again over TCP. A socket is used for few queries, and for none after a missing reply, so
+ * that source ports change (RFC 5452, 9.2) and a machine that has changed networks does not keep its old address.
  */
 import { randomInt } from 'node:crypto';
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
@@ -16,21 +16,21 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** Receives the outcome of one transmission, until it is released. */
+/** Receives the outcome of one transmission until it is cancelled. */
 export interface ReplyListener {
   onReply(reply: NameReply): void;
-  /** It could not be sent, or was rejected: a code of the system such as `ECONNREFUSED`. */
+  /** Called if the query could not be sent or was rejected. `code` is a system error code such as `ECONNREFUSED`. */
   onError(code: string): void;
 }
 
 /** The channel to one name server. */
 export type ServerChannel = ReturnType<typeof openServerChannel>;
 
-/** Queries for which one socket is used. */
+/** Maximum number of queries per socket. */
 const MAX_QUERIES_A_SOCKET = 64;
-/** Age after which a socket takes no further query. */
+/** Age after which a socket is not used for further queries. */
 const MAX_SOCKET_AGE_MS = 10_000;
-/** A TCP message is preceded by its length in so many bytes (RFC 1035, 4.2.2). */
+/** Number of bytes of the length before a message over TCP (RFC 1035, 4.2.2). */
 const LENGTH_BYTES = 2;
 
 interface Pending {
@@ -42,7 +42,7 @@ interface Pending {
 export function openServerChannel(server: ServerAddress, clock: Clock, onDatagram: () => void) {
   const sockets = new Set<QuerySocket>();
   let current: QuerySocket | null = null;
-  // Off for good once the server refuses a query that has it (RFC 6891, 7).
+  // Disabled permanently once the server refuses a query with EDNS (RFC 6891, 7).
   let edns = true;
 
   const socketFor = (): QuerySocket => {
@@ -72,9 +72,9 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   };
 
   return {
-    /** Sends a query. The returned function gives it up; a reply that comes later is dropped. */
+    /** Sends a query. The returned function cancels it; a later reply is dropped. */
     send,
-    /** Lets the next query have another socket. */
+    /** Makes the next query use another socket. */
     rotate(): void {
       current?.retire();
       current = null;
@@ -85,7 +85,7 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
   };
 }
 
-/** A connected UDP socket: the kernel passes on what comes from the server alone, and its refusals. */
+/** A connected UDP socket: the kernel passes on only packets from the server, and its refusals. */
 class QuerySocket {
   retired = false;
   readonly #socket: UdpSocket;
@@ -139,7 +139,7 @@ class QuerySocket {
     return () => this.#release(id);
   }
 
-  /** Takes no further query; closes when the last one has ended. */
+  /** Stops taking queries and closes when the last one has ended. */
   retire(): void {
     this.retired = true;
     if (this.#pending.size === 0) this.close();
@@ -169,7 +169,7 @@ class QuerySocket {
     if (this.#pending.delete(id) && this.#pending.size === 0 && this.retired) this.close();
   }
 
-  /** The kernel reports a refusal to the socket, not to the query that caused it: all of its queries fail. */
+  /** Fails all queries of the socket, because the kernel does not tell which of them was refused. */
   #fail(code: string): void {
     if (this.#closed) return;
     const failed = [...this.#pending.values()];
@@ -215,16 +215,16 @@ function askOverTcp(
   return () => end(() => {});
 }
 
-/** Gives the addresses of the name servers, each `ip` or `ip:port`, in the order of preference. */
+/** Returns the addresses of the name servers, each `ip` or `ip:port`, in the order of preference. */
 export type ServerList = () => readonly string[];
 
 const DNS_PORT = 53;
-/** The system's list is read again at most this often: a machine that changes networks changes its name servers. */
-const READ_AGAIN_MS = 5000;
+/** How long the system's list is cached, milliseconds. A machine that changes networks changes its name servers. */
+const MAX_LIST_AGE_MS = 5000;
 
 /**
- * The servers of the settings, or the system's, which Node.js reads from `/etc/resolv.conf` or its equal on other
- * systems. Throws where one of the settings is no `ip` or `ip:port`.
+ * Returns the servers of the settings, or the system's, which Node.js reads from `/etc/resolv.conf` or its equivalent.
+ * Throws if a server of the settings is not `ip` or `ip:port`.
  */
 export function createServerList(
   nameservers: readonly string[],
@@ -236,7 +236,7 @@ export function createServerList(
   let servers = systemServers();
   let readAt = clock.monotonic();
   return () => {
-    if (clock.monotonic() - readAt >= READ_AGAIN_MS) {
+    if (clock.monotonic() - readAt >= MAX_LIST_AGE_MS) {
       readAt = clock.monotonic();
       servers = systemServers();
     }
@@ -244,7 +244,7 @@ export function createServerList(
   };
 }
 
-/** Reads `1.2.3.4`, `1.2.3.4:53`, `::1` and `[::1]:53`. Throws where it is none of them. */
+/** Parses `1.2.3.4`, `1.2.3.4:53`, `::1` and `[::1]:53`. Throws for anything else. */
 export function readServer(text: string): ServerAddress {
   if (isIP(text) !== 0) return { host: text, port: DNS_PORT };
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Outgoing requests that are not checks: feeds, webhooks, verification of domains, sign-in. They use the resolver, guard,
- * connector and limits of checks.
+ * Outgoing requests that are not checks: feeds, webhooks, verification of domains, sign-in. They use the same resolver,
+ * guard and connections as checks.
  */
 
 import { type Clock, systemClock } from '../clock.ts';
@@ -38,13 +38,13 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array;
   /** Deadline of the whole request with its redirects, milliseconds. */
   readonly timeoutMs: number;
-  /** Most bytes of the body, before and after decoding; at most 4 MiB are of use in one piece. */
+  /** Maximum size of the body before and after decoding, bytes; use at most 4 MiB. */
   readonly maxBodyBytes: number;
-  /** What may be dialled: for owners' addresses never private blocks. */
+  /** Addresses and ports that may be dialled. For URLs of owners it never allows private blocks. */
   readonly policy: AddressPolicy;
-  /** Redirects that are followed, GET and HEAD only; default 0: none, a 3xx is a response. */
+  /** Maximum number of redirects to follow, GET and HEAD only; default 0: a 3xx is a response like any other. */
   readonly redirects?: number;
-  /** PEM bundle that is trusted in addition to the machine's authorities; default none. */
+  /** Path of a PEM bundle that is trusted in addition to the system's authorities; default none. */
   readonly caFile?: string | null;
   /** Ends the request early; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
@@ -58,17 +58,17 @@ export interface OutboundResponse {
   readonly headers: Headers;
   /** Decoded; null where `fault` is set. */
   readonly body: Buffer | null;
-  /** Why no whole response came; null: it came, whatever its status. */
+  /** Why no complete response arrived; null: it did, whatever its status. */
   readonly fault: Fault | null;
   readonly timing: Timing;
-  /** Where the response came from, after redirects. */
+  /** URL of the response, after redirects. */
   readonly url: string;
 }
 
 /** The client of a thread. */
 export type Outbound = ReturnType<typeof createOutbound>;
 
-/** Opens the client; `onForbidden` is called with addresses that were refused. Throws if a name server is invalid. */
+/** Creates the client. `onForbidden` is called for each refused address. Throws if a name server is invalid. */
 export function createOutbound(
   settings: OutboundSettings,
   clock: Clock = systemClock,
@@ -96,7 +96,7 @@ export function createOutbound(
           body,
           wantsBody: () => true,
           maxBodyBytes: request.maxBodyBytes,
-          // A redirected POST would lose or repeat its body, so its sender receives the 3xx.
+          // A redirected POST would lose or repeat its body, so the caller receives the 3xx.
           redirects: method === 'GET' || method === 'HEAD' ? redirects : 0,
           guard,
           trust: () => trusts.trust(caFile),

@@ -1,7 +1,6 @@
 /**
- * Resolves names: the hosts file, then a cache, then name servers by the client of the thread.
- * `dns.lookup` is never used: its four threads are shared by the whole process, and one dead zone would falsify
- * every timing.
+ * Resolves names: from the hosts file, then from a cache, then by name servers. `dns.lookup` is not used, because the
+ * whole process shares its four threads, so that one zone that does not respond would delay all other names.
  */
 import { BoundedMap } from '../async/bounded-map.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
@@ -11,15 +10,15 @@ import { createNameClient, type NameClient, type NameResult, type PendingQuery }
 import type { NameRecord } from './name-message.ts';
 import { createServerList } from './name-socket.ts';
 
-/** The result of a look-up of a name in one family. */
+/** The result of a lookup of a name in one family. */
 export type Lookup =
   | {
       readonly kind: 'addresses';
       readonly addresses: readonly string[];
-      /** False where the hosts file or the cache knew it, so that no query was sent. */
+      /** False: the addresses are from the hosts file or the cache, and no query was sent. */
       readonly queried: boolean;
     }
-  /** The name has none: it does not exist, or has no records of this family. `code` is that of node:dns. */
+  /** The name does not exist, or has no records of this family. `code` is that of node:dns. */
   | { readonly kind: 'none'; readonly code: string }
   /** No usable response. `ownFault`: no name server responded at all, so it says nothing about the name. */
   | { readonly kind: 'failed'; readonly code: string; readonly ownFault: boolean };
@@ -30,36 +29,36 @@ export interface ResolverSettings {
   readonly nameservers: readonly string[];
   /** Default `/etc/hosts`. */
   readonly hostsFile?: string;
-  /** Instead of the system's name servers, for tests; called whenever they are read again. */
+  /** Replaces the system's name servers in tests; called each time the list is read. */
   readonly systemServers?: () => readonly string[];
   readonly clock?: Clock;
 }
 
-/** One of these a thread. */
+/** The resolver of a thread. */
 export type Resolver = ReturnType<typeof createResolver>;
 
-/** Upper bound for the time to live of a response. */
+/** Maximum time to live of a cached response, milliseconds. */
 const MAX_TTL_MS = 300_000;
 const MAX_CACHED = 20_000;
 
-/** A query without a response ends after the attempts that wait for it, with all time that was returned to them. */
+/** How much later a query without a response ends than the extended deadlines of its attempts, milliseconds. */
 const MARGIN_MS = 50;
 
-/** Codes that say something about the name or its zone; all others mean that no name server was reached. */
-const SPOKEN_CODES = new Set(['ESERVFAIL', 'EBADRESP']);
+/** Error codes that concern the name or its zone; all others mean that no name server was reached. */
+const ZONE_ERROR_CODES = new Set(['ESERVFAIL', 'EBADRESP']);
 
 interface Cached {
   readonly addresses: readonly string[];
   readonly expiresAt: number;
 }
 
-/** A query whose result several attempts wait for. */
+/** A query that several attempts wait for. */
 interface SharedQuery {
   readonly query: PendingQuery;
   readonly lookup: Promise<Lookup>;
 }
 
-/** Opens a resolver. Throws where a name server of the settings is no `ip:port`. */
+/** Creates a resolver. Throws if a name server of the settings is not `ip` or `ip:port`. */
 export function createResolver(settings: ResolverSettings) {
   const { nameservers, hostsFile = '/etc/hosts', systemServers, clock = systemClock } = settings;
   const client = createNameClient(createServerList(nameservers, clock, systemServers), clock);
@@ -82,9 +81,9 @@ export function createResolver(settings: ResolverSettings) {
       return { kind: 'addresses', addresses, queried: true };
     }
     const { code } = answer;
-    // REFUSED is what a name server says to those it does not serve: our configuration, not the name.
-    const unheard = !SPOKEN_CODES.has(code) && silence.silentSince(askedAt);
-    return { kind: 'failed', code, ownFault: code === 'EREFUSED' || unheard };
+    // A name server refuses clients that it does not serve, so REFUSED concerns our configuration and not the name.
+    const isUnreachable = !ZONE_ERROR_CODES.has(code) && silence.silentSince(askedAt);
+    return { kind: 'failed', code, ownFault: code === 'EREFUSED' || isUnreachable };
   };
 
   const startQuery = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
@@ -106,8 +105,8 @@ export function createResolver(settings: ResolverSettings) {
 
   return {
     /**
-     * Looks up the addresses of a name. Returns at once what it knows; otherwise it repeats a query until `until`
-     * (monotonic milliseconds), and a response counts however late it comes. `fresh` bypasses the cache. Never throws.
+     * Looks up the addresses of a name. A known result is returned synchronously; otherwise the query is repeated until
+     * `until` (monotonic milliseconds), and a late response still counts. `fresh` bypasses the cache. Never throws.
      */
     lookup(name: string, family: 4 | 6, fresh: boolean, until: number): Lookup | Promise<Lookup> {
       const known = inHosts(stripDot(name));
@@ -136,14 +135,15 @@ export function createResolver(settings: ResolverSettings) {
   };
 }
 
-/** While no name server responds, the root is queried this often. */
+/** How often the root is queried while no name server responds, milliseconds. */
 const SILENCE_MS = 1500;
 /** Deadline of a query for the root. */
 const ROOT_TIMEOUT_MS = 10_000;
 
 /**
- * Tells a dead zone from a dead name server. While queries are in flight and no name server has responded for a while,
- * the root is queried, which every name server can answer at once: if no response comes either, the fault is ours.
+ * Distinguishes a zone that does not respond from a name server that does not respond. While queries are in flight and
+ * no name server has responded for a while, the root is queried, which every name server can answer immediately. If
+ * there is no response to that either, the fault is ours.
  */
 function watchSilence(client: NameClient, clock: Clock) {
   let open = 0;

@@ -1,4 +1,4 @@
-/** The body of an HTTP/1.1 response: where it ends (RFC 9112, 6 and 7.1), and decoding it within a bound. */
+/** The body of an HTTP/1.1 response: its framing (RFC 9112, 6 and 7.1), and its decoding up to a maximum size. */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { FailureCause } from '../domain/failure.ts';
 import { errorCodeOf } from '../error.ts';
@@ -9,7 +9,7 @@ export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
-  /** Until the connection ends. */
+  /** The body ends when the connection is closed. */
   | { readonly kind: 'close' }
   | { readonly kind: 'invalid'; readonly problem: FailureCause };
 
@@ -18,7 +18,8 @@ export function framingOf(method: string, statusCode: number, headers: Headers):
   const codings = listOf(headers['transfer-encoding'])
     .map((coding) => coding.toLowerCase())
     .filter((coding) => coding !== '' && coding !== 'identity');
-  // A length beside it has no meaning (RFC 9112, 6.3); smuggling needs a second answer on the connection.
+  // Content-Length is ignored then (RFC 9112, 6.3). There is only one response per connection, so smuggling is
+  // impossible.
   const chunked = codings.includes('chunked');
   const length = chunked ? null : lengthOf(headers);
   if (typeof length === 'object' && length !== null) return { kind: 'invalid', problem: length };
@@ -27,7 +28,7 @@ export function framingOf(method: string, statusCode: number, headers: Headers):
   return length === null || codings.length > 0 ? { kind: 'close' } : { kind: 'length', bytes: length };
 }
 
-/** Several equal lengths are one (RFC 9112, 6.3); a cause says what is wrong with them. */
+/** The value of Content-Length; several equal values count as one (RFC 9112, 6.3). A cause: it is invalid. */
 function lengthOf(headers: Headers): number | FailureCause | null {
   const lengths = new Set(listOf(headers['content-length']));
   const [length] = lengths;
@@ -47,16 +48,16 @@ export type BodyProgress = 'more' | 'ended' | { readonly problem: FailureCause }
 
 /** Reads a body. */
 export interface BodyReader {
-  /** Takes the bytes of `chunk` from `start` on. What belongs to the body goes to `onData`, as views of `chunk`. */
+  /** Reads the bytes of `chunk` from `start` on. Passes the data of the body to `onData`, as views of `chunk`. */
   read(chunk: Buffer, start: number): BodyProgress;
-  /** The connection has ended. */
+  /** Tells the reader that the connection has ended. */
   end(): BodyProgress;
 }
 
 const CUT = { problem: { code: 'cut_in_body' } } as const;
 const BAD_CHUNK = { problem: { code: 'chunk_invalid' } } as const;
 
-/** Makes a reader for a framing that has a body. */
+/** Creates a reader for a framing that has a body. */
 export function createBodyReader(framing: Framing, onData: (data: Buffer) => void): BodyReader {
   if (framing.kind === 'chunked') return new ChunkReader(onData);
   let left =
@@ -73,11 +74,11 @@ export function createBodyReader(framing: Framing, onData: (data: Buffer) => voi
 }
 
 const LF = 0x0a;
-/** Longest line with the size of a chunk and its extensions, and most bytes of trailers. */
+/** Maximum length of a chunk's size line with its extensions, and maximum size of all trailers, bytes. */
 const MAX_LINE_BYTES = 4096;
 const MAX_TRAILER_BYTES = 65_536;
 
-/** A body in chunks. Lines may end in a bare LF. */
+/** Reads a chunked body. Lines may end in a bare LF. */
 class ChunkReader implements BodyReader {
   readonly #onData: (data: Buffer) => void;
   #state: 'size' | 'data' | 'behind' | 'trailers' = 'size';
@@ -113,7 +114,7 @@ class ChunkReader implements BodyReader {
     return 'more';
   }
 
-  /** The last chunk has no data: what follows are trailers, which are discarded. */
+  /** The connection has ended. After the last chunk only trailers follow, which are discarded. */
   end(): BodyProgress {
     return this.#state === 'trailers' ? 'ended' : CUT;
   }
@@ -140,12 +141,12 @@ class ChunkReader implements BodyReader {
 /** A decoded body, or why there is none. */
 export type Decoded =
   | { readonly kind: 'body'; readonly body: Buffer }
-  /** It would be longer than allowed: perhaps a bomb. Nothing beyond the bound was decoded. */
+  /** The body is longer than allowed, perhaps a decompression bomb. Nothing beyond the maximum was decoded. */
   | { readonly kind: 'overlong' }
-  /** A coding that we do not know, or bytes that are not in it. */
+  /** The content coding is unknown, or the bytes are invalid in it. */
   | { readonly kind: 'unreadable' };
 
-/** Decodes `body` to at most `maxBytes`. Several codings over one another are refused. */
+/** Decodes `body` to at most `maxBytes`. A body with several codings is refused. */
 export function decodeBody(body: Buffer, headers: Headers, maxBytes: number): Decoded {
   const field = headers['content-encoding'];
   const coding = (typeof field === 'string' ? field : (field ?? []).join(',')).trim().toLowerCase();
@@ -165,7 +166,7 @@ const DECODERS = new Map<string, (body: Buffer, maxOutputLength: number) => Buff
   Object.entries({
     gzip: (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
     'x-gzip': (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
-    // "deflate" is the zlib format (RFC 9110, 8.4.1.2), but some servers send bare deflate; the low four bits tell.
+    // "deflate" is the zlib format (RFC 9110, 8.4.1.2), but some servers send raw deflate. The low four bits differ.
     deflate: (body, maxOutputLength) =>
       ((body[0] ?? 0) & 0x0f) === 8
         ? inflateSync(body, { maxOutputLength })

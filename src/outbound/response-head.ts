@@ -1,8 +1,8 @@
 /**
- * Reads the head of an HTTP/1.1 response as it arrives, line by line (RFC 9112, 2 to 5), and its `Retry-After`. It accepts
- * what the RFC lets a recipient accept and browsers do accept, so that a site that opens in a browser does not count as
- * broken: lines that end in a bare LF, folded fields, space before the colon, lines that are no field, a line break
- * before the status.
+ * Parses the head of an HTTP/1.1 response line by line as it arrives (RFC 9112, 2 to 5), and parses `Retry-After`. The
+ * parser accepts what the RFC allows and browsers accept, so that a site that works in a browser does not fail: lines
+ * that end in a bare LF, folded fields, space before the colon, lines that are not fields, a line break before the
+ * status.
  */
 import { HOUR_MS } from '../domain/durations.ts';
 import type { FailureCause } from '../domain/failure.ts';
@@ -10,16 +10,16 @@ import type { FailureCause } from '../domain/failure.ts';
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** The head of one answer, interim or final. */
+/** The head of one response, interim or final. */
 export interface ResponseHead {
   readonly statusCode: number;
   readonly headers: Headers;
 }
 
-/** A head, what is wrong with it, or null where more bytes are needed. */
+/** A head, or what is wrong with it; null: more bytes are needed. */
 export type HeadProgress = ResponseHead | { readonly problem: FailureCause } | null;
 
-/** A longer head is a failure of the target; interim responses count with the final one. */
+/** Maximum size of a head together with its interim responses; a longer one is a failure of the target. */
 const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;
@@ -29,19 +29,19 @@ const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_
 /** The start of every status line. */
 const BEGINNING = 'HTTP/';
 
-/** Reads heads, one after another. */
+/** Parses heads, one after another. */
 export class HeadReader {
-  /** Where the first byte behind the head stands in the chunk that ended it. */
+  /** Offset of the first byte after the head in the chunk that completed it. */
   bodyOffset = 0;
-  /** Whether a byte of the present head has come. */
+  /** Whether a byte of the current head has arrived. */
   begun = false;
   #statusCode: number | null = null;
   #fields: [name: string, value: string][] = [];
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of an incomplete line. */
   #partial: Buffer | null = null;
   #bytes = 0;
 
-  /** Takes the bytes of `chunk` from `start` on. Once it has returned a head, the next call begins another one. */
+  /** Parses the bytes of `chunk` from `start` on. After it has returned a head, the next call starts another one. */
   read(chunk: Buffer, start: number): HeadProgress {
     let at = start;
     while (at < chunk.length) {
@@ -62,11 +62,11 @@ export class HeadReader {
     return null;
   }
 
-  /** The beginning of a line waits for the rest, unless it can be no status line any more. */
+  /** Stores an incomplete line, unless it cannot be a status line. */
   #keep(rest: Buffer): HeadProgress {
     this.#bytes += rest.length;
     if (this.#bytes > MAX_HEADER_BYTES) return { problem: TOO_LONG };
-    // A copy: the socket may use its memory again.
+    // A copy, because the socket may reuse its memory.
     const partial = Buffer.concat([this.#partial ?? Buffer.alloc(0), rest]);
     this.#partial = partial;
     if (this.#statusCode !== null) return null;
@@ -92,10 +92,10 @@ export class HeadReader {
 
   #takeField(line: Buffer): HeadProgress {
     if (line.includes(0)) return { problem: { code: 'header_with_nul' } };
-    // A CR that ends no line means a space (RFC 9112, 2.2).
+    // A bare CR is replaced by a space (RFC 9112, 2.2).
     const text = line.toString('utf8').replaceAll('\r', ' ');
     if (/^[ \t]/.test(text)) {
-      // Folded: one value over two lines (RFC 9112, 5.2). In front of the first field there is nothing to go on with.
+      // A folded field: one value over two lines (RFC 9112, 5.2). Before the first field, the line is ignored.
       const last = this.#fields.at(-1);
       if (last !== undefined) last[1] = `${last[1]} ${text.trim()}`.trim();
       return null;
@@ -113,7 +113,7 @@ function withoutCr(line: Buffer): Buffer {
   return end === line.length ? line : line.subarray(0, end);
 }
 
-/** Fields by name; those that come more than once as a list. Names are the server's, so there is no prototype. */
+/** Fields by name; repeated fields are lists. The object has no prototype, because the server chooses the names. */
 function gather(fields: readonly (readonly [name: string, value: string])[]): Headers {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of fields) {
@@ -125,15 +125,15 @@ function gather(fields: readonly (readonly [name: string, value: string])[]): He
   return headers;
 }
 
-/** Longest wait that is granted (decisions, "What a check is"). */
+/** Maximum pause that a target may ask for (decisions, "What a check is"). */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
-/** Milliseconds from now, 0 to an hour, from whole seconds or an HTTP date; null: nothing that can be read. */
+/** Parses whole seconds or an HTTP date into milliseconds from now, 0 to an hour; null: absent or invalid. */
 export function readRetryAfter(value: string | readonly string[] | undefined, now: number): number | null {
   const text = (typeof value === 'string' ? value : value?.[0])?.trim();
   if (text === undefined || text === '') return null;
   if (/^\d+$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1000);
-  // A date has letters; without this test Date.parse would read `-5` and `1.5` as years.
+  // `Date.parse` would take `-5` and `1.5` for years, so the text must begin with the name of a day.
   if (!/^[A-Za-z]{3,9},? /.test(text)) return null;
   const at = Date.parse(text);
   return Number.isNaN(at) ? null : Math.min(MAX_RETRY_AFTER_MS, Math.max(0, at - now));

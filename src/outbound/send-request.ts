@@ -9,37 +9,39 @@ import { type Exchanged, type ExchangeOrder, ExchangeResult, exchange } from './
 import { type Fault, targetFault } from './fault.ts';
 import type { Headers } from './response-head.ts';
 
-/** A request, and the limits on following it. */
+/** A request and its redirect limit. */
 export interface WebRequest extends ExchangeOrder {
-  /** Most redirects that are followed; one more is a failure. 0: none is followed, and a 3xx is a response like any other. */
+  /**
+   * Maximum number of redirects; one more is a failure. 0: redirects are not followed, and a 3xx is a normal response.
+   */
   readonly redirects: number;
   readonly guard: AddressGuard;
-  /** The authorities that certificates are checked against; called at the first hop that uses https. */
+  /** Returns how certificates are verified; called at the first hop that uses https. */
   readonly trust: () => Trust;
   readonly fresh: boolean;
 }
 
-/** The response that decides, or the fault that prevented it. */
+/** The final response, or the fault that prevented it. */
 export interface WebResponse
   extends Pick<Exchanged, 'statusCode' | 'headers' | 'body' | 'overlong' | 'fault'> {
-  /** Phases of all hops added up; `totalMs` from the first resolution to the deciding headers. */
+  /** The sums of the phases of all hops; `totalMs` is from the first name resolution to the final headers. */
   readonly timing: Timing;
   readonly certificateExpiresAt: number | null;
-  /** What delays of our own event loop may have added to `totalMs`, milliseconds. */
+  /** Time that delays of our own event loop may have added to `totalMs`, milliseconds. */
   readonly lostMs: number;
   /** URL of the last hop. */
   readonly url: string;
 }
 
-/** Before an exchange. */
+/** The result before an exchange. */
 const NOTHING: Exchanged = new ExchangeResult();
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
-/** Not handed on to another origin. */
+/** Headers that are not sent to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 /**
- * Sends the request. Resolves for every outcome of the target. `exchangeOnce` exchanges one request and response; by default that
- * is the lenient reader of checks.
+ * Sends the request. Resolves for every outcome of the target. `exchangeOnce` exchanges one request and response; the
+ * default is the lenient parser of checks.
  */
 export async function sendRequest(
   parts: DialParts,
@@ -108,7 +110,7 @@ export async function sendRequest(
   }
 }
 
-/** The address that a response redirects to; null: it does not, or redirects are not followed. */
+/** The URL that a response redirects to; null: it does not redirect, or redirects are not followed. */
 function redirectOf(request: WebRequest, statusCode: number, headers: Headers): string | null {
   if (request.redirects === 0 || !REDIRECT_CODES.has(statusCode)) return null;
   const { location } = headers;
@@ -121,7 +123,7 @@ function withoutPrivate(headers: readonly string[]): string[] {
   );
 }
 
-/** `Upbeat/<version> (+<siteUrl>)`; what could break the comment or the header is percent-encoded or left out. */
+/** `Upbeat/<version> (+<siteUrl>)`; characters that are invalid in the header are percent-encoded or removed. */
 export function userAgentOf(version: string, siteUrl: string): string {
   const safeUrl = siteUrl.replace(/[^\x21-\x7e]|[()\\]/g, (character) => encodeURIComponent(character));
   const comment = safeUrl.replace(/[()\\]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

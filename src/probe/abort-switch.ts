@@ -1,10 +1,11 @@
-/** Ends deadlines by an abort signal that many attempts share, with one listener for all of them. */
+/** Ends the deadlines of many attempts when their shared abort signal fires, with one listener for all of them. */
 import type { Deadline } from '../outbound/deadline.ts';
 
 /**
- * Makes a switch for `slots` attempts at a time. A listener for each attempt would cost more than the rest of its
- * set-up, and warn of a leak past ten. The deadlines stand in an array: a Set that is added to and deleted from leaves
- * tables behind of which each keeps the next, with all that was in it, until the next full garbage collection.
+ * Creates a switch for `slots` concurrent attempts. A listener for each attempt would cost more than the rest of its
+ * setup, and more than ten would cause a warning about a leak. The deadlines are in an array, because a Set with many
+ * additions and deletions leaves old tables behind: each references the next one, and all that they contain stays in
+ * memory until the next full garbage collection.
  */
 export function createAbortSwitch(slots: number) {
   const tied = new WeakMap<AbortSignal, (Deadline | null)[]>();

@@ -1,6 +1,6 @@
 /**
- * One attempt of a check: what is requested of a service, in which order, and what the response means.
- * The rules are those of decisions, "What a check is".
+ * One attempt of a check: which requests are sent to a service, in which order, and what the responses mean (decisions,
+ * "What a check is").
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget, RunAttempt } from '../domain/check-target.ts';
@@ -27,7 +27,7 @@ import {
   refusesHead,
 } from './response-rules.ts';
 
-/** Settings of a prober: plain data that can be sent to a thread. */
+/** Settings of a prober. Plain data that can be sent to a thread. */
 export interface ProberSettings {
   /** The product's version, for the User-Agent. */
   readonly version: string;
@@ -50,15 +50,15 @@ export interface ProberSettings {
 /** The prober of a thread. */
 export type Prober = ReturnType<typeof createProber>;
 
-/** Redirects that are followed (decisions, "A redirect is followed, at most 5"). */
+/** Maximum number of redirects (decisions, "A redirect is followed, at most 5"). */
 const MAX_REDIRECTS = 5;
-/** `/api/health` is requested again this long after it was found missing. */
-const ASK_HEALTH_AGAIN_MS = HOUR_MS;
-/** Addresses whose parts are remembered. */
-const KNOWN_DESTINATIONS = 8192;
+/** Time until `/api/health` is requested again after it was missing, milliseconds. */
+const HEALTH_RETRY_MS = HOUR_MS;
+/** Maximum number of cached destinations. */
+const MAX_CACHED_DESTINATIONS = 8192;
 
 /**
- * Opens a prober; `onForbidden` is called with addresses that were refused. Throws if a CIDR block or a name server of the
+ * Creates a prober. `onForbidden` is called for each refused address. Throws if a CIDR block or a name server of the
  * settings is invalid.
  */
 export function createProber(
@@ -69,10 +69,10 @@ export function createProber(
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   const guardOf = createTargetGuards(settings);
-  const destinationOf = createDestinationCache(KNOWN_DESTINATIONS);
+  const destinationOf = createDestinationCache(MAX_CACHED_DESTINATIONS);
   const abortSwitch = createAbortSwitch(settings.concurrency);
   const busy = new Uint8Array(settings.concurrency);
-  // Services whose HEAD was met with silence in the attempt before. At most one entry for each service of the thread.
+  // Services whose HEAD got no response in the previous attempt. At most one entry for each service of the thread.
   const unansweredHeads = new Set<number>();
   const userAgent = userAgentOf(settings.version, settings.siteUrl);
   const rootHeaders = ['user-agent', userAgent, 'accept', '*/*'];
@@ -140,7 +140,7 @@ export function createProber(
   const probeRoot = async (run: Run, memory: ProbeMemory): Promise<Attempt> => {
     const { check, serviceId } = run.target;
     const head = run.options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
-    // The attempt before was a HEAD without a response; this one is the re-check by GET.
+    // The previous attempt was a HEAD without a response; this one is the re-check by GET.
     let unanswered = unansweredHeads.delete(serviceId) && !head;
     let response = await sendRequest(
       parts,
@@ -152,7 +152,7 @@ export function createProber(
     if (refused || (head && unanswered && run.deadline.over === null)) {
       response = await sendRequest(parts, run.asked, run.deadline);
     }
-    // Silence has used up the deadline: the re-check tells whether HEAD was the reason.
+    // HEAD without a response has used up the deadline; the re-check shows whether HEAD was the reason.
     const isHeadAlone = head && unanswered && run.deadline.over !== null;
     if (isHeadAlone) unansweredHeads.add(serviceId);
     const headUnproven = isHeadAlone && !memory.headSeen;
@@ -181,7 +181,7 @@ export function createProber(
       return attemptOf(run.startedAt, response, { failure: null, via: 'health', memory });
     const verdict = judgeHealth(response, readBody(response), memory.healthSeen);
     if (verdict.kind === 'missing') {
-      return probeRoot(atRoot(run), { ...memory, askHealthAt: clock.now() + ASK_HEALTH_AGAIN_MS });
+      return probeRoot(atRoot(run), { ...memory, askHealthAt: clock.now() + HEALTH_RETRY_MS });
     }
     const seen = verdict.kind === 'health' && (!memory.healthSeen || memory.askHealthAt !== null);
     return attemptOf(run.startedAt, response, {
@@ -193,7 +193,7 @@ export function createProber(
     });
   };
 
-  /** What an attempt found, from the response that decides (null: nothing was asked) and the judgement over it. */
+  /** Creates the attempt from its final response (null: no request was sent) and the judgement of it. */
   const attemptOf = (startedAt: number, response: WebResponse | null, judgement: Judgement): Attempt => {
     const { failure, reported = null, reportedWord = null, headUnproven = false, via, memory } = judgement;
     const fault = response?.fault ?? null;
@@ -223,14 +223,14 @@ export function createProber(
 
   return {
     runAttempt,
-    /** Closes what is open; attempts still running are not waited for. */
+    /** Closes the resolver. Running attempts are not awaited. */
     async close(): Promise<void> {
       parts.resolver.close();
     },
   };
 }
 
-/** What the steps of one attempt share. */
+/** The shared state of the steps of one attempt. */
 interface Run {
   readonly target: CheckTarget;
   readonly options: AttemptOptions;
@@ -251,7 +251,7 @@ interface Judgement {
 const never = () => false;
 const isSuccess = (statusCode: number) => statusCode >= 200 && statusCode < 300;
 
-/** Whether to request `/api/health`; false while it is known to be missing. */
+/** Whether to request `/api/health`; false until it is retried after it was missing. */
 function healthIsDue(memory: ProbeMemory, now: number): boolean {
   return memory.healthSeen || memory.askHealthAt === null || now >= memory.askHealthAt;
 }
@@ -268,9 +268,9 @@ function readBody(response: WebResponse): HealthBody | null {
 }
 
 /**
- * Makes the guards of services, each by the port at which its check begins (operating, `checks.allowPrivate` and
- * `checks.ports`). The catalogue may name private blocks, and a port of its own in `check.url`. Owners may name neither, unless
- * `ownersMayProbePrivate` opens the blocks to them. Throws where a block cannot be read.
+ * Creates the guards of services, by the port of the first request (operating, `checks.allowPrivate` and
+ * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url`. Services of
+ * owners may use neither, but `ownersMayProbePrivate` allows the blocks. Throws if a block is invalid.
  */
 export function createTargetGuards({
   allowPrivate,

@@ -1,4 +1,4 @@
-/** What a response says about a service, to a root check and to a health check (decisions, "What a check is"). Pure rules. */
+/** Judges the responses to root checks and health checks (decisions, "What a check is"). Pure. */
 import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
 import type { AcceptRule } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
@@ -10,7 +10,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** Whether a bot wall or a rate limit responded: the service is reachable, never down. */
+/** Whether a bot wall or a rate limit responded. The service is then reachable, so it is not down. */
 export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
   if (statusCode === 429) return true;
   const mitigated = headers['cf-mitigated'];
@@ -19,22 +19,22 @@ export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
 }
 
 /**
- * Whether a root check by HEAD is repeated by GET: any 4xx, or 501. A 429 and a bot wall's 403 are no exception:
- * many limits and walls are made for HEAD alone.
+ * Whether a root check by HEAD is repeated by GET: after any 4xx or 501. That includes a 429 and a bot wall's 403,
+ * because many rate limits and bot walls affect only HEAD.
  */
 export function refusesHead({ statusCode }: ResponseHead): boolean {
   return (statusCode >= 400 && statusCode < 500) || statusCode === 501;
 }
 
 /**
- * Whether a request went out over a good connection and no response came back. Where that was a HEAD, GET may fare better:
- * some servers let it hang, close the connection, or answer it with what is no HTTP.
+ * Whether a request over a working connection got no response. GET may work where HEAD does not, because some servers
+ * do not respond to HEAD, close the connection, or send a response that is not HTTP.
  */
 export function isUnanswered({ statusCode, fault }: { statusCode: number; fault: Fault | null }): boolean {
   return statusCode === 0 && fault !== null && fault.suspect === null && fault.failure.phase === 'first_byte';
 }
 
-/** Judges a root check's answer; null: reachable. Without `accept`, errors are 5xx, 404 and 410. */
+/** Judges the response to a root check; null: reachable. If `accept` is null, errors are 5xx, 404 and 410. */
 export function judgeRoot(head: ResponseHead, accept: readonly AcceptRule[] | null): Failure | null {
   const { statusCode } = head;
   if (isBlocked(head)) return null;
@@ -56,27 +56,29 @@ function statusFailure(statusCode: number): Failure {
   return failureOf('status', 'first_byte', { code: 'status', statusCode });
 }
 
-/** Most bytes of a health body that are read, before and after decoding. */
+/** Maximum size of a health body before and after decoding, bytes. */
 export const MAX_HEALTH_BYTES = 65_536;
 
-/** Most characters of a health body's word that are kept; control characters in it become blanks. */
+/**
+ * Maximum length of a status word in a health body, characters; the rest is cut off. Control characters become spaces.
+ */
 const MAX_WORD_LENGTH = 64;
 
-/** The body as far as it was read. */
+/** The body of a health check. */
 export type HealthBody =
   | { readonly kind: 'text'; readonly text: string }
-  /** Longer than may be read; `beginning` tells a page from data. */
+  /** The body is too long. `beginning` distinguishes a page from data. */
   | { readonly kind: 'overlong'; readonly beginning: string }
-  /** In a coding that cannot be undone. */
+  /** The body cannot be decoded. */
   | { readonly kind: 'unreadable' };
 
 /** The outcome of a health check. */
 export type HealthVerdict =
-  /** Reachable behind a bot wall or rate limit; nothing is known of its health. */
+  /** The service is reachable behind a bot wall or rate limit; its health is unknown. */
   | { readonly kind: 'blocked' }
-  /** No health endpoint is there: the root check decides. */
+  /** There is no health endpoint, so the root check decides. */
   | { readonly kind: 'missing' }
-  /** A valid health body, with its word as it said it. `reported` null: judged by latency alone. */
+  /** A valid health body with its original status word. `reported` null: the latency decides. */
   | {
       readonly kind: 'health';
       readonly reported: 'slow' | 'down' | null;
@@ -85,10 +87,13 @@ export type HealthVerdict =
     }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Statuses that mean that there is no health endpoint, until a valid body was seen once. */
+/** Status codes that mean that there is no health endpoint, until a valid health body was seen once. */
 const MISSING_CODES = new Set([404, 405, 410, 501]);
 
-/** Judges a response. `healthSeen`: a valid health body was given once, so that its absence is a failure. */
+/**
+ * Judges the response to a health check. `healthSeen`: a valid health body was seen before, so its absence is a
+ * failure.
+ */
 export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthSeen: boolean): HealthVerdict {
   const { statusCode } = head;
   if (isBlocked(head)) return { kind: 'blocked' };
@@ -97,7 +102,7 @@ export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthS
     return missing ? { kind: 'missing' } : { kind: 'failed', failure: statusFailure(statusCode) };
   }
   if (statusCode >= 300) {
-    // A redirect that leads nowhere: no error status, and no health either.
+    // A redirect that was not followed: neither an error status nor a health body.
     return healthSeen ? { kind: 'failed', failure: statusFailure(statusCode) } : { kind: 'missing' };
   }
   return judgeBody(body ?? { kind: 'text', text: '' }, healthSeen, isPage(head));
@@ -105,7 +110,7 @@ export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthS
 
 function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): HealthVerdict {
   if (body.kind === 'overlong') {
-    // A page longer than may be read is still a page: an application that answers every path with HTML.
+    // A page that is too long is still a page, from an application that responds to every path with HTML.
     const missing = !healthSeen && (page || body.beginning.trimStart().startsWith('<'));
     return missing
       ? { kind: 'missing' }
@@ -131,7 +136,7 @@ function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): Health
   };
 }
 
-/** The `status` of a JSON object; null: not JSON, or without a status that is a string. */
+/** The `status` of a JSON object; null: the text is not JSON, or its status is not a string. */
 function readStatus(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);

@@ -19,10 +19,10 @@ import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
-/** Its module for `import` loads Node's `fetch` and WebSocket through `http`, 6 MB; that for `require` does not. */
+/** Loaded by `require`, because its module for `import` loads `fetch` and WebSocket of Node.js, which take 6 MB. */
 const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
-/** What the application needs. */
+/** Options of the application. */
 export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
@@ -32,23 +32,25 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
     readonly domainsPerAccount: number;
   };
   readonly authenticator: PipelineOptions['authenticator'];
-  /** Where several processes share their rate limits; null: this one counts by itself. Default null. */
+  /**
+   * The server on which processes share their rate limits; null: this process counts its own requests. Default null.
+   */
   readonly limitServer?: LimitServer | null;
-  /** Reads of a registry on a server, for the time in which that is away. Default null: the registry is here. */
+  /** Cached reads of the registry, for when its server is unavailable. Default null: the registry needs no server. */
   readonly kept?: KeptReads | null;
-  /** Whether the site is served; false: only the routes about this process. Default true. */
+  /** Whether the process serves the site; false: only the routes about this process. Default true. */
   readonly serves?: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Requests a minute of an address for pages and what they load. */
+/** Maximum number of requests per minute and address for pages and their files. */
 const PAGES_PER_MINUTE = 600;
-/** Hot routes that skip Koa and its router; the response is the same. */
+/** Hot routes, which bypass Koa and its router; the response is the same. */
 const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 
-/** Makes the application. */
+/** Creates the application. */
 export function createApp(options: AppOptions) {
   const { settings, clock, metrics, log } = options;
   const now = () => clock.now();
@@ -139,7 +141,7 @@ export function createApp(options: AppOptions) {
   );
 
   return {
-    /** For `http.createServer`. */
+    /** The request listener for `http.createServer`. */
     listener(message: IncomingMessage, response: ServerResponse): void {
       const url = message.url ?? '/';
       const mark = url.indexOf('?');
@@ -159,11 +161,11 @@ export function createApp(options: AppOptions) {
         response.destroy();
       });
     },
-    /** Open event streams. */
+    /** Number of open event streams. */
     get openStreams(): number {
       return streams.open;
     },
-    /** Changes the limits while running. */
+    /** Changes the rate limits of the running application. */
     setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void {
       limitsInForce = { ...limitsInForce, anonymousPerMinute, authenticatedPerMinute };
       for (const bucket of [limiters.api, limiters.pictures]) {
@@ -176,10 +178,10 @@ export function createApp(options: AppOptions) {
   };
 }
 
-/** When a client may repeat a write that was refused, seconds. */
+/** When a client may repeat a refused write, seconds. */
 const WRITE_RETRY_SECONDS = 5;
 
-/** The error for a store that takes no writes now (decisions, Keys and limits); null: it is another error. */
+/** The error for a store that accepts no writes now (decisions, Keys and limits); null: it is another error. */
 function explainRefusal(thrown: unknown): HttpError | null {
   const refusal = refusalOf(thrown);
   if (refusal === null) return null;
@@ -233,8 +235,8 @@ const FROM_STATUSES = new Set([
 ]);
 
 /**
- * Adds `Age` (RFC 9111, 5.1) to responses made from statuses, from one second on. A store without an age is always
- * current: it is that of the monitor.
+ * Adds `Age` (RFC 9111, 5.1) to responses made from statuses if they are at least one second old. A store without an
+ * age is the monitor's own and always current.
  */
 function withCopyAge(routes: readonly Route[], { ageMs }: Pick<StatusStore, 'ageMs'>): readonly Route[] {
   if (ageMs === undefined) return routes;

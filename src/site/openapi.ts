@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, gathered from the routes that describe themselves, and where it is served. */
+/** The OpenAPI 3.1 document, collected from the descriptions of the routes, and its own route. */
 import { entityTag } from '../http/conditional.ts';
 import { describeRoutes, type OpenApiDocument } from '../http/openapi.ts';
 import { jsonText, type Route } from '../http/route.ts';
@@ -26,17 +26,17 @@ const TAGS = [
   { name: 'Pictures', description: 'Charts and heat maps.' },
 ];
 
-/** What the document states. */
+/** Sources of the document. */
 export interface OpenApiSources {
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly version: string;
-  /** The limits in force; another object where they changed. */
+  /** Returns the current limits; a new object after each change. */
   readonly limits: () => ApiLimits;
   readonly routes: readonly Route[];
 }
 
-/** The document and its route; the document is made once for each set of limits. */
+/** Creates the document and its route. The document is created once for each set of limits. */
 export function createOpenApi({ siteUrl, version, limits, routes }: OpenApiSources): {
   readonly document: () => OpenApiDocument;
   readonly route: Route;

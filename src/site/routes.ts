@@ -1,4 +1,4 @@
-/** The whole URL table. */
+/** The URL table. */
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
@@ -21,7 +21,7 @@ import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import { createOpenApi } from './openapi.ts';
 import { systemRoutes } from './system.ts';
 
-/** What the routes read from. */
+/** Sources of the routes. */
 export type RouteSources = Omit<
   PageSources &
     EventSources &
@@ -39,7 +39,7 @@ export type RouteSources = Omit<
     /** Without a slash at its end. */
     readonly siteUrl: string;
     readonly intervalMs: number;
-    /** A response that takes longer is slow. */
+    /** Maximum response time of a check that is not slow, milliseconds. */
     readonly slowOverMs: number;
     readonly version: string;
   };
@@ -47,15 +47,15 @@ export type RouteSources = Omit<
   readonly metrics: Metrics;
 };
 
-/** Every route, and the event streams to close when the program stops. */
+/** Creates all routes, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
-  /** Of these, the routes about this process: `/healthz`, `/readyz` and `/metrics`. */
+  /** The routes about this process, which are also in `routes`: `/healthz`, `/readyz` and `/metrics`. */
   readonly ownRoutes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
 } {
   const { directory, status, ownedPages, readiness, metrics, clock, now } = sources;
-  /** Heartbeats arrive by the prober's connection; a copy of statuses knows nothing newer than itself. */
+  /** Heartbeats arrive over the prober's connection. A copy of the statuses knows nothing newer than itself. */
   const listenedAt: ListenedAt = () => {
     const { online, offlineSince } = readiness().prober;
     const copiedAt = now() - (status.ageMs?.() ?? 0);
@@ -97,7 +97,7 @@ export function createRoutes(sources: RouteSources): {
         site.live.close();
       },
     },
-    // Pages come last: some of their paths match those of the API as well.
+    // Pages come last, because some of their paths also match paths of the API.
     routes: [...described, openApi.route, ...ownRoutes, ...site.routes],
     ownRoutes,
   };

@@ -6,12 +6,12 @@ import type { HttpResponse, Route } from '../http/route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
 
-/** Metrics are reused for this many times the time that it took to collect them. */
-const SHOWN_AGAIN = 9;
-/** But for no longer than this, milliseconds. */
-const MAX_SHOWN_MS = 250;
+/** How long metrics are reused, as a multiple of the time that it took to collect them. */
+const REUSE_FACTOR = 9;
+/** Maximum time for which metrics are reused, milliseconds. */
+const MAX_REUSE_MS = 250;
 
-/** The routes. They have no limits, so that what monitors this monitor is never refused. */
+/** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
 export function systemRoutes(
   readiness: () => Readiness,
   metrics: Pick<Metrics, 'contentType' | 'render'>,
@@ -40,8 +40,9 @@ export function systemRoutes(
 }
 
 /**
- * Collects metrics once for all requests of a moment. The cost grows with the number of services, and the route has no
- * limit: however many requests there are, collecting takes a tenth of this thread's time, or runs four times a second.
+ * Collects metrics once for concurrent requests and caches them for a moment. The cost grows with the number of
+ * services, and the route has no rate limit. With the cache, collecting takes at most a tenth of this thread's time or
+ * runs at most four times per second, however many requests there are.
  */
 function createFigures(
   { render }: Pick<Metrics, 'render'>,
@@ -54,7 +55,7 @@ function createFigures(
     const beganAt = monotonic();
     newest = await render();
     const endedAt = monotonic();
-    newestUntil = endedAt + Math.min(MAX_SHOWN_MS, (endedAt - beganAt) * SHOWN_AGAIN);
+    newestUntil = endedAt + Math.min(MAX_REUSE_MS, (endedAt - beganAt) * REUSE_FACTOR);
     return newest;
   };
   return async () => {

@@ -1,4 +1,4 @@
-/** The parameters of a badge's address: variant, window, theme and format. */
+/** The parameters of a badge's URL: variant, window, theme and format. */
 import { parseDuration } from '../domain/durations.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme, type PictureWindow } from '../domain/picture.ts';
 import { enumParameter, readParameters, refuse } from '../http/parameters.ts';
@@ -7,7 +7,7 @@ import { enumParameter, readParameters, refuse } from '../http/parameters.ts';
 export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
 /** What `latency` can show. */
 export const BADGE_MEASURES = ['median', 'p95'] as const;
-/** A picture, or the answer of an endpoint for Shields. */
+/** Formats of a badge: a picture, or the response of an endpoint for Shields. */
 export const BADGE_FORMATS = ['png', 'svg', 'shields'] as const;
 
 /** What a badge shows. */
@@ -21,13 +21,13 @@ export type BadgeFormat = (typeof BADGE_FORMATS)[number];
 export interface BadgeRequest {
   readonly theme: PictureTheme;
   readonly variant: BadgeVariant;
-  /** Of `uptime` and `latency`. */
+  /** The window of `uptime` and `latency`; `status` ignores it. */
   readonly window: PictureWindow;
   readonly measure: BadgeMeasure;
   readonly format: BadgeFormat;
 }
 
-/** The badge without parameters: that of the contract. */
+/** The badge without parameters, which is the badge of the contract. */
 export const DEFAULT_BADGE: BadgeRequest = {
   theme: 'light',
   variant: 'status',
@@ -54,7 +54,7 @@ export const BADGE_QUERY = {
 
 const ENDINGS = new Map<string, BadgeFormat>(Object.entries({ png: 'png', svg: 'svg', json: 'shields' }));
 
-/** Reads a badge's slug, which may end with `.png`, `.svg` or `.json`, and its query. Throws `invalid_parameter`. */
+/** Parses a badge's slug, which may end with `.png`, `.svg` or `.json`, and its query. Throws `invalid_parameter`. */
 export function readBadgeRequest(slug: string, query: string): BadgeRequest & { readonly name: string } {
   const ending = /\.(png|svg|json)$/i.exec(slug)?.[1];
   const name = ending === undefined ? slug : slug.slice(0, -ending.length - 1);

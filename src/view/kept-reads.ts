@@ -1,5 +1,5 @@
 /**
- * Results of registry reads, kept so that endpoints and pages can respond while the registry's server is unavailable. Such
+ * A cache of registry reads, so that endpoints and pages can respond while the registry's server is unavailable. Such
  * responses have an `Age` (RFC 9111, 5.1).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -8,18 +8,18 @@ import { DAY_MS } from '../domain/durations.ts';
 import type { HttpRequest, Route } from '../http/route.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
-/** Keeps reads, and tells how old they are. */
+/** Cached reads and their age. */
 export interface KeptReads {
-  /** Adds `Age` to responses that are made of kept reads. */
+  /** Adds `Age` to responses that use cached reads. */
   withAge(routes: readonly Route[]): readonly Route[];
-  /** Reads what these paths show without parameters, now and every minute: they respond even without an earlier request. */
+  /** Calls the routes of these paths now and every minute, so that they can respond even without an earlier request. */
   keepFresh(routes: readonly Route[], paths: readonly string[]): void;
 }
 
-/** Most rows that are kept of all reads together, about 10 MB; of more, the oldest reads are forgotten. */
+/** Maximum number of rows of all cached reads, about 10 MB; when there are more, the oldest reads are dropped. */
 const MAX_ROWS = 10_000;
 const REFRESH_MS = 60_000;
-/** A number from here on is a time: two reads that differ by less than a day show the same. */
+/** Numbers from here on are times. Reads whose times are on the same day count as the same read. */
 const FIRST_TIME = Date.UTC(2000, 0);
 
 interface KeptRead {
@@ -30,8 +30,8 @@ interface KeptRead {
 }
 
 /**
- * Makes a registry whose methods of these `names` return what they returned before with the same arguments, while its
- * server is away; a read that was never made is refused. The others stay as they are.
+ * Wraps a registry. While its server is unavailable, the methods in `names` return their last result for the same
+ * arguments, or throw if there is none. The other methods are unchanged.
  */
 export function keepReads<Store extends object, Name extends keyof Store & string>(
   store: Store,
@@ -39,7 +39,7 @@ export function keepReads<Store extends object, Name extends keyof Store & strin
   clock: Pick<Clock, 'monotonic' | 'every'>,
 ): { readonly store: Store; readonly kept: KeptReads } {
   const reads = new Map<string, KeptRead>();
-  /** When the oldest kept read of a request was made, monotonic milliseconds; null: it has used none. */
+  /** Time of the oldest cached read that a request used, monotonic milliseconds; null: it used none. */
   const requests = new AsyncLocalStorage<{ oldestMs: number | null }>();
   let rows = 0;
 
@@ -105,7 +105,7 @@ export function keepReads<Store extends object, Name extends keyof Store & strin
       keepFresh(routes, paths) {
         const shown = routes.filter(({ path }) => paths.includes(path));
         const read = async () => {
-          // While the server is away, nothing is read; a request tells of the fault.
+          // Errors are ignored here, because a request reports them.
           for (const route of shown) await Promise.resolve(route.handle(PLAIN)).catch(() => {});
         };
         void read();

@@ -1,4 +1,4 @@
-/** All services in memory, in the orders in which they are asked for; follows the registry's feed of changes. */
+/** All services in memory, sorted and indexed for reads; it follows the registry's feed of changes. */
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
@@ -6,7 +6,7 @@ import { HttpError } from '../http/problem.ts';
 import type { HttpRequest } from '../http/route.ts';
 import type { ServiceChange } from '../store/ports/services.ts';
 
-/** A page of services, and how many there are in all. */
+/** A page of services, and the total number of services. */
 export interface ServicePage {
   readonly services: readonly Service[];
   readonly total: number;
@@ -15,7 +15,7 @@ export interface ServicePage {
 /** The list of services. Reads cost the same with ten services as with a million. */
 export type ServiceDirectory = ReturnType<typeof createServiceDirectory>;
 
-/** Makes an empty directory. */
+/** Creates an empty directory. */
 export function createServiceDirectory() {
   const byId = new Map<number, Service>();
   const bySlug = new Map<string, Service>();
@@ -65,7 +65,7 @@ export function createServiceDirectory() {
         categoryList(service.category).push(service);
       }
     },
-    /** Takes a change; an older revision than the known one changes nothing. */
+    /** Applies a change; an older revision than the known one is ignored. */
     apply({ serviceId, service }: ServiceChange): void {
       const known = byId.get(serviceId);
       if (known !== undefined) {
@@ -79,14 +79,14 @@ export function createServiceDirectory() {
       insertInto(categoryList(service.category), service);
     },
     byId: (serviceId: number): Service | null => byId.get(serviceId) ?? null,
-    /** By slug in any case, or by one that a service had before; null: there is none. */
+    /** The service with a slug or former slug, in any case; null: there is none. */
     bySlug: findBySlug,
     /**
-     * By the name on badges and pages: the catalogue service with that dashed domain, then the catalogue service with
-     * that slug, then the owner service with that slug (decisions, Badge).
+     * The service with a name on badges and pages: the catalogue service with that dashed domain, then the catalogue
+     * service with that slug, then the owner's service with that slug (decisions, Badge). Null: there is none.
      */
     byPageName: findByPageName,
-    /** The service of the catalogue whose domain this is or lies below; null: there is none. */
+    /** The catalogue service whose domain equals this domain or is a parent of it; null: there is none. */
     byCatalogueDomain(domain: string): Service | null {
       for (let at = 0; at !== -1; ) {
         const service = byCatalogueDomain.get(domain.slice(at));
@@ -96,12 +96,12 @@ export function createServiceDirectory() {
       }
       return null;
     },
-    /** The name under which `byPageName` finds this very service. */
+    /** The name by which `byPageName` finds this service. */
     pageName(service: Service): string {
       const dashed = dashDomain(service.domain);
       return findByPageName(dashed)?.id === service.id ? dashed : service.slug;
     },
-    /** A page in the order of slugs, and how many services match in all. */
+    /** A page in the order of slugs, and the total number of matching services. */
     page(category: Category | null, offset: number, limit: number): ServicePage {
       const list = category === null ? sorted : (byCategory.get(category) ?? []);
       return { services: list.slice(offset, offset + limit), total: list.length };
@@ -117,12 +117,12 @@ export function createServiceDirectory() {
   };
 }
 
-/** By slug, code unit by code unit, which is the order of the API. */
+/** Compares by slug in code unit order, the order of the API. */
 function inOrder(a: Service, b: Service): number {
   return a.slug < b.slug ? -1 : a.slug > b.slug ? 1 : 0;
 }
 
-/** The place of a slug in a sorted list: where it stands, or where it would. */
+/** The index of a slug in a sorted list, or the index at which to insert it. */
 function placeOf(list: readonly Service[], slug: string): number {
   let low = 0;
   let high = list.length;
@@ -143,7 +143,7 @@ function removeFrom(list: Service[], service: Service): void {
   if (list[place]?.id === service.id) list.splice(place, 1);
 }
 
-/** The service that a path names. Throws `service_not_found`. */
+/** Finds the service of a path. Throws `service_not_found`. */
 export function findService(directory: ServiceDirectory, { params }: HttpRequest): Service {
   const slug = params.slug ?? '';
   const service = directory.bySlug(slug);

@@ -1,4 +1,4 @@
-/** The list of services narrowed by category, status and text (contract 4.2; decisions, Services). */
+/** The list of services filtered by category, status and text (contract 4.2; decisions, Services). */
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
@@ -7,33 +7,33 @@ import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory, ServicePage } from './service-directory.ts';
 
-/** What a service must be; null: anything. */
+/** Conditions for services; null: any value. */
 export interface ServiceFilter {
   readonly category: Category | null;
   readonly status: ServiceStatus | null;
-  /** A part of the name, the domain or the slug, in any case; blanks around it are ignored, an empty one matches all. */
+  /** A part of the name, domain or slug in any case, without surrounding spaces; empty: all services match. */
   readonly text: string | null;
 }
 
 /** Finds services. */
 export type ServiceSearch = ReturnType<typeof createServiceSearch>;
 
-/** Matches of a filter that were found before. */
+/** Cached matches of a filter. */
 interface FoundList {
   readonly services: readonly Service[];
   readonly directoryVersion: number;
-  /** Null: the filter has no status. */
+  /** Version of the statuses that were searched; null: the filter has no status. */
   readonly statusVersion: number | null;
   /** Monotonic milliseconds. */
   readonly foundMs: number;
 }
 
-/** Filters whose matches are kept, so that clients that poll with the same one cost no search each. */
+/** Maximum number of filters with cached matches, so that clients that poll with the same filter share a search. */
 const MAX_LISTS = 16;
-/** Matches by status are searched anew after this: a copy of the statuses may be replaced without a notification. */
+/** How long matches by status are cached, milliseconds: a copy of the statuses may change without a notification. */
 const MAX_LIST_AGE_MS = 1_000;
 
-/** Makes a search over the directory. A write that was answered is seen by the next search. */
+/** Creates a search over the directory. A search finds every write that was answered before it. */
 export function createServiceSearch(sources: {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
@@ -75,7 +75,7 @@ export function createServiceSearch(sources: {
       const known = readTexts();
       const isMatch = ({ category: its }: Service, place: number) =>
         known[place]?.includes(text) && (category === null || its === category);
-      // A line break parts the names of a service: nothing has one within.
+      // A line break separates the searched texts of a service, so no text contains one.
       found = text.includes('\n') ? [] : directory.all().filter(isMatch);
     }
     return wanted === null ? found : found.filter((service) => statusOf(service) === wanted);
@@ -102,7 +102,7 @@ export function createServiceSearch(sources: {
       (list.statusVersion === statusVersion && monotonic() - list.foundMs < MAX_LIST_AGE_MS));
 
   return {
-    /** A page of the matches in the order of slugs, and how many match in all. */
+    /** A page of the matches in the order of slugs, and the total number of matches. */
     page({ category, status: wanted, text }: ServiceFilter, offset: number, limit: number): ServicePage {
       const folded = text === null ? '' : foldText(text).trim();
       const filter = { category, status: wanted, text: folded === '' ? null : folded };
@@ -118,13 +118,13 @@ export function createServiceSearch(sources: {
   };
 }
 
-/** Characters that a text may have without any of them needing Unicode's rules. */
+/** A text that needs no Unicode rules. */
 const IS_ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Folds the case of `text` in the forms of NFKC: "STRASSE" equals "straße", and a letter with its combining accent
- * equals the composed one. Accents are kept. Lower, upper and lower again is Unicode's full case folding, but for the
- * Greek final sigma.
+ * Folds the case of `text` after NFKC normalization: "STRASSE" equals "straße", and a letter with a combining accent
+ * equals the composed letter. Accents are kept. Lower, upper and again lower case is Unicode's full case folding,
+ * except for the Greek final sigma.
  */
 export function foldText(text: string): string {
   if (IS_ASCII.test(text)) return text.toLowerCase();
@@ -138,8 +138,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The searched text of a service, folded: name, domain (an internationalised one also as people write it) and
- * slug, each on a line, so that no match spans two of them.
+ * The searched text of a service, folded: name, domain (an internationalized one also in Unicode) and slug, each on its
+ * own line, so that no match spans two of them.
  */
 function searchTextOf({ name, domain, slug }: Pick<Service, 'name' | 'domain' | 'slug'>): string {
   const written = domain.includes('xn--') ? `${domain}\n${domainToUnicode(domain)}` : domain;

@@ -1,4 +1,4 @@
-/** What most routes read from. */
+/** Sources of most routes. */
 import type { Service } from '../domain/service.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
@@ -6,7 +6,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import type { ListenedAt } from './staleness.ts';
 
-/** Each route names the parts that it reads: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
+/** Each route declares the members that it uses: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
 export interface SiteSources {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;

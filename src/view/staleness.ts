@@ -3,17 +3,17 @@ import type { CurrentStatus } from '../domain/current.ts';
 import { silenceOf } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 
-/** How often a service is expected to be seen, milliseconds; one that sends heartbeats may have a period of its own. */
+/** Expected time between two checks or heartbeats of a service, milliseconds; heartbeats may have their own period. */
 export function intervalOf({ check }: Service, intervalMs: number): number {
   return check.kind === 'heartbeat' ? Math.max(intervalMs, silenceOf(check, 0)) : intervalMs;
 }
 
-/** When the monitor last listened for heartbeats, epoch milliseconds: now, while it listens. */
+/** Returns when the monitor last listened for heartbeats, epoch milliseconds; while it listens, that is now. */
 export type ListenedAt = () => number;
 
 /**
- * When a service was last seen, epoch milliseconds: at its last check; where it is down by silence, as long as the
- * monitor listens. Null: never checked.
+ * When a service was last seen, epoch milliseconds: at its last check or heartbeat. If it is down because of a missed
+ * heartbeat, the last time at which the monitor listened. Null: never checked.
  */
 export function seenAt({ latest }: CurrentStatus, listenedAt: ListenedAt): number | null {
   if (latest === null) return null;

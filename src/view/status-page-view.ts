@@ -1,4 +1,4 @@
-/** What an owner's status page shows now: its services with their standing, in the order that the owner chose. */
+/** The content of an owner's status page: its services with their standing, in the owner's order. */
 
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
@@ -13,12 +13,12 @@ import type { ServiceDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
-/** The part of the registry that pages are read from. */
+/** The part of the registry that status pages use. */
 export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
   Pick<IncidentStore, 'incidentsOfServices'>;
 
-/** What a page is read from. */
+/** Sources of a status page. */
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
@@ -29,26 +29,26 @@ export interface ListedService {
   readonly service: Service;
   readonly current: CurrentStatus;
   readonly standing: PageStanding;
-  /** It was last seen longer than two intervals ago. */
+  /** Whether the service was last seen more than two intervals ago. */
   readonly stale: boolean;
 }
 
-/** A page as it is at one moment. */
+/** A page at one moment. */
 export interface PageView {
   readonly page: OwnedPage;
   readonly groups: readonly { readonly name: string; readonly services: readonly ListedService[] }[];
   /** Every service of the page. */
   readonly services: readonly ListedService[];
   readonly verdict: PageVerdict;
-  /** Planned and running ones by their start. */
+  /** Planned and running maintenances by their start. */
   readonly maintenances: readonly Maintenance[];
-  /** When it was read, epoch milliseconds. */
+  /** When the page was read, epoch milliseconds. */
   readonly at: number;
 }
 
 const MAX_MAINTENANCES = 20;
 
-/** Reads the page with that slug, in any case; null: there is none. */
+/** Reads the page with a slug, in any case; null: there is none. */
 export async function readPageView(slug: string, sources: PageViewSources): Promise<PageView | null> {
   const reading = readPageSlug(slug);
   const page = reading.ok ? await sources.pages.findPage(reading.value) : null;
@@ -79,23 +79,23 @@ export async function readPageView(slug: string, sources: PageViewSources): Prom
 }
 
 /**
- * A service that an account may show: one of the catalogue, or its own. One that was removed, or that another account
- * has verified since, is left out until it is back.
+ * Finds a service that an account may show: one of the catalogue, or its own. Null: the service was removed, or another
+ * account has verified its domain since.
  */
 export function findListed(directory: ServiceDirectory, accountId: number, id: number): Service | null {
   const service = directory.byId(id);
   return service !== null && isListable(service, accountId) ? service : null;
 }
 
-/** Which incidents of a page are asked for. */
+/** Filters for the incidents of a page. */
 export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
 
-/** The address of a logo: another picture has another one. */
+/** The path of a logo. It contains the mark, so that each logo has its own URL. */
 export function logoPath(slug: string, mark: string): string {
   return `/p/${slug}/logo?v=${mark}`;
 }
 
-/** A filter as the registry reads it. */
+/** Converts a filter for the registry. */
 export function readFilter(filter: string): { readonly running?: boolean } {
   return filter === 'all' ? {} : { running: filter === 'running' };
 }

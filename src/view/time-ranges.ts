@@ -1,16 +1,16 @@
-/** The ranges of time that a service's page shows response times of, and their buckets. */
+/** The time ranges of the response times on a service's page, and their buckets. */
 
 import { DAY_MS, HOUR_MS } from '../domain/durations.ts';
 import type { Bucket } from '../domain/sample.ts';
 import { enumParameter } from '../http/parameters.ts';
 
-/** The ranges in the order of their links, as `?range=` names them. */
+/** The values of `?range=`, in the order of their links. */
 export const RANGE_NAMES = ['24h', '7d', '30d', '90d', '1y'] as const;
 
-/** A range of time. */
+/** A time range. */
 export type RangeName = (typeof RANGE_NAMES)[number];
 
-/** Width of a bucket, and how many there are: enough to see a shape, few enough for a telephone. */
+/** Width and number of buckets: enough for a curve, and few enough for a phone. */
 const RANGES: Readonly<Record<RangeName, { readonly stepMs: number; readonly buckets: number }>> = {
   '24h': { stepMs: HOUR_MS / 4, buckets: 96 },
   '7d': { stepMs: HOUR_MS, buckets: 168 },
@@ -19,7 +19,7 @@ const RANGES: Readonly<Record<RangeName, { readonly stepMs: number; readonly buc
   '1y': { stepMs: 2 * DAY_MS, buckets: 183 },
 };
 
-/** Steps of a closer look, milliseconds. */
+/** Steps of {@link closeUp}, milliseconds. */
 const FINE_STEPS_MS = [1, 5, 15, 60, 300, 900, 3_600, 21_600, 43_200, 86_400].map(
   (seconds) => seconds * 1_000,
 );
@@ -37,15 +37,18 @@ export interface Window {
   readonly stepMs: number;
 }
 
-/** The buckets of a range that ends at `now`. They start at multiples of their width, so that a reload moves none. */
+/**
+ * The buckets of a range that ends at `now`. They start at multiples of their width, so that a reload does not move
+ * them.
+ */
 export function windowOf(range: RangeName, now: number): Window {
   const { stepMs, buckets } = RANGES[range];
   return alignedWindow(stepMs, buckets, now);
 }
 
 /**
- * The window from the first known bucket on, in finer steps; null: the range is known for a third of its length, or
- * there is nothing in it. A new service shows more than a dot at the edge.
+ * The window from the first known bucket on, in finer steps, so that the chart of a new service is more than a dot at
+ * the edge. Null: at least a third of the range is known, or nothing of it.
  */
 export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: number): Window | null {
   const first = buckets.findIndex(({ count }) => count > 0);
@@ -58,18 +61,18 @@ export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: 
   return { from: Math.floor(from / stepMs) * stepMs, to: window.to, stepMs };
 }
 
-/** The UTC days up to and with that of `now`. */
+/** The UTC days up to and including that of `now`. */
 export function daysUntil(now: number, days: number): Window {
   return alignedWindow(DAY_MS, days, now);
 }
 
-/** The hours that make 24 hours up to `now`, not cut to whole ones: what "up in 24 hours" speaks of. */
+/** The 24 hours up to `now`, not rounded to whole hours: the window of "up in 24 hours". */
 export function lastDay(now: number): Window {
   return { from: now - DAY_MS, to: now, stepMs: DAY_MS };
 }
 
 function alignedWindow(stepMs: number, buckets: number, now: number): Window {
   const last = Math.floor(now / stepMs) * stepMs;
-  // At the very start of a bucket it is still empty, and a window must not be.
+  // At the start of a bucket, the window would be empty, which is not allowed.
   return { from: last - (buckets - 1) * stepMs, to: Math.max(now, last + 1), stepMs };
 }

@@ -21,7 +21,7 @@ import type { AssetAddresses } from './parts/assets.ts';
 import { badgeQuery, badgeSnippets, badgeUrl } from './parts/badge-snippets.ts';
 import { type RenderPage, renderMissing } from './parts/views.ts';
 
-/** What the pages read from. */
+/** Sources of the pages. */
 export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'status' | 'siteUrl'>;
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
@@ -64,7 +64,7 @@ export function badgeBuilder(
   ];
 }
 
-/** The choices, each with its texts; what only some variants know is marked with them. */
+/** The fields of the form with their texts. A field that only some variants have is marked with these variants. */
 function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
   const field = <Word extends string>(
     name: keyof BadgeRequest,
@@ -112,7 +112,7 @@ function findServices(directory: ServiceDirectory, query: string, asked: BadgeRe
   };
 }
 
-/** The choice as the form would send it, to be kept from service to service. */
+/** The query string of the form, which links to other services keep. */
 function formQuery(asked: BadgeRequest): string {
   const query = badgeQuery(asked);
   const format = asked.format === 'png' ? '' : `format=${asked.format}`;
@@ -134,14 +134,14 @@ function viewBadge(
     page,
     alt,
     theme: asked.theme,
-    // Our own picture in place of that of Shields: a page of this site loads nothing from other sites.
+    // Our own picture instead of the one by Shields, because pages of this site load nothing from other sites.
     picture: pictureOf(page, { ...asked, format: asked.format === 'png' ? 'png' : 'svg' }),
     endpoint: asked.format === 'shields' ? badgeUrl(place) : null,
     snippets: badgeSnippets(place, alt),
   };
 }
 
-/** A badge of each kind, of the first service that is up; where none is, of the first. */
+/** Examples of each variant: badges of the first service that is up, or of the first service if none is up. */
 function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['badges']) {
   const listed = directory.all().filter(({ verified }) => verified);
   const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
@@ -158,7 +158,7 @@ function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['
   });
 }
 
-/** The badge for this site's own pages: it uses up no limit of their readers. */
+/** The URL of the badge for pages of this site, which does not count against the rate limit of pictures. */
 function pictureOf(page: string, request: BadgeRequest): string {
   const query = formQuery(request);
   return `/badges/${encodeURIComponent(page)}/picture${query === '' ? '' : `?${query}`}`;

@@ -9,11 +9,11 @@ import { chooseLanguage } from './language/language.ts';
 import { escapeMarkup } from './language/phrase.ts';
 import type { RenderPage } from './parts/views.ts';
 
-/** What the page describes. */
+/** Sources of the page. */
 export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
-  /** The OpenAPI document; another object where it changed. */
+  /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;
-  /** The limits in force. */
+  /** Returns the current limits. */
   readonly limits: () => ApiLimits;
 }
 
@@ -54,7 +54,7 @@ function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimi
   };
 }
 
-/** A description as markup: escaped, with what stands between backticks as code. */
+/** Converts a description to markup: escaped, with the text between backticks as code. */
 function markCode(text: string): string {
   return escapeMarkup(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
@@ -93,7 +93,7 @@ function describePosting(operation: OpenApiOperation, path: string, siteUrl: str
       `-d '${JSON.stringify(example)}'`,
     ].join(' \\\n  '),
     inputs: [],
-    // A key has no place in a page.
+    // The page does not ask for keys.
     triable: false,
     answers: answersOf(operation),
   };

@@ -1,4 +1,4 @@
-/** The pages and what they load. */
+/** The routes of the pages and their files. */
 
 import type { Clock } from '../clock.ts';
 import { withCompression } from '../http/compression.ts';
@@ -20,23 +20,23 @@ import { type IncidentPageSources, incidentPage } from './service/incident-page.
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
 
-/** What pages read from. */
+/** Sources of the pages. */
 export type PageSources = Omit<
   HomeSources & ServicePageSources & IncidentPageSources & DocsSources & LiveChangeSources & ViewSources,
   'changes' | 'assets'
 > & {
-  /** What the dashboard of owners works on; null: this site has none. */
+  /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
     'providers' | 'sessions' | 'proofs' | 'registry' | 'samples'
   > | null;
-  /** Where status pages of owners are; null: this site has none. */
+  /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Every page, and the streams of pages that are open, which must be ended at the stop. */
+/** Creates the routes of all pages, and the streams of open pages, which must be closed when the program stops. */
 export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
   const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });

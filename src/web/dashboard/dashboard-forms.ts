@@ -1,6 +1,6 @@
 /**
- * What the pages of the dashboard share: their sources, and forms. A form makes a change and leads back to its page, or
- * shows the page with what is refused.
+ * The common parts of the dashboard's pages: their sources and forms. A form makes a change and redirects to its page,
+ * or shows the page with the refusals.
  */
 import type { Outcome } from '../../app/change.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
@@ -21,7 +21,7 @@ import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
-/** What the dashboard reads and changes. */
+/** Sources of the dashboard. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
     KeyStore &
@@ -38,15 +38,15 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly limits: () => ApiLimits;
 }
 
-/** Shows a page of the account, or why a form is refused. */
+/** Renders a page of the account, also with the problems of a refused form. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
-/** What the changes that an owner makes by forms need (`src/app/`). */
+/** The context of changes that an owner makes by forms (`src/app/`). */
 export function changeContext({ registry, directory, proofs, now }: DashboardSources) {
   return { registry, proofs, now, findService: directory.bySlug, resolve: proofs.addresses };
 }
 
-/** The owner who is signed in. */
+/** The signed-in owner. */
 export function ownerOf({ accountId }: Visitor) {
   return { role: 'owner', accountId } as const;
 }
@@ -57,7 +57,9 @@ export type FormFields = ReadonlyMap<string, string>;
 /** Problems by the name of their field, in the language of the page; `form` concerns the form as a whole. */
 export type FormProblems = Readonly<Record<string, string>>;
 
-/** What a form comes to: a response, a change, or problems that no change has, such as a missing confirmation. */
+/**
+ * The outcome of a form: a response, the outcome of a change, or problems of the form such as a missing confirmation.
+ */
 export type FormOutcome = HttpResponse | Outcome<unknown> | { readonly problems: FormProblems };
 
 /** A form that was refused. */
@@ -73,10 +75,10 @@ export interface DashboardForm<Subject> {
   readonly path: string;
   /** Name of the form on its page. */
   readonly name: string;
-  /** Finds the subject; throws where the account has none. */
+  /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
   readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
-  /** The path to go back to after the change. */
+  /** Path of the redirect after the change. */
   readonly back: (subject: Subject, fields: FormFields) => string;
   /** The page of the form with its problems. */
   readonly page: (
@@ -86,7 +88,7 @@ export interface DashboardForm<Subject> {
   ) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** The route of a page for a signed-in visitor; any other is sent to the sign-in. */
+/** The route of a page for signed-in visitors; other visitors are redirected to the sign-in page. */
 export function visitorRoute(
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
   path: string,
@@ -123,7 +125,7 @@ export function formRoute<Subject>(
   };
 }
 
-/** Makes the routes of the forms of a page about the account itself. `page` is the page with a form that was refused. */
+/** Creates the routes of the forms of a page about the account itself. `page` renders it with a refused form. */
 export function visitorForms(
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
   path: string,
@@ -149,7 +151,7 @@ export function describeRefusals(
   return Object.fromEntries(refusals.map(({ field, refusal }) => [field ?? 'form', describe(refusal)]));
 }
 
-/** The outcome with other names for the fields that it names, where a form calls them otherwise. */
+/** Renames the fields of an outcome for a form that has other names for them. */
 export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<string, string>>): Outcome<T> {
   if (outcome.ok) return outcome;
   const refusals = outcome.refusals.map(({ field, refusal }) => ({
@@ -159,15 +161,15 @@ export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<stri
   return { ok: false, refusals };
 }
 
-/** The forms of a page as its template reads them. */
+/** The forms of a page for its template. */
 export function viewForms(refused: RefusedForm | null) {
   const [first] = Object.keys(refused?.problems ?? {});
   const problemOf = (form: string, field: string) =>
     refused?.form === form ? (refused.problems[field] ?? null) : null;
   return {
-    /** A problem that concerns no field; null: there is none. */
+    /** The problem of the form as a whole; null: there is none. */
     problem: refused?.problems.form ?? null,
-    /** The input of a field, or its value otherwise. */
+    /** The input of a refused field, or `otherwise`. */
     typed: (form: string, field: string, otherwise = '') =>
       refused?.form === form ? (refused.typed.get(field) ?? otherwise) : otherwise,
     /** Attributes of a field with a problem, markup. */

@@ -35,7 +35,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   const { registry, directory, status, samples, proofs, siteUrl } = sources;
   const context = changeContext(sources);
 
-  /** The account's own service. A service of another account is not found. */
+  /** Finds a service of the account. Services of other accounts are not found. */
   const find = ({ params }: HttpRequest, { accountId }: Visitor): Service => {
     const service = directory.bySlug(params.slug ?? '');
     if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');
@@ -95,7 +95,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       page,
     });
 
-  /** These forms have no fields: what is refused concerns them as a whole. */
+  /** These forms have no fields, so refusals concern the form as a whole. */
   const setPaused = async ({ slug }: Service, session: Visitor, paused: boolean) =>
     renameFields(await changeService(context, ownerOf(session), slug, { paused }), { name: 'form' });
 

@@ -35,7 +35,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, siteUrl } = sources;
   const context = changeContext(sources);
 
-  /** The account's own page. A page of another account is not found. */
+  /** Finds a status page of the account. Pages of other accounts are not found. */
   const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<OwnedPage> => {
     const slug = (params.slug ?? '').toLowerCase();
     const page = await registry.findPage(slug);
@@ -77,7 +77,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     );
   };
 
-  /** `anchor`: where on the page its owner was. */
+  /** Creates the route of a form. `anchor` is the part of the editor that contains it. */
   const form = (name: string, anchor: string, take: DashboardForm<OwnedPage>['take']): Route =>
     formRoute(sources, {
       path: `${PAGES_PATH}/:slug/${name}`,
@@ -132,7 +132,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       bucket: 'pages',
       anyMethod: true,
       async handle(request) {
-        // Without a session there is nothing to upload to.
+        // An upload requires a session.
         const signedIn = await findSession(request, sources);
         if (signedIn === null) return seeOther('/sign-in');
         if (request.method === 'POST') return await takeLogo(request, signedIn);
@@ -153,7 +153,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     const page = await find(request, signedIn);
     const showRefused = (outcome: Refused) =>
       editor(page, signedIn, { problems: describeRefusals(outcome, signedIn) });
-    // A body that was too large to read has no token to verify; the response changes nothing.
+    // A body that was too large has no token to verify. The response changes nothing.
     if (upload.tooLarge)
       return showRefused(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
     const { session } = await requireForm(request, sources, async () => upload.fields);
@@ -171,7 +171,7 @@ interface EditorState {
   readonly typed: FormFields;
 }
 
-/** The editor again, at the place where its owner was, with the same search. */
+/** The path of the editor with the same anchor and search. */
 function editorPath({ slug }: OwnedPage, anchor: string, fields: FormFields = new Map()): string {
   const search = fields.get('q') ?? '';
   const query = search === '' ? '' : `?${new URLSearchParams({ q: search })}`;
@@ -212,8 +212,9 @@ function readStep(
 const MAX_RESULTS = 12;
 
 /**
- * Services that the page's account may show and that are not on it yet, whose name, domain or slug holds the text. The
- * account's own stand first, then those that begin with it; at most 12, and how many more there are.
+ * Finds services that the account may show and that are not on the page yet, whose name, domain or slug contains the
+ * text. The account's own services come first, then those that begin with the text. Returns at most 12, and the number
+ * of others.
  */
 function findServices(
   directory: ServiceDirectory,

@@ -1,4 +1,4 @@
-/** `/dashboard/pages`: the status pages of an account, and the form that makes one. */
+/** `/dashboard/pages`: the status pages of an account, and the form that creates one. */
 
 import { addStatusPage } from '../../app/status-pages.ts';
 import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
@@ -16,7 +16,7 @@ import {
 } from './dashboard-forms.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
-/** Where the pages of an account are edited. */
+/** Path of the status pages of an account. */
 export const PAGES_PATH = '/dashboard/pages';
 
 /** The routes. */

@@ -11,7 +11,7 @@ import type { AccountStore } from '../../store/ports/accounts.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
-/** What signing in needs. */
+/** Sources of the pages. */
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
@@ -22,9 +22,9 @@ export interface SignInSources {
   readonly log: Log;
 }
 
-/** Where people land after signing in. */
+/** Path of the page after signing in. */
 const HOME = '/dashboard';
-/** Maximum time between the redirect to the provider and its callback. */
+/** Maximum time between the redirect to the provider and its callback, seconds. */
 const FLOW_SECONDS = 600;
 const FLOW_MARK = 'flow.';
 
@@ -39,7 +39,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
   const page = (request: HttpRequest, problem: string | null, status = 200): HttpResponse => {
     const language = languageOf(request);
-    // The request that failed cannot be repeated; the page in another language is the one before it.
+    // A failed request cannot be repeated, so the page has no links to other languages.
     const choices = problem === null ? language.choices : [];
     const answer = render(
       './sign-in',
@@ -71,7 +71,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         try {
           const { url, flow } = await provider.begin(redirectUri(provider));
           const begun = Buffer.from(JSON.stringify([provider.id, flow, now()])).toString('base64url');
-          // A visitor who follows a link here stays signed in until a new sign-in succeeds: the session is kept with it.
+          // The cookie keeps the session, so that the visitor stays signed in until a new sign-in succeeds.
           const { token } = readCookie(cookie.read(request.headers.cookie));
           const value = FLOW_MARK + begun + (token === '' ? '' : `.${token}`);
           const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
@@ -92,7 +92,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const account = await registry.ensureIdentity(identity, now());
-          // A new token at every sign-in, so that one that was planted before is worthless (session fixation).
+          // Every sign-in gets a new token, so that a token that was planted before is worthless (session fixation).
           const { token } = await sessions.open(account.id);
           await sessions.end(known.token);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
@@ -138,15 +138,15 @@ export async function findSession(
   return session === null ? null : { ...session, language: languageOf(request) };
 }
 
-/** The language of a page. The answer to a form has no address, and so none in another language. */
+/** The language of a page. The response to a form has no URL, so it has no links to other languages. */
 function languageOf(request: HttpRequest): ChosenLanguage {
   const language = chooseLanguage(request);
   return request.method === 'POST' ? { ...language, choices: [] } : language;
 }
 
 /**
- * Takes a POST of a signed-in person's own form, which `read` reads: by default one without files. Throws an HttpError
- * for anything else.
+ * Accepts a POST of a form by the signed-in visitor and parses it by `read`, by default as a form without files. Throws
+ * an HttpError for anything else.
  */
 export async function requireForm(
   request: HttpRequest,
@@ -170,7 +170,7 @@ export async function requireForm(
   return { session: visitor, token, form };
 }
 
-/** The contents of the cookie: a sign-in in progress, and a session. Empty: there is none. */
+/** The content of the cookie: a sign-in in progress and a session, each empty if there is none. */
 function readCookie(value: string): { readonly flow: string; readonly token: string } {
   if (!value.startsWith(FLOW_MARK)) return { flow: '', token: value };
   const [flow = '', token = ''] = value.slice(FLOW_MARK.length).split('.');
@@ -185,7 +185,7 @@ function readFlow(text: string, provider: string, now: number): SignInFlow | nul
       Partial<SignInFlow> | null,
       unknown,
     ];
-    // A cookie with a session is kept for longer than a sign-in may take.
+    // A cookie with a session may be older than a sign-in may take.
     if (typeof at !== 'number' || now - at > FLOW_SECONDS * 1_000) return null;
     const { state, nonce, codeVerifier } = flow ?? {};
     const whole = [state, nonce, codeVerifier].every((part) => typeof part === 'string');

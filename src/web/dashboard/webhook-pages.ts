@@ -25,7 +25,7 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
-/** Accounts that are remembered; of more, the oldest are forgotten. */
+/** Maximum number of accounts whose requests are counted; when there are more, the oldest are dropped. */
 const MAX_ACCOUNTS = 10_000;
 
 /** The routes. */

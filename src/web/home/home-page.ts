@@ -1,6 +1,6 @@
 /**
- * The home page: a search, services that are down or slow, recent incidents, then all services by category; and
- * `/search.json`, the index for its search as one types.
+ * The home page: a search, services that are down or slow, recent incidents, then all services by category. And
+ * `/search.json`, the index for the search as the reader types.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -27,7 +27,7 @@ import type { RenderPage } from '../parts/views.ts';
 import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
 import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
-/** What the page is made of. */
+/** Sources of the page. */
 export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteUrl'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   readonly changes: LiveChanges;
@@ -39,9 +39,9 @@ const QUERY = {
   category: enumParameter(['', ...CATEGORIES], 'Only this category.', ''),
   status: enumParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
 };
-const INCIDENTS_SHOWN = 6;
-/** Incidents that are read; those that the page shows already are left out. */
-const INCIDENTS_READ = 30;
+const MAX_INCIDENTS_SHOWN = 6;
+/** Maximum number of incidents that are read, of which some are left out because the page shows them elsewhere. */
+const MAX_INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
@@ -53,11 +53,12 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
       const language = chooseLanguage(request);
       const filter = readFilter(request.query);
       const isAll = filter.text === '' && filter.category === '' && filter.status === '';
-      // A search shows services, not incidents.
+      // The results of a search are services, not incidents.
       const incidents = isAll
-        ? await registry.listIncidents({ verifiedOnly: true, limit: INCIDENTS_READ, offset: 0 })
+        ? await registry.listIncidents({ verifiedOnly: true, limit: MAX_INCIDENTS_READ, offset: 0 })
         : [];
-      // Read together, without a pause: a page knows up to which change it is true.
+      // The position and the statuses are read without an await in between, so that the page is current up to the
+      // position.
       const position = changes.position();
       const shown = readHomeView(directory, status, filter);
       const all = SERVICE_STATUSES.reduce((sum, word) => sum + shown.counts[word], 0);
@@ -86,8 +87,8 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
         troubled: viewTroubled(shown, sources, language),
         monitor: viewMonitor(sources, language),
         incidents: incidents
-          .filter((incident) => !isToldAbove(incident, shown))
-          .slice(0, INCIDENTS_SHOWN)
+          .filter((incident) => !isListedAbove(incident, shown))
+          .slice(0, MAX_INCIDENTS_SHOWN)
           .flatMap((incident) => {
             const service = directory.byId(incident.serviceId);
             if (service === null) return [];
@@ -107,12 +108,12 @@ function readFilter(query: string): HomeFilter {
   return { text: q.trim(), category, status };
 }
 
-/** Own incidents of services that are down or slow now are in the list of these services already. */
-function isToldAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: HomeView): boolean {
+/** Whether an own incident is of a service that is down or slow now, which the page already lists. */
+function isListedAbove({ source, resolvedAt, serviceId }: Incident, { troubled }: HomeView): boolean {
   return source === 'own' && resolvedAt === null && troubled.some(({ service }) => service.id === serviceId);
 }
 
-/** An incident as a row; where its title begins with the service's name, nothing else names it. */
+/** An incident as a row. The row does not repeat the service's name if the title begins with it. */
 function viewIncident(
   { id, title, status, severity, startedAt, resolvedAt }: Incident,
   service: { readonly name: string; readonly page: string },
@@ -135,17 +136,17 @@ function viewIncident(
   };
 }
 
-/** How long an index is cached, milliseconds. */
-const KEPT_MS = 1_000;
+/** How long the index is cached, milliseconds. */
+const MAX_INDEX_AGE_MS = 1_000;
 
-/** What the index is made of. */
+/** Sources of the index. */
 export interface SearchIndexSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** The route. Its entity tag changes with the list and with any status. */
+/** The route of the search index. Its entity tag changes with the list of services and with each status. */
 export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
   let kept: { readonly until: number; readonly body: string } | null = null;
   const make = () => {
@@ -162,7 +163,7 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
     bucket: 'pages',
     handle() {
       const now = clock.monotonic();
-      if (kept === null || kept.until <= now) kept = { until: now + KEPT_MS, body: make() };
+      if (kept === null || kept.until <= now) kept = { until: now + MAX_INDEX_AGE_MS, body: make() };
       return jsonText(kept.body);
     },
   };

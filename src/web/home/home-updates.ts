@@ -12,10 +12,10 @@ import { explainStatus, pillMarkup } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
-/** The most rows that the list of services that are down or slow shows; the rest is counted. */
+/** Maximum number of rows in the list of services that are down or slow; of the others only the number is shown. */
 const MAX_TROUBLED_SHOWN = 24;
 
-/** What the updates are made of. */
+/** Sources of the updates. */
 export interface HomeUpdateSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
@@ -23,7 +23,7 @@ export interface HomeUpdateSources {
   readonly readiness: () => Readiness;
 }
 
-/** What the state of the monitor is read from. */
+/** Sources of the state of the monitor. */
 type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */
@@ -45,12 +45,12 @@ export function viewTroubled(shown: HomeView, sources: MonitorSources, language:
           : phraseOf`${texts.home.began(time(current.since))}, ${texts.home.lasting(lasting(current.since))}`,
     })),
     more: hidden.length === 0 ? null : texts.home.more(hidden.length, formats.number(hidden.length)),
-    // Slow services come last: if all that are down are shown, the rest are slow.
+    // Slow services come last, so if all services that are down are shown, the others are slow.
     moreStatus: hidden[0]?.current.status ?? 'down',
   };
 }
 
-/** The text in place of an empty list; it says that all is well only if that is known. Empty if the list has rows. */
+/** The text for an empty list. It says that all services work only if that is known. Empty if the list has rows. */
 function describeCalm(
   { troubled, watched, checked }: HomeView,
   { changes, readiness }: MonitorSources,
@@ -118,7 +118,7 @@ export function monitorUpdate(
   const away = viewAway(sources.readiness(), language);
   return {
     html: {
-      // The text in place of an empty list depends on the monitor.
+      // The text for an empty list depends on the monitor.
       calm: escapeMarkup(
         describeCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
       ),

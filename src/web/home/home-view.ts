@@ -1,4 +1,4 @@
-/** The services as the home page shows them: counts by status, services that are down or slow, and all by category. */
+/** The services of the home page: counts by status, services that are down or slow, and all services by category. */
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
 import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
@@ -10,14 +10,14 @@ import type { ServiceDirectory } from '../../view/service-directory.ts';
 /** A service of the home page. */
 export interface HomeEntry {
   readonly service: Service;
-  /** As the page shows it, an owner's with its domain. */
+  /** The displayed name; for a service of an owner it includes the domain. */
   readonly name: string;
   /** The name of its page. */
   readonly page: string;
   readonly current: CurrentStatus;
 }
 
-/** Which services match. */
+/** A filter of services. */
 export interface HomeFilter {
   /** Part of a name or domain, in any case; empty: any. */
   readonly text: string;
@@ -27,10 +27,10 @@ export interface HomeFilter {
   readonly status: ServiceStatus | '';
 }
 
-/** What the home page shows of the services. */
+/** The services of the home page. */
 export type HomeView = ReturnType<typeof readHomeView>;
 
-/** Everything. */
+/** The filter that matches all services. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 
 /** Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). */
@@ -60,23 +60,25 @@ export function readHomeView(
     const entry = { service, name: fullName(service), page: directory.pageName(service), current };
     total += 1;
     getOrInsert(byCategory, service.category, () => []).push(entry);
-    // The last status of a paused service is not current (as on status pages).
+    // The status of a paused service is not current (as on status pages).
     if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
   }
   return {
-    /** Over all services, matching or not. */
+    /** Number of services by status, matching or not. */
     counts,
-    /** Matching services that are watched and down, then those that are slow, the newest change first. */
+    /**
+     * Matching services that are not paused: those that are down, then those that are slow, the newest change first.
+     */
     troubled: troubled.sort(worstFirst),
     /** Matching services by category; no category is empty. */
     groups: CATEGORIES.flatMap((category) => {
       const entries = byCategory.get(category);
       return entries === undefined ? [] : [{ category, entries: entries.sort(byName) }];
     }),
-    /** Services that are watched, matching or not, and how many of these have been checked. */
+    /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,
     checked,
-    /** How many match. */
+    /** Number of matching services. */
     total,
   };
 }

@@ -117,7 +117,7 @@ export const englishDashboard = {
 
   webhooks: 'Webhooks',
   webhooksShort: 'URLs that are notified of status changes and incidents',
-  /** Before the name of the standard, and behind it. */
+  /** The text before the name of the standard, and the text after it. */
   webhooksLead:
     'Each URL is notified when one of your services changes its status, and of incidents: by a POST request with JSON, signed as specified by',
   webhooksAgain: 'Failed deliveries are retried for a day.',

@@ -37,7 +37,7 @@ export const englishServicePage = {
     critical: 'Critical incident',
   } satisfies WordOf<VendorStatus>,
   vendorPage: 'own status page',
-  /** Before {@link vendorPage} and what it says. */
+  /** The text before {@link vendorPage} and the vendor status. */
   vendorBefore: 'Its',
   vendorUnread: 'It has a status page of its own, in a format that Upbeat does not read.',
   vendorReadAt: (at: number) => phraseOf`Read ${age(at)}`,
@@ -159,7 +159,7 @@ export const englishServicePage = {
   total: 'Total',
   phasesLabel: (total: string) => `Phases of the last check, ${total} in total`,
   failedHere: (why: string) => `failed: ${why}`,
-  /** The cause of a `body` failure may be the service's own word, which needs its class around it. */
+  /** The cause of a `body` failure may be the service's own status word, so the text contains the class as well. */
   failure: (failure: Failure): string => {
     const cause = describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.'));
     return failure.class === 'body' || cause === '' ? describeFailure(failure) : cause;

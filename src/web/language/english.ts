@@ -45,7 +45,7 @@ export const english = {
     api: 'API',
     apiTitle: 'Upbeat API',
     apiHeading: 'The API',
-    /** Said in other languages alone. */
+    /** Shown in other languages only. */
     apiInEnglish: 'The description itself is in English.',
     dashboard: 'Dashboard',
     metrics: 'Metrics',
@@ -158,7 +158,7 @@ export const english = {
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */
   service: {
-    /** Behind the service's name. `lasted` is the time since then, shown as a length. */
+    /** Texts after the service's name. `lasted` is the time since then, shown as a length. */
     notChecked: 'has not been checked yet.',
     up: (since: Moment, lasted: Moment) => phraseOf`has been operational since ${since} (${lasted}).`,
     slow: (since: Moment, lasted: Moment, why: string | null) =>
@@ -170,7 +170,7 @@ export const english = {
     /** An incident that our own checks opened: its title, and an entry of its timeline. */
     incidentTitle: describeOpening,
     incidentNote: describeNote,
-    /** `word` is what the service said, as it said it. */
+    /** `word` is the status word in its original form. */
     reported: (word: string) => `it reports "${word}"`,
     ownReport: (took: string | null) =>
       took === null ? 'by its own report' : `by its own report, with a response time of ${took}`,
@@ -193,5 +193,5 @@ export const english = {
   statusPage: englishStatusPage,
 };
 
-/** What every language has. */
+/** The texts of a language. */
 export type Texts = typeof english;

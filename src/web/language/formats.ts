@@ -1,15 +1,15 @@
-/** Numbers, times and durations as a language writes them, by Intl. */
+/** Formats of numbers, times and durations in a language, by Intl. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
 
-/** How a language writes figures. */
+/** The formats of a language. */
 export type Formats = ReturnType<typeof createFormats>;
 
-/** A time limit: in seconds from one second on, as in `2.5 s`; below that in milliseconds. */
+/** A time limit: `2.5 s` from one second on, in milliseconds below that. */
 export function inSeconds(ms: number, point: '.' | ','): string {
   return ms < SECOND_MS ? `${ms} ms` : `${String(ms / SECOND_MS).replace('.', point)} s`;
 }
 
-/** Makes the formats of a language. `dates` and `units` are locales: a language may have its dates from one region. */
+/** Creates the formats of a language. `dates` and `units` are locales, which may be of different regions. */
 export function createFormats(dates: string, units: string) {
   const number = lazily(() => new Intl.NumberFormat(units));
   const percent = lazily(
@@ -43,11 +43,11 @@ export function createFormats(dates: string, units: string) {
       const first = hours().format(Math.floor(ms / HOUR_MS));
       return rest === 0 ? first : `${first} ${minutes().format(rest)}`;
     },
-    /** The day alone, in UTC: `20 Nov 2026`. */
+    /** A day in UTC: `20 Nov 2026`. */
     day: (at: number): string => day().format(at),
-    /** With its zone, which is UTC: the server does not know the reader's. */
+    /** A date and time in UTC with the time zone, because the server does not know the reader's. */
     time: (at: number): string => time().format(at),
-    /** From `at` to `now`, as in `5 min ago`. */
+    /** The time from `at` to `now`, as in `5 min ago`. */
     ago(at: number, now: number): string {
       const passed = Math.max(0, now - at);
       if (passed < MINUTE_MS) return relative().format(-Math.floor(passed / SECOND_MS), 'second');
@@ -58,7 +58,7 @@ export function createFormats(dates: string, units: string) {
   };
 }
 
-/** Calls `make` at the first use: a format of Intl takes two milliseconds, and few pages need all of them. */
+/** Calls `make` at the first use, because a format of Intl takes two milliseconds and few pages need all of them. */
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

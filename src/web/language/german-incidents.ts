@@ -27,7 +27,7 @@ const REASONS: TextTable<StatusReasonParams> = {
 
 const UNKNOWN_REASON = 'ein Grund ist nicht bekannt';
 
-/** After the name of the service. */
+/** Titles of own incidents, after the name of the service. */
 const OUTAGES: Readonly<Record<Outage, string>> = {
   silent: 'ist verstummt',
   reports_failure: 'meldet einen Fehler',

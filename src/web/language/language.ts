@@ -1,6 +1,6 @@
 /**
- * The language of a page: what `?lang=` asks for, and a cookie keeps; else what the browser prefers; else English.
- * Pages get it by `chooseLanguage(request)` and hand it to the renderer as `language`, where templates read it:
+ * The language of a page: that of `?lang=`, which a cookie stores, otherwise the browser's preferred one, otherwise
+ * English. Pages call `chooseLanguage(request)` and pass the result to the renderer as `language`. Templates use it so:
  *
  *     <%= it.language.texts.home.heading %>             a word or sentence
  *     <%~ it.markup(it.language.texts.home.newestCheck(at)) %>   a phrase with times, as markup
@@ -11,16 +11,16 @@ import { english, type Texts } from './english.ts';
 import { createFormats, type Formats } from './formats.ts';
 import { german } from './german.ts';
 
-/** Codes of the languages that pages speak (BCP 47). */
+/** Codes of the supported languages (BCP 47). */
 export const LANGUAGE_CODES = ['en', 'de'] as const;
 
-/** A language that pages speak. */
+/** The code of a supported language. */
 export type LanguageCode = (typeof LANGUAGE_CODES)[number];
 
-/** Everything that a page needs to speak a language. */
+/** A language with its texts and formats. */
 export interface Language {
   readonly code: LanguageCode;
-  /** Its own name. */
+  /** Name of the language in that language. */
   readonly name: string;
   /** Locale of dates, for scripts. */
   readonly dates: string;
@@ -28,11 +28,11 @@ export interface Language {
   readonly formats: Formats;
 }
 
-/** A language with the way that led to it. */
+/** The language of a page, and the links to the page in other languages. */
 export interface ChosenLanguage extends Language {
   /** True if `?lang=` made the choice in this request; the response then stores it in a cookie. */
   readonly keep: boolean;
-  /** Every language, with the address of this page in it, relative to the page's own. */
+  /** All languages, each with the relative URL of this page in it. */
   readonly choices: readonly { readonly code: LanguageCode; readonly name: string; readonly href: string }[];
 }
 
@@ -45,7 +45,7 @@ export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
 const COOKIE = 'upbeat-language';
 const COOKIE_SECONDS = 31_536_000;
 
-/** Chooses the language of an answer. What is not a language of ours is passed over. */
+/** Chooses the language of a response. Unknown languages are ignored. */
 export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): ChosenLanguage {
   const parameters = new URLSearchParams(query);
   const asked = readCode(parameters.get('lang') ?? '');
@@ -58,7 +58,7 @@ export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | '
   return { ...LANGUAGES[code], keep: asked !== null, choices };
 }
 
-/** Headers of an answer in a language: caches keep the languages apart, and a choice is kept for a year. */
+/** Headers of a response in a language: caches distinguish languages, and a cookie stores a choice for a year. */
 export function languageHeaders({ keep, code }: ChosenLanguage): Readonly<Record<string, string>> {
   const vary = { Vary: 'Accept-Language, Cookie', 'Content-Language': code };
   if (!keep) return vary;
@@ -73,13 +73,13 @@ function readCode(text: string): LanguageCode | null {
   return LANGUAGE_CODES.find((code) => code === wanted) ?? null;
 }
 
-/** The language of greatest weight that we speak (RFC 9110, 12.5.4); of equal ones the first. */
+/** The supported language with the greatest weight (RFC 9110, 12.5.4); of equal weights the first. Null: none. */
 function preferredOf(header = ''): LanguageCode | null {
   let best: { readonly code: LanguageCode; readonly weight: number } | null = null;
   for (const range of header.slice(0, MAX_HEADER_LENGTH).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim());
     const weight = readWeight(parameters.find((parameter) => /^q=/i.test(parameter)));
-    // `de-AT` is answered in `de`; any language at all (`*`) in the first of ours.
+    // `de-AT` matches `de`; `*` matches the first supported language.
     const code = tag === '*' ? LANGUAGE_CODES[0] : readCode(tag.split('-')[0] ?? '');
     if (code !== null && weight > (best?.weight ?? 0)) best = { code, weight };
   }

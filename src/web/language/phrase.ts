@@ -1,4 +1,4 @@
-/** Sentences with times in them: translated as a whole, and only then turned into text or into markup. */
+/** Sentences with times. A sentence is translated as a whole and then converted to text or markup. */
 import { formatTime } from '../../domain/durations.ts';
 import type { Formats } from './formats.ts';
 
@@ -10,7 +10,7 @@ export interface Moment {
   readonly shown: 'time' | 'age' | 'length';
 }
 
-/** Text that came from anywhere, and times, in the order in which they are read. */
+/** Untrusted texts and times in the order of the sentence. */
 export type Phrase = readonly (string | Moment)[];
 
 /** A text for each word of a vocabulary. */
@@ -56,8 +56,8 @@ export function asText(phrase: Phrase, formats: TimeFormats, now: number): strin
 }
 
 /**
- * The phrase as markup, escaped. Times are `<time>` elements in UTC; `assets/web/times.js` shows them in the reader's
- * zone and keeps ages true.
+ * The phrase as escaped markup. Times are `<time>` elements in UTC; `assets/web/times.js` shows them in the reader's
+ * time zone and updates ages.
  */
 export function asMarkup(phrase: Phrase, formats: TimeFormats, now: number): string {
   return phrase
@@ -65,7 +65,7 @@ export function asMarkup(phrase: Phrase, formats: TimeFormats, now: number): str
     .join('');
 }
 
-/** Makes text safe in content and in quoted attributes. */
+/** Escapes text for content and quoted attributes. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character as keyof typeof ENTITIES]);
 }
@@ -80,7 +80,7 @@ function momentText({ at, shown }: Moment, formats: TimeFormats, now: number): s
 function momentMarkup(moment: Moment, formats: TimeFormats, now: number): string {
   const { at, shown } = moment;
   const kind = shown === 'time' ? '' : ` data-${shown}`;
-  // Ages and lengths tell the time itself to who points at them; plain times are their own title until they are moved.
+  // The title of an age or length is the time itself. Plain times need no title before the script converts them.
   const title = shown === 'time' ? '' : ` title="${escapeMarkup(formats.time(at))}"`;
   return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, formats, now))}</time>`;
 }

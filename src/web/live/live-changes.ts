@@ -1,6 +1,7 @@
 /**
- * Numbers the changes of statuses for open pages: each record that the status store accepts gets the next number, and a
- * page knows the number up to which it is current. Numbers restart with the program; a position names the start as well.
+ * Numbers the changes of statuses for open pages. Each record that the status store accepts gets the next number, and a
+ * page knows the number up to which it is current. Numbers restart with the program, so a position contains the start
+ * too.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +17,7 @@ import { intervalOf, isStale } from '../../view/staleness.ts';
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
 
-/** What the numbers are made from. */
+/** Sources of the changes. */
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
   readonly directory: { all(): readonly Service[] };
   readonly status: Pick<StatusStore, 'get' | 'watch'>;
@@ -31,7 +32,7 @@ interface Mark {
 
 const RATE_SECONDS = 60;
 
-/** Makes the numbers; they follow the status store until `close`. */
+/** Creates the numbering, which follows the status store until `close`. */
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
@@ -52,14 +53,14 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
       changed: changed ? number : mark.changed,
     });
     const checkedAt = record.latest?.checkedAt ?? null;
-    // A copy that is filled at its start does not count as checks of this minute.
+    // Records that fill a copy at its start are not checks of this minute.
     if (record.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
     if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
     listeners.notify(record, changed);
   });
 
   return {
-    /** The position of a page that is rendered now; {@link read} takes it. */
+    /** The position of a page that is rendered now, for {@link read}. */
     position: (): string => `${start}-${number}`,
     /** The number in a position; null: the position is of another start of the program. */
     read(position: string): number | null {
@@ -74,9 +75,9 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
     watch: listeners.add,
     /**
-     * The state of the monitor. `checksPerSecond`: over the last minute, or since the start where that is less.
-     * `newestCheckAt`: when the newest check began, epoch milliseconds; null: none was seen. `late`: services that were last
-     * seen longer than two intervals ago; paused ones and those of unverified owners do not count.
+     * The state of the monitor. `checksPerSecond`: over the last minute, or since the start if that is shorter.
+     * `newestCheckAt`: start of the newest check, epoch milliseconds; null: none was seen. `late`: number of services
+     * that were last seen more than two intervals ago, without paused ones and those of unverified domains.
      */
     monitor() {
       const now = clock.now();
@@ -90,7 +91,7 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
   };
 }
 
-/** Counts by the second, over the last minute. */
+/** Creates a counter per second over the last minute. */
 function createRate(clock: Pick<Clock, 'monotonic'>) {
   const counts = new Array<number>(RATE_SECONDS).fill(0);
   const startedAt = clock.monotonic();

@@ -1,10 +1,11 @@
 /**
- * `GET /live`: what changes on an open page, as Server-Sent Events (WHATWG HTML, 9.2). Not part of the API: pages and
- * the program come from one place, and its form may change with them.
+ * `GET /live`: the updates of an open page as Server-Sent Events (WHATWG HTML, 9.2). They are not part of the API:
+ * their format may change together with the pages.
  *
- * `?of=github-com,gitlab-com` requests every check of these pages' services; without it, the changes of status of all
- * services, as the home page needs them. An event's id is the position up to which a page knows; with it, in
- * `Last-Event-ID` or `?after=`, a stream begins with what happened since, or with everything if that is not known.
+ * `?of=github-com,gitlab-com` requests every check of these pages' services. Without it, the stream contains the
+ * changes of status of all services, for the home page. An event's id is the position up to which the page is current.
+ * With the id in `Last-Event-ID` or `?after=`, a stream starts with the changes since then, or with everything if these
+ * are unknown.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -29,13 +30,13 @@ import type { LiveUpdate } from '../parts/page-messages.ts';
 import type { LiveChanges } from './live-changes.ts';
 import { joinUpdates, serviceUpdate } from './live-updates.ts';
 
-/** What the streams read. */
+/** Sources of the streams. */
 export interface LiveSources {
   readonly changes: LiveChanges;
   readonly directory: Pick<ServiceDirectory, 'byId' | 'byPageName' | 'pageName'>;
   readonly status: Pick<StatusStore, 'get'>;
   readonly clock: Clock;
-  /** Whether the prober's own connection works. */
+  /** Whether the prober is online. */
   readonly isOnline: () => boolean;
   /** The update of the home page: its lists, and the status of these services; null: of all services. */
   readonly homeUpdate: (language: Language, serviceIds: readonly number[] | null) => LiveUpdate;
@@ -43,21 +44,21 @@ export interface LiveSources {
   readonly monitorUpdate: (language: Language) => LiveUpdate;
 }
 
-/** Bounds: a page in a hidden tab holds none, and a browser at most six to a site. */
+/** Limits of streams. A page in a hidden tab has none, and browsers open at most six per site. */
 export const LIVE_BOUNDS = { perClient: 60, inAll: 5_000, pages: 200 } as const;
 
 const QUERY = {
   of: Type.String({ description: 'Names of pages, with commas between; absent: the home page.' }),
   after: Type.String({ description: 'Like the header Last-Event-ID.' }),
 };
-/** Checks that end within this time are sent together, milliseconds. */
+/** Time for which ended checks are collected before they are sent, milliseconds. */
 const CHECKS_TOGETHER_MS = 250;
 const CHANGES_TOGETHER_MS = 1_000;
-/** How often the monitor's own state is sent; pages take a longer silence for a lost connection. Milliseconds. */
+/** How often the state of the monitor is sent, milliseconds. After a longer pause, pages show a lost connection. */
 const MONITOR_MS = 10_000;
-/** How often the prober's connection is polled: a change is sent at once. Milliseconds. */
+/** How often the prober's connection is polled, milliseconds; a change is sent immediately. */
 const PROBER_POLL_MS = 1_000;
-/** The first events of a stream are reused for this time, milliseconds, while no check has ended. */
+/** How long the first events of a stream are reused while no check ends, milliseconds. */
 const BEGINNINGS_KEPT_MS = 1_000;
 const MAX_BEGINNINGS = 100;
 const MAX_BACKLOG_BYTES = 262_144;
@@ -66,11 +67,11 @@ const RETRY_AFTER_SECONDS = 30;
 interface Stream {
   readonly response: ServerResponse;
   readonly language: Language;
-  /** Null: the home page, which shows all. */
+  /** Services of the page; null: the home page, which shows all. */
   readonly serviceIds: ReadonlySet<number> | null;
 }
 
-/** Makes the streams of pages that are open. */
+/** Creates the streams of open pages. */
 export function createLiveStreams(sources: LiveSources) {
   const { changes, directory, status, clock, isOnline, homeUpdate, monitorUpdate } = sources;
   const streams = new Set<Stream>();
@@ -90,8 +91,8 @@ export function createLiveStreams(sources: LiveSources) {
   };
 
   /**
-   * The first events of streams that begin together, by language and content: after a restart every open page reconnects
-   * within seconds, and the lists of a thousand services are rendered once for all of them.
+   * The first events of streams, by language and content. After a restart, every open page reconnects within seconds,
+   * so the lists of a thousand services are rendered once for all of them.
    */
   const beginnings = { position: '', madeAt: 0, texts: new Map<string, string>() };
   const beginningOf = (content: string, { language }: Stream, make: () => LiveUpdate): string => {
@@ -121,7 +122,7 @@ export function createLiveStreams(sources: LiveSources) {
   const sendChecks = () => {
     const ids = [...checked];
     checked.clear();
-    // Most streams are of one page and share the update of its service; a page with several services gets one event.
+    // Most streams have one service and share its update. A page with several services gets one event for all of them.
     const many = new Set<Stream>();
     for (const id of ids) {
       const concerned = [...(watchers.get(id) ?? [])];
@@ -211,7 +212,7 @@ export function createLiveStreams(sources: LiveSources) {
     get open(): number {
       return open.size;
     },
-    /** Ends every stream, and lets none be opened. */
+    /** Ends all streams and refuses new ones. */
     close(): void {
       unwatch();
       open.close();
@@ -245,7 +246,7 @@ function readPages(text: string, directory: Pick<ServiceDirectory, 'byPageName'>
   return text.split(',', LIVE_BOUNDS.pages).flatMap((name) => directory.byPageName(name)?.id ?? []);
 }
 
-/** Writes to an open page; one that does not read is disconnected, reconnects, and gets what it missed. */
+/** Writes to an open page. A page that does not read is disconnected; it reconnects and gets the missed updates. */
 function send(response: ServerResponse, text: string | Buffer): void {
   writeToStream(response, text, MAX_BACKLOG_BYTES);
 }

@@ -1,8 +1,8 @@
 /**
- * The updates that open pages get, as finished markup, so that scripts need no text of their own.
+ * The updates of open pages as rendered markup, so that scripts need no texts of their own.
  *
- * A page comes alive by handing `live: { of: [page names], at: board.position() }` to the renderer, the position taken
- * before it reads any status; `of: null` is the home page. Then, with PAGE for the name of a service's page:
+ * A page gets updates if it passes `live: { of: [page names], at: changes.position() }` to the renderer. It must read
+ * the position before any status. `of: null` is the home page. PAGE is the name of a service's page:
  *
  * | attribute of an element           | what happens to it                                                        |
  * | --------------------------------- | ------------------------------------------------------------------------- |

@@ -1,4 +1,4 @@
-/** The files that pages load: a fixed table, read at start, named with a hash of their content. */
+/** The files that pages load: a fixed table that is read at the start. File names contain a hash of the content. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { entityTag } from '../../http/conditional.ts';
@@ -6,7 +6,7 @@ import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import { DATA_HEADERS } from '../../http/security-headers.ts';
 
-/** Addresses of the files, with their hashes. */
+/** URLs of the files, with their hashes. */
 export type AssetAddresses = ReturnType<typeof createAssets>['addresses'];
 
 /** Finds the files of packages. */
@@ -22,7 +22,7 @@ function read(name: string, extension: keyof typeof TYPES): Buffer {
   return readFileSync(new URL(`${name}.${extension}`, FOLDER));
 }
 
-/** Reads the files; the route serves them for a year, since another content has another address. */
+/** Reads the files. Browsers may cache them for a year, because changed content has another URL. */
 export function createAssets() {
   const files = new Map<string, { readonly body: Buffer; readonly type: string; readonly etag: string }>();
   const addBody = (name: string, extension: keyof typeof TYPES, body: Buffer) => {
@@ -50,17 +50,18 @@ export function createAssets() {
       copyScript: add('copy', 'js'),
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
-      // Every page, before its other scripts: access to the document, times in the reader's zone, live updates.
+      // For every page, before its other scripts: access to the document, times in the reader's time zone, live
+      // updates.
       pageScript: addBody(
         'page',
         'js',
         Buffer.concat(['dom', 'times', 'live'].map((name) => read(name, 'js'))),
       ),
       searchScript: add('search', 'js'),
-      // Status pages of owners, and the frame that other sites show.
+      // For status pages of owners and their embeds.
       statusPageStyle: add('status-page', 'css'),
       embedFrameScript: add('embed-frame', 'js'),
-      // The page of a service, and the chart library that it draws with.
+      // For the page of a service, with the chart library.
       serviceStyle: add('service', 'css'),
       serviceScript: add('service', 'js'),
       chartStyle: add('uplot', 'css', resolve('uplot/dist/uPlot.min.css')),
@@ -72,7 +73,7 @@ export function createAssets() {
 }
 
 const EMBED_FILE = new URL('../../../assets/web/embed.js', import.meta.url);
-/** An hour, so that sites that load the script get a new version soon. */
+/** The script is cached for an hour, so that sites that load it get a new version soon. */
 const EMBED_HEADERS = {
   'Content-Type': 'text/javascript; charset=utf-8',
   'Cache-Control': 'public, max-age=3600',
@@ -80,7 +81,7 @@ const EMBED_HEADERS = {
   ...DATA_HEADERS,
 };
 
-/** `/embed.js`: the small script that other sites load to show a status page. Its address never changes. */
+/** `/embed.js`: the script that other sites load to show a status page. Its URL never changes. */
 export function embedScript(): Route {
   const body = readFileSync(EMBED_FILE);
   return {

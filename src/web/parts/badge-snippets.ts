@@ -1,8 +1,8 @@
-/** Snippets that show a badge, in each markup language. Names are escaped, so that they cannot become markup. */
+/** Snippets with a badge in several markup languages. Names are escaped, so that they cannot become markup. */
 import type { BadgeRequest } from '../../view/badge-query.ts';
 import { escapeMarkup } from '../language/phrase.ts';
 
-/** Which badge of which service. */
+/** A badge of a service. */
 export interface BadgePlace {
   /** Without a slash at its end. */
   readonly siteUrl: string;
@@ -11,14 +11,14 @@ export interface BadgePlace {
   readonly request: BadgeRequest;
 }
 
-/** Address of a badge, with nothing but what differs from the defaults. */
+/** URL of a badge, without default parameters. */
 export function badgeUrl({ siteUrl, page, request }: BadgePlace): string {
   const ending = { png: '', svg: '.svg', shields: '.json' }[request.format];
   const query = badgeQuery(request);
   return `${siteUrl}/api/badge/${encodeURIComponent(page)}${ending}${query === '' ? '' : `?${query}`}`;
 }
 
-/** The parameters of a badge beside its format, without those that are the default or have no effect. */
+/** The parameters of a badge except its format, without those that are the default or have no effect. */
 export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): string {
   const query = new URLSearchParams();
   if (variant !== 'status') {
@@ -30,7 +30,9 @@ export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): s
   return query.toString();
 }
 
-/** Makes the snippets; `alt` is any text. `url` is the address of the picture; for Shields, of the one that Shields draws. */
+/**
+ * Creates the snippets; `alt` is any text. `url` is that of the picture, for Shields that of the picture by Shields.
+ */
 export function badgeSnippets(place: BadgePlace, alt: string) {
   const { siteUrl, page, request } = place;
   const own = badgeUrl(place);
@@ -43,14 +45,14 @@ export function badgeSnippets(place: BadgePlace, alt: string) {
   return {
     markdown: `[![${escapeMarkdown(line)}](${url})](${link})`,
     html: `<a href="${html(link)}"><img src="${html(url)}" alt="${html(line)}"${size}></a>`,
-    // The value of an option is a line of plain text (reStructuredText, directives).
+    // The value of an option is plain text on one line (reStructuredText, directives).
     restructured: `.. image:: ${url}\n   :alt: ${line}\n   :target: ${link}`,
     asciidoc: `image::${url}["${cleanAsciidoc(line)}",link="${link}"]`,
     url,
   };
 }
 
-/** Without breaks, and without characters that are not seen. */
+/** The text on one line, without invisible characters. */
 function oneLine(text: string): string {
   return text
     .replace(/\s+/gu, ' ')
@@ -58,12 +60,12 @@ function oneLine(text: string): string {
     .trim();
 }
 
-/** Backslashes before whatever ends or changes the text of a picture (CommonMark 0.31, 2.4; tables of GitHub). */
+/** Escapes characters that end or change the text of a picture (CommonMark 0.31, 2.4; tables of GitHub). */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\\[\]`*_<>&~|$]/g, '\\$&');
 }
 
-/** AsciiDoc cannot escape in quoted attributes without exceptions: what it would read is left out. */
+/** Removes special characters, because AsciiDoc has no reliable escape in quoted attributes. */
 function cleanAsciidoc(text: string): string {
   return text.replace(/[\\"{}[\]]/g, '');
 }

@@ -1,4 +1,4 @@
-/** Incidents as pages show them: in the list of a service, and on a page of their own. */
+/** Incidents on pages: in the list of a service, and on their own pages. */
 import type { Incident } from '../../domain/incident.ts';
 import type { Language } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
@@ -11,7 +11,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
   return {
     title: incident.title,
     path: incidentPath(page, incident.id),
-    // Class of its mark: green once it is over, grey for maintenance.
+    // CSS class of the mark: green if the incident is resolved, grey for maintenance.
     look: lookOf(incident),
     status: texts.incidentStatus[incident.status],
     severity: texts.severity[severity],
@@ -29,7 +29,9 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
   };
 }
 
-/** An incident with our texts in the language of the page. Texts of vendors and of versions before 0.2 stay as they are. */
+/**
+ * An incident with our texts in the language of the page. Texts of vendors and of versions before 0.2 stay as they are.
+ */
 export function inLanguage(incident: Incident, { texts }: Pick<Language, 'texts'>): Incident {
   const { incidentTitle, incidentNote } = texts.service;
   const updates = incident.updates.map((update) =>
@@ -40,12 +42,12 @@ export function inLanguage(incident: Incident, { texts }: Pick<Language, 'texts'
   return { ...incident, title: incidentTitle(opening), description: incidentNote(opening), updates };
 }
 
-/** Where the page of an incident is. Ids are made of what vendors write, and may hold any character. */
+/** The path of an incident's page. Ids may contain any character, because they include identifiers of vendors. */
 export function incidentPath(page: string, id: string): string {
   return `/status/${page}/incidents/${encodeURIComponent(id)}`;
 }
 
-/** The address where it is one of the web; null for any other, which no link may lead to. */
+/** The URL if it is http or https; null for any other, which must not become a link. */
 export function webAddress(text: string): string | null {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }

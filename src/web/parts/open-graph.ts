@@ -1,9 +1,9 @@
-/** What other sites show of a link to a page: Open Graph (ogp.me) and the cards that read it. Pure. */
+/** Link previews on other sites: Open Graph (ogp.me) and the cards that use it. Pure. */
 
 /** A `meta` element: `<meta property="…" content="…">`, or with `name` in the place of `property`. Not yet escaped. */
 export type MetaTag = ReturnType<typeof property | typeof name>;
 
-/** A page that links lead to. */
+/** A page for link previews. */
 export interface LinkedPage {
   readonly title: string;
   /** One or two sentences of plain text. */
@@ -15,16 +15,16 @@ export interface LinkedPage {
     readonly path: string;
     /** Its media type; absent: PNG. */
     readonly type?: string;
-    /** Pixels; absent: they are not known beforehand. */
+    /** Size in pixels; absent: not known. */
     readonly size?: { readonly width: number; readonly height: number };
     readonly alt: string;
-    /** A logo is shown small beside the text. */
+    /** Whether the picture is a logo, which is shown small beside the text. */
     readonly isLogo?: boolean;
   } | null;
 }
 
-/** Sites that show previews cut longer texts; these end with an ellipsis, between words if there are any. */
-const TITLE_MAX = 90;
+/** Maximum length of a title, characters. A longer one is cut between words, if possible, and ends with an ellipsis. */
+const MAX_TITLE_LENGTH = 90;
 const DESCRIPTION_MAX = 200;
 
 /** The card of a service's page: its chart of the last day. `page` is its name in addresses. */
@@ -32,9 +32,9 @@ export function chartCard(page: string, alt: string): LinkedPage['image'] {
   return { path: `/api/chart/${page}.png?size=card`, size: { width: 1_200, height: 630 }, alt };
 }
 
-/** Tags for any page. `siteUrl` has no slash at its end; contents are plain text for a template that escapes them. */
+/** The tags of a page. `siteUrl` has no slash at its end. Contents are plain text, which the template must escape. */
 export function openGraphTags(siteUrl: string, { title, description, path, image }: LinkedPage): MetaTag[] {
-  const shortTitle = shorten(title, TITLE_MAX);
+  const shortTitle = shorten(title, MAX_TITLE_LENGTH);
   const shortDescription = shorten(description, DESCRIPTION_MAX);
   return [
     name('description', shortDescription),
@@ -63,11 +63,11 @@ function pictureTags(siteUrl: string, image: NonNullable<LinkedPage['image']>): 
   ];
 }
 
-/** One line without characters that turn or hide text, at most `most` characters long. */
+/** The text on one line of at most `most` characters, without characters that change its direction or hide text. */
 function shorten(text: string, most: number): string {
   const line = text
     .replace(/[\s\p{Cc}]+/gu, ' ')
-    // Joiners stay: emoji and several scripts need them.
+    // Joiners are kept, because emoji and several scripts need them.
     .replace(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, '')
     .trim();
   const letters = [...line];

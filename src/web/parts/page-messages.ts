@@ -1,19 +1,21 @@
-/** What the server sends to the scripts of pages (assets/web). Types alone, so that both sides are checked against them. */
+/**
+ * Types of the data that the server sends to the scripts of pages (assets/web). Both sides are checked against them.
+ */
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 
 /** One event of the stream of an open page, as JSON. Every member may be absent. */
 export interface LiveUpdate {
   /** New content of all elements with this `data-live`, escaped. Empty content hides the element. */
   readonly html?: Readonly<Record<string, string>>;
-  /** Page names by their present status, for elements with `data-live-status`. */
+  /** Page names by their current status, for elements with `data-live-status`. */
   readonly statuses?: Readonly<Partial<Record<ServiceStatus, readonly string[]>>>;
-  /** The status of every page that `statuses` does not name; absent: those stay as they are. */
+  /** The status of every page that is not in `statuses`; absent: these are unchanged. */
   readonly others?: ServiceStatus;
-  /** Checks that ended, for parts that are loaded again. */
+  /** Ended checks, for parts that the page reloads. */
   readonly checks?: readonly EndedCheck[];
 }
 
-/** A check that ended. */
+/** An ended check. */
 export interface EndedCheck {
   /** Name of the service's page. */
   readonly page: string;
@@ -32,7 +34,7 @@ export type SearchRow = readonly [
   status: ServiceStatus,
 ];
 
-/** What the chart of response times is drawn from: columns of one length. Null where nothing is known. */
+/** The data of the chart of response times: columns of equal length. Null: no value is known. */
 export interface ResponseTimes {
   /** Name of the range, as `?range=` takes it. */
   readonly range: string;
@@ -43,8 +45,8 @@ export interface ResponseTimes {
   readonly p99: readonly (number | null)[];
   /** Share of failed checks, 0 to 1; null: no checks. */
   readonly failed: readonly (number | null)[];
-  /** The range in a sentence, and its figures. */
+  /** The range and its figures in a sentence. */
   readonly label: string;
-  /** No bucket has a time. */
+  /** Whether no bucket has a response time. */
   readonly empty: boolean;
 }

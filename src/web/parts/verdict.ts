@@ -15,18 +15,18 @@ export function describeVerdict(current: CurrentStatus, language: Language): Phr
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
 }
 
-/** Why it is down or slow, as the end of a sentence; null: it is neither, or nothing more is known. */
+/** Why a service is down or slow, as the end of a sentence; null: it is neither, or the reason is unknown. */
 export function explainStatus(
   { status, latest }: CurrentStatus,
   { texts, formats }: Language,
 ): string | null {
   const { service } = texts;
   if (latest === null || (status !== 'slow' && status !== 'down')) return null;
-  // A word that makes a service slow or down is the reason, whatever times came with it; a failure says it already.
+  // A status word that makes a service slow or down is the reason, whatever its response time. A failure contains it.
   const word = latest.reported;
   if (word !== null && latest.failure === null && readStatusWord(word) === status)
     return service.reported(word);
-  // Without such a word, the owner's own figures are, or a run that failed.
+  // Otherwise the reason is the reported latency or a failed run.
   if (latest.source === 'heartbeat' && latest.failure === null) {
     const took = latest.responseTimeMs;
     return service.ownReport(took === null || took === 0 ? null : formats.milliseconds(took));
@@ -39,7 +39,7 @@ export function explainStatus(
   return latest.failure === null ? null : service.failure(latest.failure);
 }
 
-/** A shape for each status, for readers who do not see its colour: an SVG path in a box of 10 by 10. */
+/** A shape for each status, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
 export const STATUS_SHAPES: Readonly<Record<ServiceStatus, string>> = {
   up: 'M5 0a5 5 0 1 0 0 10A5 5 0 0 0 5 0z',
   slow: 'M5 .5 10 9.5H0z',
@@ -47,7 +47,7 @@ export const STATUS_SHAPES: Readonly<Record<ServiceStatus, string>> = {
   unknown: 'M5 0a5 5 0 1 0 0 10A5 5 0 0 0 5 0zm0 2.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
 };
 
-/** Shape and word of a status. */
+/** The pill of a status: its shape and its word, as markup. */
 export function pillMarkup(status: ServiceStatus, word: string): string {
   return `<svg viewBox="0 0 10 10" aria-hidden="true"><path d="${STATUS_SHAPES[status]}"/></svg>${escapeMarkup(word)}`;
 }

@@ -1,4 +1,4 @@
-/** Renders pages: eta's templates, which escape everything that is not markup of ours. */
+/** Renders pages with eta templates, which escape all values except our own markup. */
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { HttpResponse } from '../../http/route.ts';
@@ -9,18 +9,18 @@ import { asMarkup, type Phrase, time } from '../language/phrase.ts';
 import type { AssetAddresses } from './assets.ts';
 
 /**
- * Renders a template with data into an answer. Data may carry `language`, from `chooseLanguage(request)`: the answer is
- * then in it, and templates have `it.language` and `it.markup(phrase)`; without it the page is in English.
+ * Renders a template with data to a response. The data may contain `language`, from `chooseLanguage(request)`; without
+ * it the page is in English. Templates use it as `it.language` and `it.markup(phrase)`.
  */
 export type RenderPage = ReturnType<typeof createViews>['renderPage'];
 
-/** What a template reads as `it`. */
+/** The data of a template, `it`. */
 export interface PageData {
   readonly language?: ChosenLanguage;
   readonly [name: string]: unknown;
 }
 
-/** What every page shows. */
+/** Sources of every page. */
 export interface ViewSources {
   readonly assets: AssetAddresses;
   readonly version: string;
@@ -34,10 +34,10 @@ const HEADERS = {
   ...PAGE_HEADERS,
 };
 
-/** Renders a template that is part of a page, as markup in a language. */
+/** Renders the template of a part of a page to markup in a language. */
 export type RenderPart = ReturnType<typeof createViews>['renderPart'];
 
-/** Makes the renderers; templates are compiled at their first use and kept. */
+/** Creates the renderers. Templates are compiled at their first use and cached. */
 export function createViews({ assets, version, readiness, now }: ViewSources) {
   const eta = new Eta({
     views: fileURLToPath(new URL('../templates', import.meta.url)),
@@ -72,13 +72,13 @@ export function createViews({ assets, version, readiness, now }: ViewSources) {
   };
 }
 
-/** Since when our own connection is away; null: it is not. */
+/** The notice that the prober is offline, with the time since when; null: it is online. */
 export function viewAway({ prober }: Readiness, { texts }: Language): Phrase | null {
   const { online, offlineSince } = prober;
   return online || offlineSince === null ? null : texts.site.awaySince(time(offlineSince));
 }
 
-/** The page that says what was not found, with 404. */
+/** Renders the page for something that was not found, with status 404. */
 export function renderMissing(render: RenderPage, language: ChosenLanguage, message: string): HttpResponse {
   return render('./missing', { language, title: language.texts.site.notFound, message }, 404);
 }

@@ -1,4 +1,4 @@
-/** The page of one incident: its title, its timeline, and the way to the ones before and after it. */
+/** The page of one incident: its title, its timeline, and links to the previous and next incident. */
 
 import type { Incident } from '../../domain/incident.ts';
 import { fullName } from '../../domain/service.ts';
@@ -12,7 +12,7 @@ import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 
-/** What the page is made of. */
+/** Sources of the page. */
 export interface IncidentPageSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
   readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'>;

@@ -1,28 +1,28 @@
-/** Days of a service as rows, and as drawings: bars and a calendar. Shape and place repeat what the colours mean. */
+/** Days of a service as rows and as drawings: bars and a calendar. Shape and position repeat the meaning of colours. */
 import { DAY_MS } from '../../domain/durations.ts';
 import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
 
 /**
- * How long the service was down within a bucket, milliseconds: the share of failed checks of the time that was watched,
- * which is an interval for each check. 0 without checks.
+ * The downtime of a service within a bucket, milliseconds: the ratio of failed checks multiplied by the monitored time,
+ * which is one interval per check. 0 without checks.
  */
 export function downMsOf({ startAt, endAt, count, downCount }: Bucket, intervalMs: number): number {
   return count === 0 ? 0 : (downCount / count) * Math.min(endAt - startAt, count * intervalMs);
 }
 
-/** The service was checked within the bucket, though perhaps in vain. */
+/** Whether the service was checked within the bucket, even if all checks were suspect. */
 export function isWatched({ count, suspectCount }: Bucket): boolean {
   return count + suspectCount > 0;
 }
 
-/** The first day that is known of a window; null: its very first day is, or none. */
+/** The first known day of a window; null: that is the first day of the window, or no day is known. */
 export function firstKnownDay(days: readonly Bucket[]): Bucket | null {
   const first = days.findIndex(isWatched);
   return first < 1 ? null : (days[first] ?? null);
 }
 
-/** Share of good checks over buckets, from 0 to 1; null without checks. */
+/** Ratio of good checks over buckets, from 0 to 1; null without checks. */
 export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]): number | null {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
@@ -52,7 +52,7 @@ export function dayRows(buckets: readonly Bucket[], intervalMs: number, language
     .reverse();
 }
 
-/** The same by months. */
+/** The months as rows of a table, as {@link dayRows}. */
 export function monthRows(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   const months = Map.groupBy(sinceFirst(buckets), ({ startAt }) => dateOf(startAt).slice(0, 7));
   return [...months].map(([month, days]) => rowOf(month, days, intervalMs, language)).reverse();
@@ -86,12 +86,12 @@ function sinceFirst(buckets: readonly Bucket[]): readonly Bucket[] {
 const BAR_HEIGHT = 40;
 const BAR_STEP = 11;
 const BAR_WIDTH = 8;
-/** The least of a bar that an outage takes, so that a minute of it is seen. */
+/** Minimum part of a bar for an outage, so that a minute of downtime is visible. */
 const MIN_DOWN_RATIO = 0.25;
 const CELL_STEP = 13;
 const CELL_SIZE = 10;
 
-/** The bars. An outage takes its share of the bar from above; days without checks are stubs. */
+/** The bars. The upper part of a bar shows the downtime; days without checks are short bars. */
 export function barsOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   return {
     width: Math.max(0, buckets.length * BAR_STEP - (BAR_STEP - BAR_WIDTH)),
@@ -105,7 +105,9 @@ export function barsOf(buckets: readonly Bucket[], intervalMs: number, language:
   };
 }
 
-/** A calendar: a week is a column, from Monday down. `offset`: places before the first day. */
+/**
+ * A calendar in which a column is a week that starts on Monday. `offset`: number of empty places before the first day.
+ */
 export function calendarOf(buckets: readonly Bucket[], intervalMs: number, language: Language) {
   const offset = weekdayOf(buckets[0]?.startAt ?? 0);
   const columns = Math.ceil((buckets.length + offset) / 7);
@@ -123,7 +125,7 @@ export function calendarOf(buckets: readonly Bucket[], intervalMs: number, langu
     })),
     months: buckets.flatMap(({ startAt }, index) => {
       const column = Math.ceil((index + offset) / 7);
-      // A name at the very end would hang over the edge.
+      // The name of a month in the last columns would be cut off.
       if (new Date(startAt).getUTCDate() !== 1 || column > columns - 2) return [];
       return [{ x: column * CELL_STEP, name: monthName.format(startAt) }];
     }),

@@ -1,4 +1,4 @@
-/** The page of a service and its dependencies as plain data: what the template shows, from what the stores know. Pure. */
+/** The page of a service and its dependencies as plain data for the template. Pure. */
 import {
   type Acknowledgement,
   acknowledgements,
@@ -24,7 +24,7 @@ import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 
-/** Certificates are usually renewed two to four weeks before their end; one with less time left is overdue. */
+/** Remaining days from which a certificate is overdue; usually it is renewed two to four weeks before its expiry. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;
 const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
@@ -36,34 +36,34 @@ const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
 };
 const YOUNG_MS = 2 * DAY_MS;
 
-/** What is known of a service when its page is rendered. */
+/** The data about a service from the stores. */
 export interface ServiceKnowledge {
   readonly service: Service;
   /** Its name in paths. */
   readonly page: string;
   readonly current: CurrentStatus;
-  /** The last 24 hours in one bucket; empty while the store of the samples is away, as `year` is. */
+  /** The last 24 hours in one bucket; empty while the sample store is unavailable, as `year` is. */
   readonly lastDay: readonly Bucket[];
   /** UTC days of a year, oldest first. */
   readonly year: readonly Bucket[];
-  /** First check of the year, epoch milliseconds; null: none is known, or the year is known from its beginning. */
+  /** First check within the year, epoch milliseconds; null: there is none, or checks began before the year. */
   readonly measuredFrom: number | null;
-  /** The newest ones, newest first. */
+  /** The newest incidents, newest first. */
   readonly incidents: readonly Incident[];
-  /** All of a year, for the lag. */
+  /** All incidents of a year, for the lag. */
   readonly incidentsOfYear: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
-  /** Null: its vendor is not read. */
+  /** The vendor status; null: the vendor's status page is not read. */
   readonly vendor: ServiceVendorStatus | null;
   readonly intervalMs: number;
-  /** When it was last seen, where that is longer than two intervals ago, epoch milliseconds; null: it is fresh. */
+  /** When the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
   readonly siteUrl: string;
   readonly now: number;
 }
 
-/** Everything but the response times, which `service-response-times.ts` shows, and {@link viewDependencies}. */
+/** The page without the response times (`service-response-times.ts`) and {@link viewDependencies}. */
 export function viewServicePage(known: ServiceKnowledge, language: Language) {
   const { service, current, year, now, page } = known;
   const { texts, formats } = language;
@@ -134,19 +134,19 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
   };
 }
 
-/** The ranges that differ from shorter ones: of a young service all longer ones would repeat the first that holds it. */
+/** The ranges to offer. For a new service, ranges that would show the same as a shorter one are left out. */
 function knownRanges({ measuredFrom, now }: ServiceKnowledge): readonly RangeName[] {
   if (measuredFrom === null) return RANGE_NAMES;
   const whole = RANGE_NAMES.findIndex((name) => now - measuredFrom <= RANGE_DAYS[name] * DAY_MS);
   return whole === -1 ? RANGE_NAMES : RANGE_NAMES.slice(0, whole + 1);
 }
 
-/** Of a young service the minute counts; later the day is enough, which is a UTC day as those of the drawings are. */
+/** The start of the measurements: to the minute for a new service, later the UTC day, as in the drawings. */
 function measuredMoment(from: number, now: number, { formats }: Language): Phrase {
   return now - from < YOUNG_MS ? phraseOf`${time(from)} (${lasting(from)})` : [formats.day(from)];
 }
 
-/** The newest check of each region; null where at most one region checks. */
+/** The newest check of each region; null if at most one region checks the service. */
 function regionRows({ regions }: CurrentStatus, { texts, formats }: Language) {
   if (regions === undefined || regions.length === 0) return null;
   return regions.map(({ region, check }) => ({
@@ -159,7 +159,7 @@ function regionRows({ regions }: CurrentStatus, { texts, formats }: Language) {
   }));
 }
 
-/** What the last check has measured; empty before the first. */
+/** The measurements of the last check; empty before the first one. */
 function factsOf({ current, now }: ServiceKnowledge, { texts, formats }: Language) {
   const { latest } = current;
   if (latest === null) return [];
@@ -175,7 +175,7 @@ function factsOf({ current, now }: ServiceKnowledge, { texts, formats }: Languag
   return facts;
 }
 
-/** Whole days until the certificate of the last check ends, negative after it; null: there was none. */
+/** Whole days until the certificate of the last check expires, negative if it has expired; null: no certificate. */
 export function certificateDaysOf({ latest }: CurrentStatus, now: number): number | null {
   const at = latest?.certificateExpiresAt ?? null;
   return at === null ? null : Math.floor((at - now) / DAY_MS);
@@ -208,7 +208,7 @@ function viewVendor(
     readAt: vendor.readAt === null ? null : texts.page.vendorReadAt(vendor.readAt),
     incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
     onThis,
-    // For a single outage in progress, `onThis` says everything.
+    // For a single outage in progress, `onThis` is enough.
     lag: onThis !== null && list.length === 1 ? null : describeLag(summarizeLags(list), language),
   };
 }
@@ -216,13 +216,13 @@ function viewVendor(
 function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
   const address = `${siteUrl}/status/${page}`;
   const picture = `${siteUrl}/api/badge/${page}`;
-  // Brackets would end the text of a Markdown link; quotes would end an attribute.
+  // Brackets would end the text of a Markdown link, and quotes would end an attribute.
   const name = fullName(service)
     .replace(/[[\]\\<>"&\r\n]/g, ' ')
     .trim();
   return {
     feed: `/status/${page}/incidents.atom`,
-    // Not the one that others show: what this page loads counts among pages.
+    // Not the public URL: files that this page loads count against the limit of pages.
     badge: `/badges/${page}/picture`,
     snippets: {
       markdown: `[![${name} status](${picture})](${address})`,
@@ -233,8 +233,9 @@ function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
 }
 
 /**
- * The dependencies of a service whose owner shows them, as rows: what fails first. `failing` are those that services report as failing now; `countsItself`: this service is
- * one of these, as a verified one that sends heartbeats is.
+ * The dependencies of a service whose owner makes them public, as rows; failing ones come first. `failing`:
+ * dependencies that services report as failing now. `countsItself`: these reports include those of this service, as
+ * they do for a verified service that sends heartbeats.
  */
 export function viewDependencies(
   known: Dependencies,
@@ -261,7 +262,7 @@ export function viewDependencies(
 
 const WEIGHT: Readonly<Record<Verdict, number>> = { up: 0, slow: 1, down: 2 };
 
-/** The look of a vendor's word: that of the status of ours that weighs as much. */
+/** The status whose look a vendor status has: the one of the same severity. */
 export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' | 'unknown'>> = {
   unknown: 'unknown',
   operational: 'up',
@@ -271,7 +272,7 @@ export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' 
   critical: 'down',
 };
 
-/** Completes "Its own status page ..."; null: none is read. */
+/** The text after "Its own status page ..."; null: no vendor's status page is read. */
 export function describeVendor(
   word: ServiceVendorStatus | null,
   now: number,
@@ -287,7 +288,7 @@ export function describeVendor(
   return phraseOf`${service.vendorStale(text, formats.length(now - readAt))}.`;
 }
 
-/** How soon the vendor reports what our checks have seen; null: there was no outage to compare. */
+/** How long the vendor takes to acknowledge outages; null: there was no outage. */
 export function describeLag(
   { outages, acknowledged, medianMs, worstMs }: LagSummary,
   { texts, formats }: Language,
@@ -302,7 +303,7 @@ export function describeLag(
   return page.lagMany(acknowledged, outages, length, first, worst);
 }
 
-/** What the vendor has reported of the outage that goes on; null: none does. `newest` is that of the newest outage. */
+/** What the vendor has said of the outage in progress, as a sentence. Null: the service is not down. */
 export function describeNow(
   newest: Acknowledgement | undefined,
   isDown: boolean,

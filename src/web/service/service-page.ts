@@ -1,4 +1,4 @@
-/** The page of one service, and the response times that its chart loads for another range. */
+/** The page of one service, and the response times of a range for its chart. */
 
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { unknownStatus } from '../../domain/current.ts';
@@ -38,11 +38,11 @@ import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
 
 const YEAR_DAYS = 365;
-const INCIDENTS_SHOWN = 10;
+const MAX_INCIDENTS_SHOWN = 10;
 const MAX_MAINTENANCES_SHOWN = 5;
 const FAILING_LOOKED_AT = 100;
 
-/** What the page is made of. */
+/** Sources of the page. */
 export interface ServicePageSources extends SiteSources {
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
     Pick<VendorStore, 'listMaintenances'> &
@@ -62,7 +62,7 @@ export function servicePages(
   const readDays = createPastDays(samples, now);
   const readAll = (serviceId: number, window: Window) => samples.query({ serviceId, ...window });
 
-  /** A page without its charts is better than none while the store of the samples is away: null. */
+  /** Reads days; null while the sample store is unavailable, because a page without charts is better than an error. */
   const past = async ({ id }: Service, window: Window, read: ReadDays = readAll) => {
     try {
       return await read(id, window);
@@ -72,7 +72,7 @@ export function servicePages(
     }
   };
 
-  /** The buckets of a range, closer where the service is new; null: as with {@link past}. */
+  /** The buckets of a range, in finer steps for a new service; null as for {@link past}. */
   const timesOf = async (service: Service, range: RangeName, at: number) => {
     const whole = windowOf(range, at);
     const buckets = await past(service, whole);
@@ -84,8 +84,8 @@ export function servicePages(
   };
 
   /**
-   * When the first check of a year was, to the minute where that was lately; null: none is known, or the year is known
-   * from its beginning. The hour is found before the minute: a day has more minutes than a query may have buckets.
+   * Time of the first check within a year, to the minute if it was recent; null: there is none, or checks began before
+   * the year. The hour is determined before the minute, because a day has more minutes than a query may have buckets.
    */
   const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
     let first = firstKnownDay(year ?? []);
@@ -117,13 +117,13 @@ export function servicePages(
     const range = readParameters(request.query, RANGE_QUERY).range;
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
-    // Taken before anything is read: a change meanwhile is sent again to the open page.
+    // The position is read first, so that a change during the reads is sent to the open page again.
     const position = changes.position();
     const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
       past(service, lastDay(at)),
       past(service, daysUntil(at, YEAR_DAYS), readDays),
       timesOf(service, range, at),
-      registry.listIncidents({ serviceId: service.id, limit: INCIDENTS_SHOWN, offset: 0 }),
+      registry.listIncidents({ serviceId: service.id, limit: MAX_INCIDENTS_SHOWN, offset: 0 }),
       registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
       registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
       dependenciesOf(service, language),
@@ -139,7 +139,7 @@ export function servicePages(
         lastDay: day ?? [],
         year: year ?? [],
         measuredFrom: await measuredFrom(service, year, at),
-        incidents: runningFirst(incidents, incidentsOfYear).slice(0, INCIDENTS_SHOWN),
+        incidents: runningFirst(incidents, incidentsOfYear).slice(0, MAX_INCIDENTS_SHOWN),
         incidentsOfYear,
         maintenances,
         vendor: vendorOf(service),
@@ -195,7 +195,9 @@ export function servicePages(
   ];
 }
 
-/** The newest incidents, those that go on before all that are over; `older` adds those that began before the newest. */
+/**
+ * Unresolved incidents, then resolved ones, each newest first. `older` adds unresolved ones that are not in `newest`.
+ */
 function runningFirst(newest: readonly Incident[], older: readonly Incident[]): Incident[] {
   const isRunning = ({ status }: Incident) => status !== 'resolved';
   const known = new Set(newest.map(({ id }) => id));
@@ -203,17 +205,17 @@ function runningFirst(newest: readonly Incident[], older: readonly Incident[]): 
   return [...newest.filter(isRunning), ...running, ...newest.filter((incident) => !isRunning(incident))];
 }
 
-/** Reads the days of a window whose last one is today. Throws what the store throws. */
+/** Reads the days of a window that ends today. Throws the errors of the store. */
 type ReadDays = (serviceId: number, window: Window) => Promise<Bucket[]>;
 
-/** Samples that come late change a day that is over; they are seen after this time. Milliseconds. */
+/** How long past days are cached, milliseconds; late samples can still change them. */
 export const DAYS_KEPT_MS = 300_000;
-/** Services whose days are kept, about 50 KB each; beyond, the one read first goes. */
+/** Maximum number of services whose days are cached, about 50 KB each; when there are more, the oldest is dropped. */
 const MAX_CACHED_SERVICES = 300;
 
 /**
- * Makes the reader of the days of a year of a service: those that are over are kept for some minutes, since reading them
- * again would take the store ten times as long as everything else that the page reads.
+ * Creates the function that reads the days of a year of a service. Past days are cached for some minutes, because
+ * reading them takes the store ten times as long as all other reads of the page.
  */
 export function createPastDays(
   samples: Pick<SampleStore, 'query' | 'missingSince'>,

@@ -1,6 +1,6 @@
 /**
- * Response times of a range: as columns for the script's chart, as a drawing for pages without it, and as rows; and those of
- * the phases of the last check, as a waterfall.
+ * Response times of a range, as columns for the chart, as a drawing for pages without scripts, and as rows of a table.
+ * And the phases of the last check as a waterfall.
  */
 import type { LatestCheck } from '../../domain/current.ts';
 import type { Phase } from '../../domain/failure.ts';
@@ -9,7 +9,7 @@ import type { RangeName, Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import type { ResponseTimes } from '../parts/page-messages.ts';
 
-/** The percentiles that are shown, from the lowest line up. */
+/** The percentiles in the chart, in ascending order. */
 const PERCENTILES = [
   ['p50', 'p50Ms'],
   ['p95', 'p95Ms'],
@@ -19,10 +19,10 @@ const PERCENTILES = [
 const WIDTH = 1_000;
 const HEIGHT = 200;
 
-/** The buckets that are shown of a range. */
+/** The known buckets of a range. */
 export interface KnownTimes {
   readonly buckets: readonly Bucket[];
-  /** Where they begin later than the range because the service is new, epoch milliseconds; null: they cover it. */
+  /** Start of the buckets if the service is newer than the range, epoch milliseconds; null: they cover the range. */
   readonly since: number | null;
 }
 
@@ -51,8 +51,8 @@ export function responseTimesOf(
 }
 
 /**
- * The range as lines of an SVG of 1,000 by 200 units; gaps are gaps, and a lone point is a dot. `failures`: times with
- * failed checks, along the foot. Null: no response time is known.
+ * The range as lines of an SVG of 1,000 by 200 units. Unknown times are gaps, and a single point is a dot. `failures`:
+ * times with failed checks, at the bottom. Null: no response time is known.
  */
 export function drawingOf(buckets: readonly Bucket[], { stepMs }: Window, { formats }: Language) {
   const highest = highestOf(buckets);
@@ -80,7 +80,7 @@ export function drawingOf(buckets: readonly Bucket[], { stepMs }: Window, { form
   };
 }
 
-/** The rows, newest first; times of which nothing is known are left out. */
+/** The rows, newest first, without empty buckets. */
 export function timeRows(buckets: readonly Bucket[], { formats }: Language) {
   const length = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? 19 : 16;
   const shown = (ms: number | null) => (ms === null ? null : formats.milliseconds(ms));
@@ -101,14 +101,16 @@ function highestOf(buckets: readonly Bucket[]): number | null {
   return known.length === 0 ? null : known.reduce((highest, ms) => Math.max(highest, ms), 1);
 }
 
-/** The next of 1, 2, 2.5, 5 and 10 times a power of ten: a scale that can be read. */
+/** Rounds up to 1, 2, 2.5, 5 or 10 times a power of ten, for a readable scale. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const factor = [1, 2, 2.5, 5, 10].find((candidate) => candidate * power >= value) ?? 10;
   return factor * power;
 }
 
-/** A line through points; null breaks it. A point between two breaks is drawn as a line of no length: round caps show it. */
+/**
+ * A line through points; null is a gap. A point between two gaps is a line of length 0, which round caps make visible.
+ */
 function pathOf(points: readonly (readonly number[] | null)[]): string {
   let path = '';
   points.forEach((point, index) => {
@@ -124,12 +126,14 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Rest of a check beyond its phases that is worth a row, milliseconds: redirects make one, rounding does not. */
+/**
+ * Minimum duration outside of the phases that gets a row, milliseconds: longer than rounding, shorter than redirects.
+ */
 const REST_MS = 1;
 
 /**
- * The waterfall of a check; `label` says it in one line. Null: there was no request, as with a heartbeat. Phases that did
- * not happen are absent; one without a time did not end, or was not measured.
+ * The waterfall of a check; `label` describes it in one line. Null: there was no request, as for a heartbeat. Phases
+ * that did not happen are absent. A phase without a duration did not end or was not measured.
  */
 export function waterfallOf(latest: LatestCheck | null, { texts, formats }: Language) {
   if (latest === null || latest.source === 'heartbeat' || latest.source === 'silence') return null;

@@ -29,14 +29,14 @@ import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { uptimeOf } from '../service/service-days.ts';
 
-/** What these pages read from. */
+/** Sources of these pages. */
 export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources, 'samples' | 'siteUrl'> {
-  /** The position of a page among the changes that open pages get. */
+  /** The position of a page in the changes for open pages. */
   readonly changes: Pick<LiveChanges, 'position'>;
 }
 
-const INCIDENTS_SHOWN = 10;
-/** Running incidents that the first page shows; more than these are found by the filter. */
+const MAX_INCIDENTS_SHOWN = 10;
+/** Maximum number of running incidents on the first page; the filter shows the others. */
 const MAX_RUNNING_SHOWN = 50;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
@@ -46,7 +46,7 @@ const QUERY = {
   offset: OFFSET_PARAMETER,
 };
 
-/** A shape for each standing, for readers who do not see its colour: an SVG path in a box of 10 by 10. */
+/** A shape for each standing, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
 const SHAPES: Readonly<Record<PageStanding, string>> = {
   ...STATUS_SHAPES,
   maintenance: 'M1 1h8v8H1z',
@@ -67,7 +67,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     );
   };
 
-  /** What page and embed have in common. */
+  /** The common data of page and embed. */
   const frame = ({ page, verdict }: PageView, language: ChosenLanguage) => ({
     language,
     page,
@@ -89,7 +89,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const { formats, texts } = language;
     const { show, service: only, offset } = readParameters(request.query, QUERY);
     const slug = request.params.slug ?? '';
-    // Taken before anything is read: a change meanwhile is sent twice rather than never.
+    // The position is read first, so that a change during the reads is sent to the open page again.
     const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(slug, sources);
@@ -97,7 +97,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
     const serviceIds = chosen === null ? ids : [chosen.service.id];
-    // What goes on stands before all that is over, however long ago it began.
+    // Running incidents precede all past ones, whenever they began.
     const isSplit = show === 'all';
     const [bars, running, found] = await Promise.all([
       barsOf(ids),
@@ -107,12 +107,12 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       pages.incidentsOfServices({
         serviceIds,
         running: show === 'running',
-        // One more than is shown, to know whether there are older ones.
-        limit: INCIDENTS_SHOWN + 1,
+        // One more than is shown, to determine whether there are older ones.
+        limit: MAX_INCIDENTS_SHOWN + 1,
         offset,
       }),
     ]);
-    const shown = found.slice(0, INCIDENTS_SHOWN);
+    const shown = found.slice(0, MAX_INCIDENTS_SHOWN);
     const lists = [
       { heading: running.length > 0 ? texts.statusPage.runningIncidents : null, incidents: running },
       { heading: running.length > 0 ? texts.statusPage.pastIncidents : null, incidents: shown },
@@ -187,8 +187,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       show,
       only: chosen?.service.slug ?? '',
       listed: look.services.map(({ service }) => ({ slug: service.slug, name: fullName(service) })),
-      newer: offset === 0 ? null : link(Math.max(0, offset - INCIDENTS_SHOWN)),
-      older: found.length > INCIDENTS_SHOWN ? link(offset + INCIDENTS_SHOWN) : null,
+      newer: offset === 0 ? null : link(Math.max(0, offset - MAX_INCIDENTS_SHOWN)),
+      older: found.length > MAX_INCIDENTS_SHOWN ? link(offset + MAX_INCIDENTS_SHOWN) : null,
     });
   };
 
@@ -212,7 +212,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   const showEmbed = async (request: HttpRequest): Promise<HttpResponse> => {
-    // The embedding site chooses the language of the frame; the language that the reader has chosen here is kept.
+    // The embedding site chooses the language of the frame, which does not change the language of the reader's cookie.
     const language = { ...chooseLanguage(request), keep: false };
     const look = await readPageView(request.params.slug ?? '', sources);
     const theme = new URLSearchParams(request.query).get('theme');
@@ -245,7 +245,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       async handle({ params, query }) {
         const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
         if (logo === null) throw pageNotFound(params.slug ?? '');
-        // Another picture has another address; an address without the mark is not cached.
+        // A URL with the mark identifies one picture and is cached; a URL without the mark is not.
         const isMarked = new URLSearchParams(query).get('v') === logo.mark;
         const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
         const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
@@ -255,7 +255,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   ];
 }
 
-/** The size at which a logo is shown: within 240 by 64, never larger than it is. */
+/** The displayed size of a logo in pixels: at most 240 by 64, and never larger than the logo. */
 function shownSize({ width, height }: { readonly width: number; readonly height: number }) {
   const scale = Math.min(1, 240 / width, 64 / height);
   return {
@@ -267,7 +267,7 @@ function shownSize({ width, height }: { readonly width: number; readonly height:
 const DAYS = 90;
 const KEPT_MS = 300_000;
 const MAX_KEPT = 5_000;
-/** Concurrent queries; the store answers others in between. */
+/** Maximum number of concurrent queries, so that the store can respond to others in between. */
 const MAX_READS = 8;
 const STEP = 11;
 
@@ -275,8 +275,8 @@ const STEP = 11;
 type UptimeBars = ReturnType<typeof barsOf>;
 
 /**
- * Makes the reader of the last 90 days of services as bars, which cost a page next to nothing: one drawn line for each kind
- * of day. Those of a service are read again after five minutes.
+ * Creates the function that reads the last 90 days of services as bars. Bars are small: one line for each kind of day.
+ * They are cached for five minutes.
  */
 export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
   const cached = createPromiseCache<number, UptimeBars>({
@@ -288,18 +288,18 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
   const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
     try {
       const isWhole = (samples.missingSince?.() ?? null) === null;
-      // UTC days, as those of the service's own page.
+      // UTC days, as on the service's own page.
       return await cached(serviceId, String(isWhole), async () =>
         barsOf(await samples.query({ serviceId, ...daysUntil(at, DAYS) })),
       );
     } catch (error) {
-      // A page without its bars is better than none while the store of the samples is away.
+      // While the sample store is unavailable, a page without bars is better than an error.
       if (!isSampleReadError(error)) throw error;
       return null;
     }
   };
 
-  /** The bars of each service by its id; those that cannot be read now are missing. */
+  /** The bars of services by id, without those that cannot be read now. */
   return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
     const at = now();
     const found = new Map<number, UptimeBars>();
@@ -316,9 +316,9 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
 }
 
 /**
- * Bars of a row of days, the oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, to be drawn
- * with a dash of 8 and a gap of 3; days of one kind that follow each other are one stroke. `uptimeRatio`: null without
- * checks. `knownDays`: from the first day with a check on.
+ * The bars of days, oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, for a dash of 8 and
+ * a gap of 3; consecutive days of one kind are one stroke. `uptimeRatio`: null without checks. `knownDays`: number of
+ * days from the first day with a check on.
  */
 export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
   const paths = new Map<DayKind, string>();
