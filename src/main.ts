@@ -35,7 +35,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const fail = (what: string) => (error: Error) => endByFault(log, error, what);
   let phase: Readiness['phase'] = 'starting';
 
-  // This process as a node, first of all: a second process of its name is refused before it opens anything.
+  // This process registers as a node first, so that a second process with the same name is refused before it opens any
+  // store.
   let changes: RoleChanges | null = null;
   const node = await joinNodes({ config, work: () => changes?.work() ?? NO_WORK, clock, log, fail });
   const serves = node.roles.includes('serve');
@@ -50,19 +51,19 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const { samples, status, watchTransitions } = role;
   const started = await startRole(parts, role);
   changes = started;
-  // A node that makes checks tells of its own connection and its own checks.
+  // A probing node reports its own connection and its own checks.
   const prober = () => started.probing()?.prober() ?? role.prober();
   const fleet = { report: () => (started.probing()?.fleet ?? role.fleet).report() };
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
   const authenticator = createKeyAuthenticator({ registry, clock, log });
-  // A node that only makes checks needs nothing of owners, and reads no secrets.
+  // A node that only makes checks does not need the parts for owners, and reads no secrets.
   const owners =
     serves || node.roles.includes('judge')
       ? await joinOwners({ config, registry, samples, clock, log })
       : null;
-  // A file is never away.
+  // A file is always available.
   const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);
   const metrics = createMetrics();
   const states = () => ({
@@ -181,10 +182,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   };
 }
 
-/** A process that never judges delivers nothing. */
+/** A process without the role `judge` makes no deliveries. */
 const NO_DELIVERIES = () => async () => {};
 
-/** What endpoints and public pages read of the registry. */
+/** The parts of the registry that endpoints and public pages read. */
 const READS = [
   'listIncidents',
   'countIncidents',
@@ -203,7 +204,7 @@ const READS = [
   'findLogo',
 ] as const;
 
-/** The stores' states that a serving process gets from the monitor do not cover its own connection to the registry. */
+/** Adds the state of this process' own connection to the registry, which the states from the monitor do not cover. */
 function ownStorage({ problem }: StorageHealth): StoreStates {
   const message = problem()?.message;
   return message === undefined ? {} : { storage: { problem: message } };

@@ -1,29 +1,37 @@
-/** How far the wall clock of this process is from that of Redis, by the round trips of commands that return its time. */
+/**
+ * Estimates the offset between the wall clocks of this process and Redis, by the round trips of commands that return
+ * Redis' time.
+ */
 import type { Clock } from '../clock.ts';
 
-/** An estimate that follows both clocks. */
+/** The estimate, which follows changes of both clocks. */
 export interface ClockOffset {
   /** This process' wall clock minus Redis' clock, milliseconds; 0 before the first answer. */
   readonly ms: number;
-  /** Begins a round trip; call the returned function with Redis' time (epoch milliseconds) when the answer is there. */
+  /**
+   * Begins a round trip. Call the returned function with Redis' time (epoch milliseconds) when the response arrives.
+   */
   measure(): (redisAt: number) => void;
 }
 
-/** A measurement: Redis read its clock at some time during the round trip. */
+/** A measurement. Redis read its clock at an unknown time during the round trip. */
 interface Measurement {
   readonly offsetMs: number;
   /** Maximum error of `offsetMs`: half of the round trip. */
   readonly errorMs: number;
-  /** When it was made, monotonic milliseconds. */
+  /** Time of the measurement, monotonic milliseconds. */
   readonly madeMs: number;
 }
 
-/** A measurement is replaced after this time even by a worse one: clocks drift. */
+/** After this time a measurement is replaced even by a less exact one, because clocks drift. */
 const MAX_AGE_MS = 60_000;
-/** Both clocks are read in whole milliseconds. */
+/** Rounding error, milliseconds: both clocks are read in whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Makes an estimate without measurements. It keeps the one with the shortest round trip until it contradicts a newer one. */
+/**
+ * Creates an estimate without measurements. It keeps the measurement with the shortest round trip until a newer one
+ * contradicts it.
+ */
 export function createClockOffset(clock: Pick<Clock, 'now' | 'monotonic'>): ClockOffset {
   let kept: Measurement | null = null;
 

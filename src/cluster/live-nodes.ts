@@ -1,4 +1,4 @@
-/** The other live nodes, as the lists from Redis show them, also while Redis is away or was emptied. */
+/** Tracks the other live nodes by the lists from Redis, even while Redis is unavailable or has been emptied. */
 import type { Clock } from '../clock.ts';
 import type { NodeState } from '../domain/node.ts';
 import { NODE_LIFE_MS } from './node-keys.ts';
@@ -15,17 +15,17 @@ export interface ListedNode {
 export interface LiveNodes {
   /** Takes a list of all nodes, which Redis made at `redisAt`, epoch milliseconds. */
   take(list: readonly ListedNode[], redisAt: number): void;
-  /** In no order. */
+  /** The nodes, in no particular order. */
   all(): readonly NodeState[];
 }
 
 interface KnownNode {
   readonly state: NodeState;
-  /** When it is gone unless a list shows it again, monotonic milliseconds. */
+  /** The node is removed at this time unless a list contains it again, monotonic milliseconds. */
   readonly untilMs: number;
 }
 
-/** Makes an empty set. `selfName`: the node that is left out. */
+/** Creates an empty set. `selfName`: name of the node that is left out. */
 export function createLiveNodes(selfName: string, { monotonic }: Pick<Clock, 'monotonic'>): LiveNodes {
   const known = new Map<string, KnownNode>();
   let listedMs = monotonic();
@@ -33,7 +33,7 @@ export function createLiveNodes(selfName: string, { monotonic }: Pick<Clock, 'mo
   return {
     take(list, redisAt) {
       const nowMs = monotonic();
-      // Redis was away, or this process stood still: all nodes get the time to register themselves again.
+      // After an outage of Redis, or a suspension of this process, all nodes get time to register again.
       if (nowMs - listedMs > NODE_LIFE_MS)
         for (const [name, node] of known) known.set(name, { ...node, untilMs: nowMs + NODE_LIFE_MS });
       listedMs = nowMs;
@@ -54,7 +54,7 @@ export function createLiveNodes(selfName: string, { monotonic }: Pick<Clock, 'mo
   };
 }
 
-/** The entries of a flat list of names, values and times, as the scripts return it. */
+/** Parses the flat list of names, values and times that the scripts return. */
 export function listedNodes(flat: readonly string[]): ListedNode[] {
   return Array.from({ length: Math.floor(flat.length / 3) }, (_, index) => {
     const [name = '', value = '', seen = ''] = flat.slice(index * 3, index * 3 + 3);

@@ -1,4 +1,7 @@
-/** The name of a node is unique: whether a process that already has it is alive, and what to do then. */
+/**
+ * Enforces unique names of nodes: decides whether the process that holds a name is alive, and whether it can be
+ * replaced.
+ */
 import { formatTime } from '../domain/durations.ts';
 import { type NodeRecord, parseNode } from './node-record.ts';
 
@@ -10,20 +13,23 @@ export class NodeNameTaken extends Error {
 /** What distinguishes a process on the machines of a cluster. */
 export type NodeProcess = Pick<NodeRecord, 'host' | 'pid' | 'process'>;
 
-/** Whether a process runs; null: this machine cannot tell, since it is not on it. */
+/** Whether a process runs; null: unknown, because the process is on another machine. */
 export type IsRunning = (node: NodeProcess) => boolean | null;
 
 /** The claim to a name. */
 export interface NameClaim {
   /** The instance whose entry may be replaced, since its process has ended; an empty string: none. */
   readonly replaces: string;
-  /** Another instance has the name. Returns the reason to give the name up; null: not known yet, ask again. */
+  /** Reports that another instance has the name. Returns the reason to give up; null: not known yet, try again. */
   noteHolder(value: string, seen: string): NodeNameTaken | null;
-  /** The name is ours. */
+  /** Reports that this process has the name. */
   noteHeld(): void;
 }
 
-/** Makes the claim to `name`. A holder on another machine is alive if its entry is renewed while this process looks. */
+/**
+ * Creates the claim to `name`. A holder on another machine is alive if its entry is renewed while this process watches
+ * it.
+ */
 export function createNameClaim(name: string, isRunning: IsRunning): NameClaim {
   let first: { readonly instance: string; readonly seen: string } | null = null;
   let replaces = '';

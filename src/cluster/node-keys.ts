@@ -12,10 +12,10 @@ export function nodeKeys(prefix: string) {
   };
 }
 
-/** A node that was not renewed for this time is gone, milliseconds. */
+/** A node that has not renewed its entry for this time is removed, milliseconds. */
 export const NODE_LIFE_MS = 6_000;
 
-/** Answers of {@link RENEW}. */
+/** Results of {@link RENEW}. */
 const RENEWED = 'renewed';
 export const TAKEN = 'taken';
 

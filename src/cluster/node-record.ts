@@ -1,9 +1,11 @@
-/** What Redis holds of a node: its instance, and its state as JSON. */
+/** The entry of a node in Redis: its instance, and its state as JSON. */
 import { NODE_ROLES, type NodeRole, type NodeState } from '../domain/node.ts';
 
-/** The state of a node with what tells its process from others. */
+/** The state of a node, with the identity of its process. */
 export interface NodeRecord extends Omit<NodeState, 'lastSeen'> {
-  /** What distinguishes the process on its machine from later ones with the same id; null: the system does not tell. */
+  /**
+   * Distinguishes the process from later ones on its machine with the same id; null: the system does not provide it.
+   */
   readonly process: string | null;
   /** True: the node is still loading. Other nodes do not count it, but its name is taken. */
   readonly starting: boolean;
@@ -25,7 +27,10 @@ export function formatNode({ instance, record }: StoredNode): string {
   return instance + (record === null ? '' : JSON.stringify(record));
 }
 
-/** Parses a value. Members that an older version does not write have defaults; those of a newer one are ignored. */
+/**
+ * Parses a value. Members that an older version does not write get defaults; unknown members of a newer version are
+ * ignored.
+ */
 export function parseNode(name: string, value: string): StoredNode {
   const instance = value.slice(0, INSTANCE_LENGTH);
   return { instance, record: readRecord(name, value.slice(INSTANCE_LENGTH)) };

@@ -1,7 +1,7 @@
 /**
- * The live nodes of a cluster, by Redis: each process registers itself there every second under a unique name, and is gone
- * if it has not done so for six. Redis may be emptied or away at any time; the nodes that were known last stay until Redis
- * shows again who lives.
+ * The live nodes of a cluster. Each process registers itself in Redis every second under a unique name, and is removed
+ * after six seconds without a renewal. Redis may be emptied or unavailable at any time; this process then keeps the
+ * last known nodes until Redis lists the live ones again.
  */
 import { randomUUID } from 'node:crypto';
 import { createListeners } from '../async/listeners.ts';
@@ -14,50 +14,53 @@ import { createNameClaim, type IsRunning, type NodeNameTaken } from './name-clai
 import { nodeKeys, READ, RENEW, TAKEN } from './node-keys.ts';
 import { formatNode, type NodeRecord } from './node-record.ts';
 
-/** What a process is for as long as it runs. */
+/** The constant properties of a process. */
 export type NodeIdentity = Pick<
   NodeRecord,
   'name' | 'region' | 'roles' | 'version' | 'host' | 'pid' | 'process'
 >;
 
-/** What a process does now. `offlineSince` is in epoch milliseconds of its own clock. */
+/** The current state of a process. `offlineSince` is in epoch milliseconds of its own clock. */
 export type NodeReport = Pick<NodeState, 'services' | 'checksPerSecond' | 'online' | 'offlineSince'>;
 
 /** Options of a node. */
 export interface NodeOptions extends RedisContext {
   readonly self: NodeIdentity;
   readonly report: () => NodeReport;
-  /** Default: it is never known. */
+  /** Default: never known. */
   readonly isRunning?: IsRunning;
-  /** Called once, if another process got the name while this one was away. */
+  /** Called once, if another process took the name while this one was disconnected. */
   readonly onNameTaken: (error: NodeNameTaken) => void;
 }
 
 /** The registration of this process, and the nodes that it sees. */
 export interface ClusterNodes extends RedisPart {
-  /** From now on the others count this node; until then it only holds its name. */
+  /** Makes the other nodes count this one. Until this call, it only reserves its name. */
   begin(): void;
   /** All live nodes by name, this one included. */
   nodes(): readonly NodeState[];
   /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
   clockOffsetMs(): number;
-  /** Calls `listener` when a node has come, gone or changed its connection; the returned function removes it. */
+  /**
+   * Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the
+   * listener.
+   */
   watch(listener: () => void): () => void;
-  /** Tells the others that this node leaves, and closes the connection. */
+  /** Deregisters this node and closes the connection. */
   leave(): Promise<void>;
 }
 
 const TIMEOUT_MS = 1_000;
 /** How long a start waits for Redis, milliseconds. */
 const START_TIMEOUT_MS = 2_000;
-/** How often a start looks whether the holder of its name is alive, milliseconds. */
+/** Interval at which a start checks whether the holder of its name is alive, milliseconds. */
 const LOOK_MS = 200;
-/** Every second renewal reads the other nodes, so that a large cluster costs Redis less. */
+/** Only every second renewal reads the other nodes, to reduce the load of a large cluster on Redis. */
 const RENEWALS_PER_LIST = 2;
 
 /**
  * Registers this process. Rejects with {@link NodeNameTaken} if another live process has its name. If Redis does not
- * answer, the process is registered when it does.
+ * respond, the process is registered as soon as it does.
  */
 export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
   const { address, self, report, isRunning = () => null, onNameTaken, clock, log } = options;
@@ -96,7 +99,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
     return { ...state, process: self.process, starting };
   }
 
-  /** Registers this node again, and reads the others. */
+  /** Renews the registration of this node, and reads the others. */
   async function renew(client: RedisClient): Promise<void> {
     if (renewing || standing === 'left') return;
     renewing = true;
@@ -162,7 +165,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
     purpose: 'nodes',
     timeoutMs: TIMEOUT_MS,
     async prepare(client) {
-      // So the first record has its times by Redis' clock already.
+      // The offset is then known when the first record is written, so its times are those of Redis' clock.
       const measured = offset.measure();
       const [now = ''] = textsOf(await runScript(client, READ, [records, seen], []));
       measured(Number(now));

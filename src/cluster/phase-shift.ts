@@ -1,4 +1,4 @@
-/** The part of the interval by which a region's checks are later than the phases of the services (design, Places). */
+/** The shift of a region's checks against the phases of the services, as a part of the interval (design, Places). */
 
 /** A region's shift: region k of R, by name, checks k × interval / R later. 0 for a region that is not among them. */
 export function phaseShiftOf(region: string, regions: readonly string[], intervalMs: number): number {
@@ -6,12 +6,14 @@ export function phaseShiftOf(region: string, regions: readonly string[], interva
   return rank <= 0 ? 0 : Math.round((rank * intervalMs) / regions.length) % intervalMs;
 }
 
-/** Most that the shift changes within an interval: a larger step could let a service wait for more than an interval. */
+/**
+ * Maximum change of the shift within an interval. After a larger step, a service could wait longer than an interval.
+ */
 const MAX_STEP = 1 / 8;
 
 /**
- * The shift one interval after it was `shiftMs`, on its way to `targetMs`. It moves backwards only, round the interval, so
- * that the checks of a service come closer together meanwhile and never further apart.
+ * The shift one interval after it was `shiftMs`, on its way to `targetMs`. It only decreases, modulo the interval, so
+ * that the time between two checks of a service never grows.
  */
 export function stepPhaseShift(shiftMs: number, targetMs: number, intervalMs: number): number {
   const wayMs = (((shiftMs - targetMs) % intervalMs) + intervalMs) % intervalMs;

@@ -1,18 +1,18 @@
 /**
- * The offline rule of a node that makes checks: each node judges its own connection, with its own control targets, before
- * its results are sent to the judge.
+ * The offline rule of a probing node. Each node watches its own connection, by its own control targets, before it sends
+ * its results to the judge.
  */
 import { createListeners } from '../async/listeners.ts';
 import type { CheckResult, RuledResult } from '../domain/result.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import { type ConnectivityOptions, createConnectivity } from '../record/connectivity.ts';
 
-/** What the station needs; `fleetSize` counts the services that this node checks. */
+/** Options of the station. `fleetSize` is the number of services that this node checks. */
 export interface StationOptions extends Omit<ConnectivityOptions, 'onChange'> {
   readonly region: string;
   /** Services affected by an outage of this node are checked again within this time, milliseconds. */
   readonly firstSpreadMs: number;
-  /** Takes results that were ruled on, in the order in which that became known. */
+  /** Receives results in the order in which they were ruled on. */
   readonly onRuled: (results: readonly RuledResult[]) => void;
   /** Called with the services to check again, spread over `spreadMs`. */
   readonly onRecheck: (serviceIds: readonly number[], spreadMs: number) => void;
@@ -21,7 +21,7 @@ export interface StationOptions extends Omit<ConnectivityOptions, 'onChange'> {
 /** The station. */
 export type Station = ReturnType<typeof createStation>;
 
-/** Makes the station; the node counts as online until the opposite is known. */
+/** Creates the station. The node counts as online until a watch finds it offline. */
 export function createStation(options: StationOptions) {
   const { clock, region, firstSpreadMs, onRuled, onRecheck } = options;
   const connectivity = createConnectivity({ ...options, onChange });
@@ -60,17 +60,19 @@ export function createStation(options: StationOptions) {
     noteDoubt(failedAt: number): void {
       connectivity.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
     },
-    /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
+    /**
+     * An attempt has been waiting so long for its response that the response may be slow; queries the control targets.
+     */
     noteDelay: connectivity.noteDelay,
-    /** The service was removed, or another node checks it from now on: it is not checked again here. */
+    /** Forgets a service that was removed or moved to another node. This node does not check it again. */
     forget: connectivity.forget,
-    /** The definition of the service has changed: held results say nothing of it. */
+    /** Drops the held results of a service whose definition has changed. */
     dropHeld: connectivity.dropHeld,
     /** This node's own connection. */
     prober: connectivity.state,
     /** Calls `listener` when this node goes offline or online. */
     watchProber: listeners.add,
-    /** Passes held results on as suspect ones, and takes no more. */
+    /** Passes the held results on as suspect, and accepts no more results. */
     stop(): void {
       if (isStopped) return;
       isStopped = true;

@@ -2,20 +2,20 @@
 import type { Clock } from '../clock.ts';
 import { type NodeState, regionsOf } from '../domain/node.ts';
 
-/** What the vote of regions depends on. */
+/** Options of the voting regions. */
 export interface VotingOptions {
   /** All live nodes. */
   readonly nodes: () => readonly NodeState[];
-  /** Calls its listener when nodes have come, gone, or changed their connection. */
+  /** Calls its listener when nodes were added, were removed, or changed their connection. */
   readonly watch: (listener: () => void) => () => void;
-  /** Time between two checks of a service. */
+  /** Time between two checks of a service, milliseconds. */
   readonly intervalMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** The regions with a vote. */
+/** The regions that have a vote. */
 export interface VotingRegions {
-  /** By name. */
+  /** Names of the regions, in order. */
   voting(): readonly string[];
   /** Stops watching the nodes. */
   close(): void;
@@ -25,8 +25,8 @@ export interface VotingRegions {
 const INTERVALS_WITHOUT_NODE = 2;
 
 /**
- * Watches the regions. A region has a vote if one of its probing nodes is online, and for two intervals after its last
- * node has gone, if that one was online. Regions that were gone before the call are not known.
+ * Watches the regions. A region has a vote while one of its probing nodes is online, and for two intervals after its
+ * last node has left, if that node was online. Regions whose nodes left before the call are not known.
  */
 export function createVotingRegions({ nodes, watch, intervalMs, clock }: VotingOptions): VotingRegions {
   const known = new Map<string, { readonly online: boolean; readonly seenMs: number }>();

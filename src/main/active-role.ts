@@ -27,7 +27,7 @@ export interface Role {
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
-  /** States of external stores, except Redis. */
+  /** States of the external stores other than Redis. */
   stores(): StoreStates;
   readonly fleet: ObservedParts['fleet'];
   feeds(): readonly FeedHealth[];
@@ -88,7 +88,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
       stats: () => now().samples.stats?.() ?? NO_STATS,
       lost: () => now().samples.lost?.() ?? 0,
-      // A serving process gets it from the monitor.
+      // A serving process gets this state from the monitor.
       missingSince: () => now().stores().influx?.missingSince ?? null,
     },
     heartbeats: {

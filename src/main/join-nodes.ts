@@ -1,4 +1,4 @@
-/** This process as a node: in a cluster it registers itself in Redis; a process that is not part of one knows itself alone. */
+/** This process as a node. In a cluster it registers itself in Redis; outside of a cluster it is the only node. */
 import { hostname } from 'node:os';
 import type { Clock } from '../clock.ts';
 import type { ClusterNodes, NodeReport } from '../cluster/nodes.ts';
@@ -9,9 +9,9 @@ import type { Log } from '../log.ts';
 import { identityOf, isRunning } from '../store/registry/writer-lease.ts';
 import { VERSION } from '../version.ts';
 
-/** What this process does now. */
+/** The current work of this process. */
 export interface NodeWork extends Pick<NodeReport, 'services' | 'online' | 'offlineSince'> {
-  /** Checks completed since the start. */
+  /** Number of checks completed since the start. */
   readonly checksDone: number;
 }
 
@@ -36,7 +36,7 @@ export interface NodeParts {
   readonly fail: (what: string) => (error: Error) => void;
 }
 
-/** The rate of checks is taken over this time, milliseconds, and counted once in the shorter one. */
+/** The rate of checks is an average over the first time, sampled at the second, milliseconds. */
 const RATE_SPAN_MS = 10_000;
 const RATE_STEP_MS = 1_000;
 
@@ -84,7 +84,7 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
   return { ...cluster, name, region, roles };
 }
 
-/** Whether two processes are in one life of one machine, and in one namespace of process ids. */
+/** Whether two processes run in the same boot of one machine, and in the same namespace of process IDs. */
 function isOfThisMachine(identity: string | null, own: string | null): boolean {
   const machineOf = (text: string) => text.split(' ', 2).join(' ');
   return identity !== null && own !== null && machineOf(identity) === machineOf(own);
@@ -104,7 +104,7 @@ function createReport(work: () => NodeWork, { monotonic }: Pick<Clock, 'monotoni
     if (nowMs - (counts.at(-1)?.atMs ?? 0) >= RATE_STEP_MS)
       counts = [...counts.slice(start), { atMs: nowMs, done: checksDone }];
     const seconds = (nowMs - first.atMs) / 1_000;
-    // A role that ends takes its count with it.
+    // When a role ends, the count starts from zero again.
     const rate = seconds === 0 ? 0 : Math.max(0, checksDone - first.done) / seconds;
     return { ...rest, checksPerSecond: Math.round(rate * 100) / 100 };
   };

@@ -56,7 +56,7 @@ export async function joinOwners(parts: {
       sessions: createSessions({ registry, clock }),
       proofs,
     },
-    /** Call it after deliveries have stopped. */
+    /** Closes the parts. Call it after deliveries have stopped. */
     stop: outbound.close,
   };
 }

@@ -42,7 +42,7 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
     ...{ dataDir, log, clock, domainsPerAccount, secretKey, onEnd },
     postgresUrl: postgres.url,
   });
-  // A node that only makes checks has no use for secrets.
+  // A node that only makes checks does not need secrets.
   if (config.node.roles.some((role) => role !== 'probe')) await protectSecrets(registry, log);
   const { url } = redisSettings;
   // ioredis is loaded only if it is used.
@@ -97,7 +97,7 @@ export async function openMonitorStores(
     observations: influxSamples?.observations ?? null,
     redis: inRedis,
     status: inRedis?.status ?? createMemoryStatusStore({ log }),
-    /** Except Redis, which every process connects to itself. */
+    /** The states of stores other than Redis, to which every process connects itself. */
     states: (): StoreStates => ({
       storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
       ...(ownSamples === null ? {} : { history: { problem: ownSamples.missingHistory() } }),
@@ -116,7 +116,7 @@ export async function openReadSamples({ config, log, fail }: StoreParts) {
   const onEnd = fail('a store has ended');
   const settings = influxSettings(config);
   if (settings !== null) {
-    // The vendor's client comes with it, 7 MB.
+    // It loads the vendor's client, 7 MB.
     const { openInfluxReading } = await import('../store/samples/influx/influx-reading.ts');
     return openInfluxReading({ settings, log, onEnd });
   }
@@ -130,7 +130,7 @@ async function protectSecrets(registry: RegistryClient, log: Log): Promise<void>
     if (sealed > 0)
       log.warn({ webhooks: sealed }, 'webhook secrets were stored in clear text; they are encrypted now');
   } catch (error) {
-    // If the disk accepts no writes, a later start does it.
+    // If the disk accepts no writes, a later start completes this step.
     if (refusalOf(error) !== null) return;
     await registry.close();
     throw error;

@@ -1,4 +1,7 @@
-/** The services of the shards that a node holds: loaded from the registry when it gains a shard, and kept as they change. */
+/**
+ * The services of the shards that a node holds. They are loaded from the registry when the node gains a shard, and
+ * updated as they change.
+ */
 
 import type { Cancel, Clock } from '../clock.ts';
 import type { Station } from '../cluster/station.ts';
@@ -10,10 +13,10 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServiceChange, ServiceStore } from '../store/ports/services.ts';
 
-/** What they need. */
+/** Options of {@link createShardServices}. */
 export interface ShardServicesOptions {
   readonly registry: Pick<ServiceStore, 'loadTargets'>;
-  /** Of this node. */
+  /** Region of this node. */
   readonly region: string;
   readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
   readonly station: Pick<Station, 'forget' | 'dropHeld'>;
@@ -23,9 +26,9 @@ export interface ShardServicesOptions {
 
 /** The services. */
 export interface ShardServices {
-  /** The node holds these shards from now on. Their services are checked once they are loaded. */
+  /** Adds shards that the node has gained. Their services are checked once they are loaded. */
   gain(shards: readonly number[]): void;
-  /** It does not any more: their services are not checked any more. */
+  /** Removes shards that the node has lost. Their services are no longer checked. */
   lose(shards: readonly number[]): void;
   /** Applies a change of the list of services. */
   applyChange(change: ServiceChange): void;
@@ -35,20 +38,20 @@ export interface ShardServices {
 }
 
 /**
- * Results of the node that held a shard before are committed after this time, milliseconds, so that the services that it has
- * just checked are not checked again.
+ * Delay before the services of a gained shard are loaded, milliseconds. By then the results of its former node are
+ * committed, so that services that were just checked are not checked again.
  */
 const SETTLE_MS = 1_500;
 const RETRY_MS = 1_000;
 
-/** Starts without a shard. */
+/** Starts without shards. */
 export function createShardServices(options: ShardServicesOptions): ShardServices {
   const { registry, region, fleet, station, clock, log } = options;
   /** The services of each shard that the node holds. */
   const held = new Map<number, Set<number>>();
-  /** Shards whose services are not loaded yet. */
+  /** Shards whose services have not been loaded yet. */
   const missing = new Set<number>();
-  /** Changes of services of these shards, while they are being loaded; null: none are. */
+  /** Changes of services that arrive while shards are being loaded; null: no shard is being loaded. */
   let changes: ServiceChange[] | null = null;
   let cancel: Cancel | null = null;
   let failed = false;
@@ -79,7 +82,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     changes = null;
     if (stopped) return;
     if (targets !== null) {
-      // A shard may have been lost, or lost and gained again, meanwhile.
+      // A shard may have been lost meanwhile, or lost and gained again.
       const own = targets.filter(({ serviceId }) => {
         const shard = shardOf(serviceId);
         return held.has(shard) && !missing.has(shard);

@@ -1,4 +1,4 @@
-/** The fleet of this process, as the configuration says: its threads, its settings, and the control targets of its connection. */
+/** The fleet of this process as configured: its threads, its settings, and the control targets of its connection. */
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
@@ -10,12 +10,12 @@ import { VERSION } from '../version.ts';
 import type { StoreParts } from './open-stores.ts';
 
 /**
- * The record waits 3 s of event loop time for a response. This bounds how long connections stay open beyond that,
- * milliseconds.
+ * Timeout of a connection to a control target, milliseconds. The record itself waits 3 s of event loop time for a
+ * response.
  */
 const CONTROL_TIMEOUT_MS = 8_000;
 
-/** How many probe threads a fleet has. */
+/** The number of probe threads of a fleet. */
 export function countThreads({ checks }: Config): number {
   return checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
 }
@@ -45,7 +45,7 @@ export function createConfiguredFleet(
   });
 }
 
-/** The query that shows whether this process is online: true if at least one control target responds. */
+/** Creates the query that shows whether this process is online: true if at least one control target responds. */
 export function createControlQuery({ checks, http }: Config): () => Promise<boolean> {
   const { controlTargets, nameservers, timeoutMs } = checks;
   const userAgent = userAgentOf(VERSION, http.siteUrl);

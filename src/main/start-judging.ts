@@ -1,7 +1,9 @@
-/** What the monitor of a cluster does beside its record: it hands out the shards, and takes in the results of the nodes. */
-import { createRegionAsker } from '../cluster/asks.ts';
+/**
+ * The judge's part in a cluster beside its record: it maintains the shard jobs, and receives the results of the nodes.
+ */
+import { createRecheckSender } from '../cluster/recheck-requests.ts';
 import { type ResultReaderStats, startResultReader } from '../cluster/results/result-reader.ts';
-import { keepShards, type ShardKeeper } from '../cluster/shards/keep-shards.ts';
+import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
 import { createVotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
@@ -10,20 +12,20 @@ import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { ThisNode } from './join-nodes.ts';
 import type { StoreParts } from './open-stores.ts';
 
-/** The monitor's part of a cluster. */
+/** The monitor's part in a cluster. */
 export interface Judging {
-  /** The shards of each region by their state. */
-  readonly shards: ShardKeeper['counts'];
+  /** The shards of each region by state. */
+  readonly shards: ShardMaintenance['counts'];
   results(): ResultReaderStats;
   /** The regions that have a vote now, by name. */
   voting(): readonly string[];
-  /** Asks the nodes of a region to check services now. */
-  ask(region: string, serviceIds: readonly number[]): void;
-  /** Results that the record has not committed are delivered again. */
+  /** Requests that the nodes of a region re-check services now. */
+  requestRechecks(region: string, serviceIds: readonly number[]): void;
+  /** Stops. Results that the record has not committed are delivered again. */
   stop(): Promise<void>;
 }
 
-/** Starts it, while the lease is held. Throws if Redis is not configured. */
+/** Starts the judge's part. The caller holds the lease. Throws if Redis is not configured. */
 export function startJudging(
   { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
   record: Pick<ResultRecord, 'takeRuled'>,
@@ -33,7 +35,7 @@ export function startJudging(
   if (address === null) throw new Error('storage.redis.url has no known form');
   const { intervalMs } = config.checks;
   const regions = createVotingRegions({ nodes: node.nodes, watch: node.watch, intervalMs, clock });
-  const asker = createRegionAsker({ address, clock, log });
+  const recheckSender = createRecheckSender({ address, clock, log });
   const reader = startResultReader({
     address,
     take: record.takeRuled,
@@ -41,7 +43,7 @@ export function startJudging(
     clock,
     log,
   });
-  const keeper = keepShards({
+  const shardJobs = maintainShards({
     address,
     regions: () => regionsOf(node.nodes()).map(({ region }) => region),
     lease,
@@ -49,14 +51,14 @@ export function startJudging(
     log,
   });
   return {
-    shards: keeper.counts,
+    shards: shardJobs.counts,
     results: reader.stats,
     voting: regions.voting,
-    ask: asker.ask,
+    requestRechecks: recheckSender.send,
     async stop() {
       regions.close();
-      asker.stop();
-      await Promise.all([reader.stop(), keeper.stop()]);
+      recheckSender.stop();
+      await Promise.all([reader.stop(), shardJobs.stop()]);
     },
   };
 }

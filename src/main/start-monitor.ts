@@ -25,11 +25,11 @@ export interface RoleParts extends StoreParts {
 export interface MonitorRole extends Role {
   /** Starts checks and heartbeat deadlines; the site is reachable by now. */
   begin(): Promise<{ readonly services: number; readonly threads: number }>;
-  /** Its part of a cluster; null: it has not begun, or there is no cluster. */
+  /** The monitor's part in a cluster; null: it has not begun, or there is no cluster. */
   judging(): Judging | null;
 }
 
-/** Builds everything. When it resolves, the heartbeats that other processes put into the inbox are evaluated. */
+/** Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated. */
 export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {
   const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;
@@ -88,7 +88,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
             intervalMs: checks.intervalMs,
             freshMs: 2 * checks.intervalMs + longestCheckMs(checks),
             voting: () => judging?.voting() ?? [],
-            ask: (region, serviceIds) => judging?.ask(region, serviceIds),
+            requestRechecks: (region, serviceIds) => judging?.requestRechecks(region, serviceIds),
           },
         }
       : {}),
@@ -188,7 +188,8 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       unwatchChanges();
       await vendors.stop();
       await Promise.all([fleet?.stop(), judging?.stop()]);
-      // Only now: heartbeats that other processes receive need not wait for the attempts in flight.
+      // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in
+      // flight.
       inbox?.stop();
       await record.stop();
       await intake.stop();

@@ -1,9 +1,9 @@
 /**
- * The part of a node of a cluster that makes checks: it holds shards of its region, checks their services, rules on its own
- * connection, and sends the results to the judge.
+ * The probing part of a cluster node. It holds shards of its region, checks their services, applies the offline rule to
+ * its own connection, and sends the results to the judge.
  */
-import { answerAsks } from '../cluster/asks.ts';
 import { phaseShiftOf, stepPhaseShift } from '../cluster/phase-shift.ts';
+import { receiveRecheckRequests } from '../cluster/recheck-requests.ts';
 import { createResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
@@ -22,11 +22,11 @@ export interface Probing {
   /** The connection of this node. */
   prober(): ProberState;
   results(): ResultSenderStats;
-  /** Ends the checks in flight, sends their results, and hands the shards back. */
+  /** Ends the checks in flight, sends their results, and releases the shards. */
   stop(): Promise<void>;
 }
 
-/** Starts to check. Throws if Redis is not configured. */
+/** Starts the checks. Throws if Redis is not configured. */
 export async function startProbing(parts: RoleParts): Promise<Probing> {
   const { config, shared, node, clock, log } = parts;
   const { registry } = shared;
@@ -53,7 +53,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     onDelay: station.noteDelay,
   });
 
-  // The regions of the cluster check a service one after the other.
+  // The regions of a cluster check a service one after the other within an interval.
   const targetShift = () =>
     phaseShiftOf(
       region,
@@ -85,10 +85,10 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     },
     onLoss: (lost) => services.lose(lost.map(({ shard }) => shard)),
   });
-  const stopAnswering = answerAsks({
+  const stopReceiving = receiveRecheckRequests({
     ...redis,
     region,
-    onAsk: (serviceIds) => fleet.recheck(serviceIds.filter(services.has), 0),
+    onRequest: (serviceIds) => fleet.recheck(serviceIds.filter(services.has), 0),
   });
 
   return {
@@ -96,7 +96,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     prober: station.prober,
     results: sender.stats,
     async stop() {
-      stopAnswering();
+      stopReceiving();
       stopShifting();
       unwatchChanges();
       services.stop();

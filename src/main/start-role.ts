@@ -1,7 +1,9 @@
-/** Determines the role of this process, and makes a judge that waits the monitor when the previous monitor has ended. */
+/**
+ * Determines the role of this process, and promotes a waiting judge to the monitor when the previous monitor has ended.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
-import type { ShardCounts } from '../cluster/shards/keep-shards.ts';
+import type { ShardCounts } from '../cluster/shards/maintain-shards.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
@@ -17,20 +19,25 @@ import { type ServingRole, startServing } from './start-serving.ts';
 
 /** The roles of a process over its lifetime. */
 export interface RoleChanges {
-  /** Tells that the site is reachable. `startDeliveries` is called when this process is or becomes the monitor. */
+  /** Reports that the site is reachable. `startDeliveries` is called when this process is or becomes the monitor. */
   begin(startDeliveries: StartDeliveries): Promise<void>;
   /** The checks that this process makes itself. */
   work(): NodeWork;
-  /** The checks of this node; null: it makes none, or the monitor makes them because there is no cluster. */
+  /**
+   * The probing part of this node; null: this node makes no checks, or there is no cluster and the monitor makes them.
+   */
   probing(): Probing | null;
-  /** The shards of a cluster by region, as its monitor knows them; empty in every other process. */
+  /** The shards of a cluster by region, as the monitor knows them; empty in all other processes. */
   shards(): ReadonlyMap<string, ShardCounts>;
-  /** Results on their way through a cluster, as far as this process knows. */
+  /** Results on their way from nodes to the judge, as far as this process knows. */
   results(): ResultFigures;
   stop(): Promise<void>;
 }
 
-/** Starts what only the monitor may do beside its record, while `isOurs`; returns a function that stops it. */
+/**
+ * Starts the tasks that only the monitor may do beside its record, while `isOurs` returns true. Returns a function that
+ * stops them.
+ */
 export type StartDeliveries = (isOurs: () => boolean) => () => Promise<void>;
 
 /** Requests the lease. Rejects with the code `lease_held` if another process holds it. */
@@ -46,7 +53,7 @@ interface LeaseClaim {
 
 const NO_SHARDS: ReadonlyMap<string, ShardCounts> = new Map();
 
-/** How long a process that can serve waits for the lease before it serves, milliseconds. */
+/** Maximum time that a process that can serve waits for the lease before it serves, milliseconds. */
 const FIRST_CLAIM_MS = 500;
 const LEASE_RETRY_MS = 200;
 /** The lease expires within 4 s without a renewal; a start is refused after 6 s. */
@@ -54,8 +61,8 @@ const LEASE_RETRIES = 30;
 
 /**
  * Without Redis only the monitor can serve: the process waits for another monitor to end and then fails. With Redis it
- * serves beside the monitor and takes over when the lease is free. In a cluster, `node.roles` decides: a process without
- * `judge` never requests the lease, and one without `serve` answers nothing but questions about itself.
+ * serves beside the monitor and takes over when the lease is free. In a cluster, `node.roles` decides: a process
+ * without `judge` never requests the lease, and one without `serve` answers only requests about its own state.
  */
 export async function startRole(parts: RoleParts, role: ActiveRole): Promise<RoleChanges> {
   const { config, shared, clock, log, fail } = parts;
@@ -83,7 +90,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   let stopping = false;
   let probing: Probing | null = null;
 
-  /** Starts the checks of this node, whatever else it does in its cluster. */
+  /** Starts the checks of this node, independently of its other roles in the cluster. */
   async function beginProbing(): Promise<void> {
     if (!isClustered(config) || !config.node.roles.includes('probe')) return;
     // BullMQ is loaded only in a cluster.
@@ -124,7 +131,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     role.take(await startBeside('probing'));
   }
 
-  /** Starts what this process is beside the monitor; `idle`: what it is if it does not serve. */
+  /** Starts the role of this process beside the monitor. `idle`: its role if it does not serve. */
   async function startBeside(idle: 'standby' | 'probing'): Promise<Role> {
     if (!serves) return createIdleRole(idle, log);
     serving = await startServing(parts);
@@ -174,7 +181,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     async stop() {
       stopping = true;
       await becoming;
-      // Its results first: a judge of this process may still take them.
+      // The node stops first, because a judge in this process may still accept its results.
       await probing?.stop();
       await Promise.all([stopDeliveries(), monitor?.stop()]);
       // The next holder starts checks and deliveries at once.
@@ -185,7 +192,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   };
 }
 
-/** Requests the lease repeatedly, for a process that serves meanwhile. */
+/** Requests the lease repeatedly while the process serves. */
 function claimLease(acquire: AcquireLease, log: Log): LeaseClaim {
   const claimed = Promise.withResolvers<WriterLease>();
   let withdrawn = false;

@@ -12,11 +12,11 @@ import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './m
 import { openReadSamples } from './open-stores.ts';
 import type { RoleParts } from './start-monitor.ts';
 
-/** The serving role, and its end when this process becomes the monitor. */
+/** The serving role, and the steps that end it when this process becomes the monitor. */
 export interface ServingRole extends Role {
-  /** Publishes every transition in the registry. Later ones come from the monitor only. */
+  /** Publishes all transitions in the registry. Later ones come only from the monitor. */
   catchUp(): Promise<void>;
-  /** Stops once every client that waits for the monitor has its response. */
+  /** Stops when every client that waits for the monitor has its response. */
   retire(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import { type PendingUpdate, type TrackedService, takeNewMemory } from './tracke
 
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_DELAY_MS = 5_000;
-/** Attempts for an unavailable registry while the program stops. */
+/** Maximum number of attempts while the registry is unavailable and the program is stopping. */
 const MAX_ATTEMPTS_AT_STOP = 3;
 
 /** An update in flight, and its service. */
@@ -20,7 +20,7 @@ export interface ServiceUpdate {
 /** How one attempt ended. */
 type CommitAttempt =
   | { readonly isCommitted: true; readonly outcomes: readonly CommitOutcome[] }
-  /** `refusal`: the registry takes no writes at present; null: it failed in another way. */
+  /** `refusal`: the registry refuses all writes at present; null: the attempt failed for another reason. */
   | { readonly isCommitted: false; readonly refusal: StorageRefusal | null };
 
 /** Makes the committer. */
@@ -36,7 +36,7 @@ export function createCommitter(
   let endPause = (): void => {};
 
   return {
-    /** Tries to commit a group. The outcomes stand in the order of the input. Never rejects. */
+    /** Tries to commit a group. The outcomes are in the order of the input. Never rejects. */
     async attempt(group: readonly StatusUpdate[]): Promise<CommitAttempt> {
       try {
         const outcomes = await registry.commitUpdates(group);
@@ -52,7 +52,10 @@ export function createCommitter(
         return { isCommitted: false, refusal: refusalOf(error)?.code ?? null };
       }
     },
-    /** Waits before the next attempt, 100 ms to 5 s; false: the program stops, and the group of that size is given up. */
+    /**
+     * Waits 100 ms to 5 s before the next attempt. False: the program is stopping, and the group, of that size, is
+     * dropped.
+     */
     async mayRetry(size: number): Promise<boolean> {
       if (isStopping) {
         attemptsAtStop += 1;
@@ -73,9 +76,9 @@ export function createCommitter(
     get isFailing() {
       return isFailing;
     },
-    /** The registry takes writes again: ends the waiting. */
+    /** Ends the current wait, because the registry accepts writes again. */
     retryNow: () => endPause(),
-    /** A registry that fails is given up after a few attempts from now on. */
+    /** From now on, a group is dropped after a few failed attempts. */
     stop(): void {
       isStopping = true;
       endPause();
@@ -83,7 +86,10 @@ export function createCommitter(
   };
 }
 
-/** What commits an update of a service whose state it was evaluated from. */
+/**
+ * Creates the function that commits an update of a service, if the service still has the state that it was evaluated
+ * from.
+ */
 export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdate {
   const { service, current: before } = tracked;
   const { current, transition, incident, heartbeat } = pending.update;
@@ -92,7 +98,7 @@ export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdat
   return heartbeat === null ? update : { ...update, heartbeat };
 }
 
-/** What commits the routine updates of the service that are only in memory. */
+/** Creates the function that commits the routine updates of the service that exist only in memory. */
 export function toRoutineUpdate(tracked: TrackedService): StatusUpdate {
   const { service, current } = tracked;
   const memory = takeNewMemory(tracked);

@@ -1,4 +1,4 @@
-/** What the watches of the prober's own connection have in common, by control targets and by majority. */
+/** The interface and the shared parts of the two connection watches: by control targets, and by majority. */
 import type { Clock } from '../clock.ts';
 import { formatTimeOrNull } from '../domain/durations.ts';
 import type { CheckResult } from '../domain/result.ts';
@@ -11,7 +11,7 @@ export interface ProberState {
   readonly offlineSince: number | null;
   /** One line of text; null while it is online. */
   readonly reason: string | null;
-  /** Results that are held until it is known whether the fault is ours. */
+  /** Number of results that are held until the watch knows whether the prober's connection is at fault. */
   readonly heldResults: number;
   /** Results since the start that became suspect samples, own faults included. */
   readonly suspectCount: number;
@@ -21,7 +21,10 @@ export interface ProberState {
 export interface CheckSpan {
   /** Start of the first failed attempt. */
   readonly beganAt: number;
-  /** The first failed attempt had ended by then: a query of the control targets since says something of the failure. */
+  /**
+   * A time at which the first failed attempt had ended. A later query of the control targets is evidence about the
+   * failure.
+   */
   readonly provenFrom: number;
   readonly endedAt: number;
   /** When the record received the result. */
@@ -29,21 +32,25 @@ export interface CheckSpan {
 }
 
 /**
- * The time of a check whose result the record received at `takenAt`, monotonic milliseconds; `toMonotonic` is what
- * turns wall times into monotonic ones. No time is after `takenAt`, even if the wall clock was set.
+ * The time of a check whose result the record received at `takenAt`, monotonic milliseconds; `toMonotonic` is the
+ * difference that converts wall times to monotonic times. No time is later than `takenAt`, even if the wall clock was
+ * set.
  */
 export function spanOf(result: CheckResult, toMonotonic: number, takenAt: number): CheckSpan {
   const at = (wallAt: number): number => Math.min(wallAt + toMonotonic, takenAt);
   return {
     beganAt: at(result.firstFailedAt ?? result.startedAt),
-    // The first failed attempt ended before the last one began. A millisecond for the rounding of wall times.
+    // The first failed attempt ended before the last one began. One millisecond allows for the rounding of wall times.
     provenFrom: at(result.attempts > 1 ? result.startedAt : result.endedAt) - 1,
     endedAt: at(result.endedAt),
     takenAt,
   };
 }
 
-/** `clear`: the fault is the service's. `own`: it may be ours. `wait`: not known before {@link ConnectionWatchOptions.onChange}. */
+/**
+ * `clear`: the service is at fault. `own`: the prober's connection may be at fault. `wait`: not known before {@link
+ * ConnectionWatchOptions.onChange}.
+ */
 export type Ruling = 'clear' | 'own' | 'wait';
 
 /** Whether a check got an HTTP response: to its first attempt, to a later one after a failure, or to none. */
@@ -55,20 +62,20 @@ export interface ConnectionWatch {
   readonly outages: Pick<OutageLog, 'isOpen' | 'since' | 'reason' | 'overlaps'>;
   /** An attempt failed without an HTTP response at `failedAt`, monotonic milliseconds. */
   doubt(failedAt: number): void;
-  /** An attempt has been waiting for its response for so long that it may become slow, now. */
+  /** An attempt has been waiting so long for its response that the response may be slow. Called at that moment. */
   noteDelay(): void;
   /** Notes the end of a check; monotonic milliseconds. */
   note(serviceId: number, beganAt: number, endedAt: number, answer: Answer): void;
-  /** Whose fault a failure without an HTTP response is. */
+  /** Rules on a failure without an HTTP response. */
   rule(span: CheckSpan): Ruling;
-  /** Whose fault a slow response is: ours where it overlaps an outage or a delay of our own connection. */
+  /** Rules on a slow response: `own` if the check overlaps an outage or a delay of the prober's connection. */
   ruleSlow(span: CheckSpan): Ruling;
-  /** Whose fault a heartbeat is that is missed now: ours where none can reach us. */
+  /** Rules on a heartbeat that is missed now: `own` if heartbeats cannot reach this machine. */
   ruleMissedHeartbeat(): Ruling;
   stop(): void;
 }
 
-/** What both watches need. */
+/** Options of both watches. */
 export interface ConnectionWatchOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -76,13 +83,13 @@ export interface ConnectionWatchOptions {
   readonly onChange: () => void;
 }
 
-/** Longer than any check with its confirmations and the time for which its result is held. */
+/** Longer than any check, its confirmation and the time for which its result is held, together. */
 const KEEP_MS = 600_000;
 
-/** Spans of time, monotonic milliseconds, kept for as long as a check that overlaps one may still arrive. */
+/** Time spans in monotonic milliseconds. Each is kept as long as a result that overlaps it may still arrive. */
 export interface SpanLog {
   add(span: { readonly fromAt: number; readonly untilAt: number }): void;
-  /** Whether the check touches one of them. */
+  /** Whether the check overlaps a span. */
   overlaps(check: CheckSpan): boolean;
 }
 
@@ -102,9 +109,9 @@ export function createSpanLog(clock: Pick<Clock, 'monotonic'>): SpanLog {
 /** The prober's own outages. */
 export interface OutageLog extends SpanLog {
   readonly isOpen: boolean;
-  /** Start of the present outage, epoch milliseconds; null: none. */
+  /** Start of the current outage, epoch milliseconds; null: the prober is online. */
   readonly since: number | null;
-  /** Why the prober counts as offline; null: it does not. */
+  /** Why the prober counts as offline; null: it is online. */
   readonly reason: string | null;
   /** An outage began at `fromAt`, monotonic milliseconds. */
   begin(fromAt: number): void;

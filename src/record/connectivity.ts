@@ -1,6 +1,6 @@
 /**
- * The offline rule: whether a result says something of its service, or of the prober's own connection (decisions,
- * "When the prober itself is offline, nothing is down").
+ * The offline rule: whether a result describes its service or only the prober's own connection (decisions, "When the
+ * prober itself is offline, nothing is down").
  */
 import type { Clock } from '../clock.ts';
 import { judgeAttempt } from '../domain/judge.ts';
@@ -10,7 +10,7 @@ import { type CheckSpan, type ProberState, type Ruling, spanOf } from './connect
 import { createControlWatch } from './control-watch.ts';
 import { createMajorityWatch } from './majority-watch.ts';
 
-/** What the rule needs. */
+/** Options of the rule. */
 export interface ConnectivityOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -22,14 +22,17 @@ export interface ConnectivityOptions {
   readonly queryControlTargets: () => Promise<boolean>;
   /** How many services are checked at present. */
   readonly fleetSize: () => number;
-  /** The prober went offline or online, or held results may be decided: the time for {@link Connectivity.takeDecided}. */
+  /**
+   * Called when the prober went offline or online, or when held results may have been decided. The caller then calls
+   * {@link Connectivity.takeDecided}.
+   */
   readonly onChange: () => void;
 }
 
-/** `suspect`: the fault may be ours. `held`: not known yet; the result is kept until it is. */
+/** `suspect`: the prober may be at fault. `held`: not known yet; the result is kept until it is known. */
 export type Trust = 'trusted' | 'suspect' | 'held';
 
-/** A result that was held, and what was decided. */
+/** A result that was held, and its ruling. */
 export interface DecidedResult {
   readonly result: CheckResult;
   readonly trust: Exclude<Trust, 'held'>;
@@ -40,7 +43,7 @@ interface HeldResult {
   readonly span: CheckSpan;
 }
 
-/** Makes the rule; the prober counts as online until the opposite is known. */
+/** Creates the rule. The prober counts as online until a watch finds it offline. */
 export function createConnectivity(options: ConnectivityOptions) {
   const { clock, log, slowOverMs, controlTargets, queryControlTargets: ask, fleetSize, onChange } = options;
   const watch =
@@ -52,7 +55,7 @@ export function createConnectivity(options: ConnectivityOptions) {
   const affected = new Set<number>();
   let suspectCount = 0;
 
-  /** An error status or a slow response may come from a proxy or a jam on the way only while the prober is offline. */
+  /** Rules on a held result. An error status can come from a proxy on the way only while the prober is offline. */
   function ruleOn({ result, span }: HeldResult): Ruling {
     if (result.statusCode === 0) return watch.rule(span);
     const verdict = judgeAttempt(result, slowOverMs);
@@ -73,8 +76,8 @@ export function createConnectivity(options: ConnectivityOptions) {
 
   return {
     /**
-     * Rules on a result; one that is `held` comes out of {@link takeDecided} later. `toMonotonic` is what turns its wall
-     * times into monotonic ones, milliseconds.
+     * Rules on a result. {@link takeDecided} returns a `held` one later. `toMonotonic` is the difference that converts
+     * its wall times to monotonic times, milliseconds.
      */
     rule(result: CheckResult, toMonotonic: number): Trust {
       const hasResponse = result.statusCode !== 0;
@@ -83,7 +86,8 @@ export function createConnectivity(options: ConnectivityOptions) {
       watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
       if (hasResponse && result.suspect === null && judgeAttempt(result, slowOverMs) === 'up')
         return 'trusted';
-      // An own fault with a response is suspect whatever the connection. Without one it may be the first sign of an outage.
+      // A result with an own fault and a response is always suspect. Without a response, it may be the first sign of an
+      // outage.
       if (hasResponse && result.suspect !== null) return decide(result, 'clear');
       const one = { result, span: spanOf(result, toMonotonic, clock.monotonic()) };
       const ruling = ruleOn(one);
@@ -102,14 +106,17 @@ export function createConnectivity(options: ConnectivityOptions) {
       });
       return decided;
     },
-    /** All held results, oldest first. They are kept no longer. */
+    /** Removes and returns all held results, oldest first. */
     takeHeld(): readonly CheckResult[] {
       const results = held.map(({ result }) => result);
       held = [];
       suspectCount += results.length;
       return results;
     },
-    /** Services that had suspect results while the prober was offline. Empty while it is; each is returned once. */
+    /**
+     * Services that had suspect results while the prober was offline. Empty while it is offline. Each service is
+     * returned once.
+     */
     takeAffected(): readonly number[] {
       if (affected.size === 0 || outages.isOpen) return [];
       const serviceIds = [...affected];
@@ -127,7 +134,7 @@ export function createConnectivity(options: ConnectivityOptions) {
     doubt: watch.doubt,
     /** An attempt has been waiting for its response for so long that it may become slow, now. */
     noteDelay: watch.noteDelay,
-    /** Whether a missed heartbeat, now, says something of its service. */
+    /** Whether a heartbeat that is missed now counts against its service. */
     trustsMissedHeartbeat: (): boolean => watch.ruleMissedHeartbeat() === 'clear',
     get online() {
       return !outages.isOpen;

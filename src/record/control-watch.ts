@@ -1,4 +1,4 @@
-/** Queries the control targets when there is a doubt whether the prober is online. */
+/** Queries the control targets when the prober may be offline. */
 import { createBackoff } from '../async/retry.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import {
@@ -10,23 +10,24 @@ import {
 
 /** One query serves all failures of the same 2 s (decisions). */
 const QUERY_PERIOD_MS = 2_000;
-/** A query without a response by then counts as unanswered. Only time in which our event loop ran counts. */
+/** Timeout of a query. Only time in which the event loop ran counts. */
 const QUERY_TIMEOUT_MS = 3_000;
-/** While offline the targets are queried again after 1 s, 2 s, 4 s, and then every 5 s. */
+/** While the prober is offline, the watch repeats the query after 1 s, 2 s, 4 s, and then every 5 s. */
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 5_000;
 /**
- * The first response to a query that takes this much longer than usual was delayed by our own connection: a lost SYN
- * is repeated after 1 s (RFC 6298, 2.1). Only time in which our event loop ran counts.
+ * A query whose first response takes this much longer than usual was delayed by the prober's own connection: a lost SYN
+ * is repeated after 1 s (RFC 6298, 2.1). Only time in which the event loop ran counts.
  */
 const LATE_RESPONSE_MS = 800;
 /**
- * Unanswered queries that only delays caused are repeated for this long. By then an outage of ours has made an attempt
- * fail; without a failure the control targets are unavailable, and not our connection.
+ * The watch repeats unanswered queries for this long if only delayed attempts caused them. An outage of the prober
+ * would have failed an attempt by then. Without a failed attempt, the control targets are unavailable and the
+ * connection works.
  */
 const MAX_UNPROVEN_MS = 10_000;
 
-/** What the watch needs. */
+/** Options of the watch. */
 export interface ControlWatchOptions extends ConnectionWatchOptions {
   /** Number of control targets, at least 1; for the text of the reason. */
   readonly controlTargets: number;
@@ -35,9 +36,10 @@ export interface ControlWatchOptions extends ConnectionWatchOptions {
 }
 
 /**
- * Watches by queries: the prober is offline from a query to which no control target responds until one does. An outage
- * that is too short to fail an attempt delays it. A delayed attempt causes a query too: if the response is as late, or
- * comes to a later query only, the delay is ours.
+ * Watches the connection by queries. The prober is offline from the first query without a response until a control
+ * target responds. An outage that is too short to fail an attempt still delays it, so a delayed attempt also causes a
+ * query. If the response to that query is as late, or only a later query gets one, the prober's connection caused the
+ * delay.
  */
 export function createControlWatch(options: ControlWatchOptions): ConnectionWatch {
   const { clock, log, ask, onChange, controlTargets } = options;
@@ -48,20 +50,20 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       ? 'the control target does not answer'
       : `none of the ${controlTargets} control targets answers`,
   );
-  /** Times in which responses to queries were late. */
+  /** Spans in which responses to queries were late. */
   const delays = createSpanLog(clock);
   const backoff = createBackoff(FIRST_BACKOFF_MS, MAX_BACKOFF_MS);
   let stopped = false;
   let cancelTimer = (): void => {};
   let planned = false;
-  /** Start of the query in flight; null: none is. */
+  /** Start of the query in flight; null: there is none. */
   let inFlightAt: number | null = null;
   let lastQueryAt = Number.NEGATIVE_INFINITY;
   /** Start of the newest query that was answered. */
   let goodAt = Number.NEGATIVE_INFINITY;
-  /** An answer is needed to a query that starts at this time or later. */
+  /** A query that starts at this time or later must be answered. */
   let wantedAt = Number.NEGATIVE_INFINITY;
-  /** The earliest doubt since the newest good answer: an outage may have begun then. */
+  /** Time of the first failed or delayed attempt since the newest good answer: an outage may have begun then. */
   let firstDoubtAt = Number.POSITIVE_INFINITY;
   /** How long the first response to a query usually takes, milliseconds; null: not known yet. */
   let usualMs: number | null = null;
@@ -142,7 +144,7 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
       }
     } else {
       unansweredFrom = null;
-      // It may have begun with the doubt that caused the query, but not before the last proof of the contrary.
+      // The outage may have begun with the attempt that caused the query, but not before the newest good answer.
       outages.begin(Math.max(goodAt, Math.min(startedAt, firstDoubtAt)));
     }
     onChange();
@@ -180,12 +182,12 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
 }
 
 const TICK_MS = 500;
-/** Of the lateness of a tick, at most this much counts. */
+/** Upper bound of the lateness that is counted for one tick, milliseconds. */
 const MAX_LATE_MS = 50;
 
 /**
- * Runs `task` after `delayMs` in which the event loop ran. After it was blocked, it first reads what has arrived
- * meanwhile: an iteration of the loop runs timers before it reads sockets.
+ * Runs `task` after `delayMs` in which the event loop ran. If the loop was blocked, it reads its sockets before `task`
+ * runs, although an iteration of the loop runs timers first.
  */
 export function afterLoopTime(clock: Clock, delayMs: number, task: () => void): Cancel {
   let leftMs = delayMs;
@@ -196,7 +198,7 @@ export function afterLoopTime(clock: Clock, delayMs: number, task: () => void): 
     const tickMs = Math.min(leftMs, TICK_MS);
     cancelTimer = clock.after(tickMs, () => {
       leftMs -= Math.min(clock.monotonic() - sinceMs, tickMs + MAX_LATE_MS);
-      // Timers may come up to a millisecond early.
+      // Timers may fire up to a millisecond early.
       if (leftMs >= 1) wait();
       else setImmediate(() => !isCancelled && task());
     });

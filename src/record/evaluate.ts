@@ -1,5 +1,5 @@
 /**
- * What an observation changes of its service. Pure: no I/O and no clock, and the same arguments give the same update.
+ * Computes the update of a service from an observation. Pure: no I/O and no clock; equal arguments give equal updates.
  */
 
 import { failingRegions, newestCheckOf } from '../domain/agree.ts';
@@ -37,7 +37,7 @@ import {
   setBackLimit,
 } from './observation.ts';
 
-/** Rules of the evaluation. The two functions must be deterministic: the same arguments give the same result. */
+/** Rules of the evaluation. The two functions must be deterministic: equal arguments give equal results. */
 export interface EvaluationRules {
   /** A good response that takes longer is `slow`, milliseconds. */
   readonly slowOverMs: number;
@@ -49,29 +49,32 @@ export interface EvaluationRules {
   readonly regions: RegionRules | null;
 }
 
-/** What one observation changes of its service. */
+/** The changes to a service that one observation makes. */
 export interface Update {
-  /** The current status after it; the very object from before where it says nothing new of the status. */
+  /** The current status after the observation; the same object as before if nothing about the status is new. */
   readonly current: CurrentStatus;
-  /** Null: the status stays. */
+  /** Null: the status has not changed. */
   readonly transition: Omit<Transition, 'position'> | null;
-  /** The own incident to write; null: nothing changes about it. */
+  /** The own incident to write; null: it has not changed. */
   readonly incident: Incident | null;
-  /** What the check has learned; null: nothing new. */
+  /** The new probe memory; null: it has not changed. */
   readonly memory: ProbeMemory | null;
-  /** The heartbeat as it is stored; null: the observation was none. */
+  /** The heartbeat to store; null: the observation is not a heartbeat. */
   readonly heartbeat: HeartbeatWrite | null;
-  /** The sample of a heartbeat or a missed one; null: it leaves none, or is a check, whose sample connectivity wrote. */
+  /**
+   * The sample of a heartbeat or a missed heartbeat; null: it has none, or the observation is a check, whose sample
+   * connectivity writes.
+   */
   readonly sample: Sample | null;
-  /** It only refreshes the latest check: it may be published before it is committed. */
+  /** True: the update only refreshes the latest check, so it may be published before it is committed. */
   readonly isRoutine: boolean;
-  /** The regions to ask about a failure that the quorum has not confirmed; absent: none. */
-  readonly ask?: readonly string[];
+  /** The regions that must re-check a failure that the quorum has not confirmed; absent: none. */
+  readonly recheckRegions?: readonly string[];
 }
 
 /**
- * Evaluates an observation at `now`, epoch milliseconds. Null: nothing changes, since the current status is as new as
- * the check.
+ * Evaluates an observation at `now`, epoch milliseconds. Null: nothing changes, because the current status is at least
+ * as new as the check.
  */
 export function evaluate(
   state: ServiceState,
@@ -102,11 +105,11 @@ function evaluateCheck(
   const isRoutine = transition === null && incident === null;
   const update = { current, transition, incident, memory, heartbeat: null, sample: null, isRoutine };
   if (observation.via !== 'region' || verdict !== 'down') return update;
-  const ask = regionsToAsk(state.current, current, { ...observation, verdict });
-  return ask.length === 0 ? update : { ...update, ask };
+  const recheckRegions = regionsToAsk(state.current, current, { ...observation, verdict });
+  return recheckRegions.length === 0 ? update : { ...update, recheckRegions };
 }
 
-/** The status after a check; null: the current one is as new. */
+/** The status after a check; null: the current one is at least as new. */
 export function nextOfCheck(
   current: CurrentStatus,
   observation: CheckResult | RegionalResult,
@@ -134,7 +137,7 @@ function moveByCheck(
   const moved = move(state, current, latest === null ? null : reasonOfCheck(latest), now, rules);
   const isNew = current.status !== state.current.status;
   const { votes = false } = regions.find(({ region }) => region === observation.region) ?? {};
-  // While it fails from one place only, that place's checks are no good checks.
+  // While the service fails from one region only, checks from that region do not count as good checks.
   const isStep = isNew || current.status === 'down' || (votes && verdict !== 'down');
   const failing = newestCheckOf(failingRegions(current), 'down');
   const transition =
@@ -162,7 +165,7 @@ function evaluateHeartbeat(
     ...move(state, current, reason, now, rules),
     memory: null,
     heartbeat: heartbeatWriteOf(received, beat, counted),
-    // A heartbeat that its owner does not let count leaves no sample among those of our checks.
+    // A heartbeat that does not count, by its owner's choice, leaves no sample among those of the checks.
     sample:
       latest !== null && isMonitored
         ? sampleOfLatest(state.service.id, latest, beat?.responseTimeMs ?? null)
@@ -214,7 +217,7 @@ function move(
   };
 }
 
-/** The heartbeat by itself; null: a start, which says nothing of how the service is. */
+/** The verdict of a heartbeat alone; null: it starts a run, which says nothing about the state of the service. */
 function beatOf(report: HeartbeatReport, arrivedAt: number, slowOverMs: number): Beat | null {
   if (report.word === null) return null;
   const responseTimeMs = responseTimeOf(report.dependencies);
@@ -248,8 +251,8 @@ function heartbeatWriteOf(
 }
 
 /**
- * Whether a later heartbeat was evaluated before this one, which came through the inbox. Order goes by arrival
- * (decisions, Heartbeats). An arrival in the future shows that our clock was set back, and is no evidence.
+ * Whether a later heartbeat was evaluated before this one, which came through the inbox. Heartbeats are ordered by
+ * arrival (decisions, Heartbeats). An arrival in the future shows that the clock was set back, and is ignored.
  */
 function isOvertaken(
   { lastArrivedAt = null }: ServiceState,

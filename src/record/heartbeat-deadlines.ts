@@ -1,6 +1,6 @@
 /**
- * The deadlines of heartbeat-monitored services (decisions, Heartbeats). They run by the monotonic clock, stand still
- * while heartbeats cannot be received, and then start again with a full period.
+ * The deadlines of heartbeat-monitored services (decisions, Heartbeats). They follow the monotonic clock. They are
+ * suspended while heartbeats cannot be received, and then start again with a full period.
  */
 import type { Clock } from '../clock.ts';
 import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat-rules.ts';
@@ -14,7 +14,7 @@ export const DEADLINE_POLL_MS = 250;
 const MAX_LATE_MS = 500;
 /** A gap this long between two polls, or between the two clocks, means that the process or the machine was suspended. */
 const MIN_SUSPENSION_MS = 2_000;
-/** How long before a deadline {@link DeadlinePoll.isNear} says so. */
+/** {@link DeadlinePoll.isNear} is true from this long before a deadline. */
 const NEAR_MS = 1_500;
 
 /** A deadline. */
@@ -23,7 +23,7 @@ export interface Deadline {
   readonly at: number;
   /** How long the service may be silent, milliseconds. */
   readonly silenceMs: number;
-  /** How many deadlines have passed since its last heartbeat; 0: this is the first. */
+  /** Number of deadlines that have passed since the last heartbeat of the service; 0: this is the first. */
   readonly missed: number;
 }
 
@@ -32,7 +32,7 @@ export interface DueDeadline extends Deadline {
   readonly serviceId: number;
 }
 
-/** What one poll found. */
+/** The result of a poll. */
 export interface DeadlinePoll {
   /** A deadline of a service that is not known to be silent is near or has passed. */
   readonly isNear: boolean;
@@ -45,14 +45,14 @@ export type HeartbeatDeadlines = ReturnType<typeof createHeartbeatDeadlines>;
 
 interface Running {
   at: number;
-  /** Of the monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   dueMs: number;
   silenceMs: number;
   missed: number;
   wasNear: boolean;
 }
 
-/** Makes an empty set of deadlines; `silenceMs` is the period of services whose owners set none. */
+/** Creates an empty set of deadlines. `silenceMs` is the period of services whose owners have not configured one. */
 export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: number) {
   const running = new Map<number, Running>();
   /** Services by the tick in which they are examined: that of their deadline or an earlier one. */
@@ -74,10 +74,11 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
 
   function run(serviceId: number, arrivedAt: number, lengthMs: number, missed: number): void {
     const at = arrivedAt + lengthMs;
-    // A heartbeat that waited for its commit has used up some of its time.
+    // The period starts at the arrival of the heartbeat, not at its commit.
     const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
     running.set(serviceId, { at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
-    // A service that is examined earlier is rescheduled then: most heartbeats only replace a number.
+    // A service that is examined before its deadline is rescheduled at that time, so most heartbeats only replace a
+    // number.
     if ((tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
       schedule(serviceId, dueMs - NEAR_MS);
   }
@@ -94,7 +95,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     }
   }
 
-  /** Restarts where the process was suspended; whether the poll comes in time to find anything due. */
+  /** Restarts all deadlines if the process was suspended. Returns whether this poll may report deadlines. */
   function checkClocks(now: number, nowMs: number): boolean {
     const [wallGapMs, gapMs] = [now - lastAt, nowMs - lastMs];
     [lastAt, lastMs] = [now, nowMs];
@@ -124,7 +125,10 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
   }
 
   return {
-    /** Heartbeats can be received from now on: each service gets a full period. Nothing is due before. */
+    /**
+     * Starts all deadlines with a full period, because heartbeats can be received from now on. Before this call, none
+     * is due.
+     */
     start(): void {
       [lastAt, lastMs] = [clock.now(), clock.monotonic()];
       nextTick = Math.floor(lastMs / DEADLINE_POLL_MS);
@@ -143,7 +147,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       run(service.id, arrivedAt, silenceOf(service.check, silenceMs), 0),
     /** Stops the deadline of a service. */
     forget: (serviceId: number): void => void running.delete(serviceId),
-    /** The running deadline; null: none is. */
+    /** The running deadline of the service; null: it has none. */
     get(serviceId: number): Deadline | null {
       const one = running.get(serviceId);
       return one === undefined ? null : { at: one.at, silenceMs: one.silenceMs, missed: one.missed };
@@ -154,7 +158,10 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       for (const [serviceId, { at, missed }] of running) if (missed === 0) ends.set(serviceId, at);
       return ends;
     },
-    /** What is due now. `isUnreachable`: heartbeats may not reach us at present, so that nothing is. */
+    /**
+     * Returns the deadlines that are due now. `isUnreachable`: heartbeats may be unable to reach this machine at
+     * present, so none is due.
+     */
     poll(isUnreachable: boolean): DeadlinePoll {
       const nowMs = clock.monotonic();
       const inTime = checkClocks(clock.now(), nowMs);
@@ -173,7 +180,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       }
       return { isNear, due };
     },
-    /** The deadline was handled as missed; the next one follows after another period. */
+    /** Schedules the next deadline after another period, because the caller has handled this one as missed. */
     pass(serviceId: number): void {
       const one = running.get(serviceId);
       if (one === undefined) return;
@@ -183,9 +190,11 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       one.wasNear = true;
       schedule(serviceId, one.dueMs);
     },
-    /** The next poll finds the deadline due again. */
+    /** Makes the next poll return the deadline again. */
     postpone: (serviceId: number): void => schedule(serviceId, clock.monotonic() + DEADLINE_POLL_MS),
-    /** Heartbeats could not be received until now: each service gets a full period, from the next poll on. */
+    /**
+     * Restarts each deadline with a full period at the next poll, because heartbeats could not be received until now.
+     */
     restart(): void {
       restarts = true;
     },

@@ -1,6 +1,6 @@
 /**
- * Takes heartbeats in a process that only serves: it writes them to the inbox of the shared registry, and answers the
- * sender when the monitor has committed them. Without a monitor they wait there for the next one.
+ * Receives heartbeats in a process that only serves. It writes them to the inbox of the shared registry and answers the
+ * sender when the monitor has committed them. If there is no monitor, they stay in the inbox for the next one.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
@@ -10,12 +10,12 @@ import type { Service } from '../domain/service.ts';
 import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 
-/** What the forwarder needs. */
+/** Options of the forwarder. */
 export interface HeartbeatForwarderOptions {
   readonly inbox: Pick<InboxStore, 'putInInbox' | 'inboxAnswers' | 'watchOtherProcesses'>;
-  /** The service as this process knows it; null: not yet. */
+  /** The service as this process knows it; null: it is not known yet. */
   readonly serviceOf: (serviceId: number) => Service | null;
-  /** Takes the status of an answer over, so that every read shows it. */
+  /** Applies the status of an answer, so that every read shows it. */
   readonly learn: (record: CurrentStatus) => Promise<void>;
   readonly clock: Clock;
 }
@@ -26,7 +26,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A sender is refused after this, as by the monitor. */
+/** A sender is refused after this time, as by the monitor. */
 const COMMIT_TIMEOUT_MS = 10_000;
 /** Answers are polled this often while a sender waits, even without a commit. */
 const POLL_MS = 100;
@@ -47,7 +47,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
     try {
       for (const { id, answer } of await inbox.inboxAnswers([...waiting.keys()])) await deliver(id, answer);
     } catch {
-      // Tried again by the next poll, until the sender is refused.
+      // The next poll tries again, until the sender is refused.
     }
   }
 
@@ -64,7 +64,7 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
       return;
     }
     const service = serviceOf(answer.serviceId);
-    // The change that adds it was committed before, and has not arrived yet.
+    // The change that adds the service is committed but has not arrived yet.
     if (service === null) return;
     await learn(answer.current);
     waiting.delete(id);
@@ -110,11 +110,14 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
-    /** A heartbeat was refused by a fault of ours: the monitor is notified as soon as the registry takes writes. */
+    /**
+     * Records that this process had to refuse a heartbeat. The monitor is notified as soon as the registry accepts
+     * writes.
+     */
     noteRefusal(): void {
       cancelRetry ??= clock.after(0, forwardRefusal);
     },
-    /** Ends. Heartbeats whose senders still wait are refused, though they may yet be committed. */
+    /** Stops. Senders that still wait are refused, though their heartbeats may still be committed. */
     stop(): void {
       isStopped = true;
       cancelRetry?.();

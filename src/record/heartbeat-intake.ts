@@ -1,4 +1,4 @@
-/** Takes heartbeats in: finds or claims the service, hands the observation on, and waits until it is committed. */
+/** Receives heartbeats: finds or claims the service, passes the observation on, and waits until it is committed. */
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { Service } from '../domain/service.ts';
@@ -14,10 +14,10 @@ import {
 import type { TrackedService, TrackedServices } from './tracked-services.ts';
 import type { UpdatePipeline } from './update-pipeline.ts';
 
-/** A sender is refused after this, though its heartbeat may still be committed. */
+/** A sender is refused after this time, though its heartbeat may still be committed. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
-/** What the intake needs. */
+/** Options of the intake. */
 export interface HeartbeatIntakeOptions {
   readonly registry: Pick<OwnershipStore, 'claimDomain'>;
   /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
@@ -33,7 +33,7 @@ export interface HeartbeatIntakeOptions {
 export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
   const { registry, isCatalogueDomain, services, revisions, pipeline, deadlines, clock } = options;
 
-  /** The service, where the record knows that it accepts the heartbeat; undefined: the registry decides. */
+  /** The service, if the record knows that it accepts the heartbeat; undefined: the registry decides. */
   function findService({ report, accountId }: ReceivedHeartbeat): TrackedService | undefined {
     const tracked = services.byDomain(report.domain);
     if (tracked === undefined || !isAccepted(tracked.service, accountId)) return undefined;
@@ -43,7 +43,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
 
   /**
    * Claims the service in the registry, and waits until the feed of changes has delivered it: every part of the program
-   * knows it before the sender is answered. Undefined: it was removed meanwhile.
+   * knows it before the sender is answered. Undefined: the service was removed meanwhile.
    */
   async function claimService({ report, accountId }: ReceivedHeartbeat): Promise<TrackedService | undefined> {
     const { id, revision } = await registry.claimDomain(report.domain, accountId);
@@ -60,7 +60,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
     });
   }
 
-  /** What `work` resolves with, or `unavailable` after the time-out. */
+  /** Resolves with the value of `work`, or with `unavailable` after the timeout. */
   function withTimeout(work: Promise<HeartbeatEnd>): Promise<HeartbeatEnd> {
     return new Promise((resolve, reject) => {
       const cancel = clock.after(COMMIT_TIMEOUT_MS, () => resolve('unavailable'));
@@ -85,7 +85,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
   };
 }
 
-/** Whether the service takes the account's heartbeats as it is defined. */
+/** Whether the current definition of the service accepts heartbeats of the account. */
 function isAccepted({ accountId, check }: Service, account: number): boolean {
   return accountId === account && (check.kind === 'heartbeat' || check.keepsKind === true);
 }

@@ -1,4 +1,4 @@
-/** Takes heartbeats from the inbox, in its order, as if this process had received them. */
+/** Reads heartbeats from the inbox, in order, and processes them as if this process had received them. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { readHeartbeat } from '../domain/heartbeat-body.ts';
@@ -8,7 +8,7 @@ import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';
 import { HeartbeatRefused } from './observation.ts';
 import type { ResultRecord } from './record.ts';
 
-/** What the reader needs. */
+/** Options of the reader. */
 export interface InboxReaderOptions {
   readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;
@@ -16,14 +16,14 @@ export interface InboxReaderOptions {
   readonly log: Log;
 }
 
-/** The inbox is polled this often even without a commit: what could not be committed is tried again. */
+/** Interval of polling the inbox without a commit; entries that could not be committed are then retried. */
 const POLL_MS = 1_000;
-/** How often answered entries are deleted; often, so that each deletion is short. */
+/** Interval of deleting answered entries; short, so that each deletion is short too. */
 const CLEANUP_MS = 2_000;
-/** Answers are kept for this long; their senders have given up by then. */
+/** Retention of answers; senders have given up by then. */
 const RETENTION_MS = 600_000;
 
-/** Starts reading. An entry that the record cannot take now stays in the inbox for later, or for the next monitor. */
+/** Starts reading. An entry that the record cannot accept now stays in the inbox for later, or for the next monitor. */
 export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptions) {
   /** Entries in flight: they stay open in the inbox until their update is committed. */
   const inFlight = new Map<number, Promise<void>>();
@@ -56,7 +56,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
             isFailing = false;
           },
           (error: Error) => {
-            // Each is tried again every second, without an end.
+            // Each entry is retried every second, indefinitely.
             if (!isFailing) log.warn({ problem: error.message }, 'heartbeats are waiting in the inbox');
             isFailing = true;
           },
@@ -73,7 +73,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
     }
     const reading = readHeartbeat(body, kind);
     if (!reading.ok) {
-      // The process that received it could read it: it runs another version of the program.
+      // The process that received the entry could read it, so it runs another version of the program.
       await inbox.answerInInbox(id, { kind: 'refused', code: 'unavailable', message: reading.problem });
       return;
     }
@@ -98,7 +98,7 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
       await polling.run();
       await Promise.all(inFlight.values());
     },
-    /** Nothing is taken after this; heartbeats in flight end by themselves. */
+    /** Stops reading. Heartbeats in flight complete on their own. */
     stop(): void {
       isStopped = true;
       for (const stop of stops) stop();

@@ -1,4 +1,7 @@
-/** Without control targets the majority of the fleet decides whether the prober is online (decisions). */
+/**
+ * Decides by the majority of the fleet whether the prober is online, for an installation without control targets
+ * (decisions).
+ */
 import {
   type Answer,
   type CheckSpan,
@@ -17,7 +20,7 @@ const COUNT_PERIOD_MS = 500;
 
 const REASON = 'over half of the services checked in the last minute gave no HTTP response';
 
-/** What the watch needs. */
+/** Options of the watch. */
 export interface MajorityWatchOptions extends ConnectionWatchOptions {
   /** How many services are checked at present. */
   readonly fleetSize: () => number;
@@ -32,8 +35,8 @@ interface NewestCheck {
 /**
  * Watches by majority: the prober counts as offline while over half of at least 10 services checked in the last minute
  * failed without an HTTP response. An outage shows in that count only after a while, so a failure waits for the results
- * of services that were checked after it: it is the service's once 10 of them are known and half of them succeeded, or
- * after a minute; it is ours if over half of those 10 failed as well. In a fleet under 10 services nothing waits.
+ * of 10 services that were checked after it. The service is at fault if half of them succeeded, or after a minute; the
+ * prober is at fault if over half of them failed as well. In a fleet of fewer than 10 services no failure waits.
  */
 export function createMajorityWatch({
   clock,
@@ -83,10 +86,10 @@ export function createMajorityWatch({
     if (failed > 0 || outages.isOpen) countSoon();
   }
 
-  /** Rules by the services that were checked after the failed check had started. */
+  /** Rules on a failure by the services whose checks started after the failed check. */
   function ruleByPeers(span: CheckSpan, now: number): Ruling {
-    // A peer that fails takes as long as this check took. Of those that started later only the successful ones are
-    // known, and counting them would flatter the connection.
+    // A check that fails takes as long as this one took. Of the checks that started later, only successes are known so
+    // far; counting them would bias the result.
     const settledAt = now - (span.endedAt - span.beganAt);
     const troubled = countBetween(troubledBegan, span.beganAt, settledAt);
     const smooth = countBetween(smoothBegan, span.beganAt, settledAt);
@@ -127,7 +130,7 @@ export function createMajorityWatch({
   };
 }
 
-/** How many values of an ascending array are in `[from, to]`. */
+/** Number of values of an ascending array in `[from, to]`. */
 function countBetween(sorted: Float64Array, from: number, to: number): number {
   return Math.max(0, firstOver(sorted, to, true) - firstOver(sorted, from, false));
 }

@@ -8,13 +8,13 @@ import type { StorageRefusal } from '../store/ports/storage-health.ts';
 /** A heartbeat as the API received it. */
 export interface ReceivedHeartbeat {
   readonly report: HeartbeatReport;
-  /** The account of its key. */
+  /** The account of the API key that sent it. */
   readonly accountId: number;
   /** Epoch milliseconds. */
   readonly arrivedAt: number;
-  /** As it was received. */
+  /** The body as received. */
   readonly body: string;
-  /** Its number in the inbox; absent: this process received it. */
+  /** Its ID in the inbox; absent: this process received the heartbeat itself. */
   readonly inboxId?: number;
 }
 
@@ -33,13 +33,13 @@ export interface MissedHeartbeat {
   readonly silenceMs: number;
 }
 
-/** A check result of a node, which has passed the offline rule there. */
+/** A check result of a node. The node has already applied the offline rule. */
 export interface RegionalResult {
   readonly via: 'region';
   readonly result: CheckResult;
-  /** Where it was made. */
+  /** The region in which the check was made. */
   readonly region: string;
-  /** When it was delivered, by the clock that its times go by; epoch milliseconds. */
+  /** Time of delivery, epoch milliseconds of the same clock as the times of the result. */
   readonly deliveredAt: number;
   /** The regions that have a vote now; empty: not known. */
   readonly voting: readonly string[];
@@ -48,7 +48,7 @@ export interface RegionalResult {
 /** Told apart by `via`, which is `root` or `health` for a check result of this process. */
 export type Observation = CheckResult | RegionalResult | HeartbeatObservation | MissedHeartbeat;
 
-/** The check result of the observation; null: it is a heartbeat or a missed one. */
+/** The check result of the observation; null: it is a heartbeat or a missed heartbeat. */
 export function checkResultOf(observation: CheckResult | RegionalResult): CheckResult;
 export function checkResultOf(observation: Observation): CheckResult | null;
 export function checkResultOf(observation: Observation): CheckResult | null {
@@ -57,14 +57,14 @@ export function checkResultOf(observation: Observation): CheckResult | null {
 }
 
 /**
- * How far the times of a result may be ahead of the time of its delivery, milliseconds: clocks of nodes are corrected from
- * a difference of 1 s on.
+ * Maximum time by which a result may be ahead of its delivery, milliseconds. Clocks of nodes are corrected only from a
+ * difference of 1 s on.
  */
 const MAX_SKEW_MS = 5_000;
 
 /**
- * A current status that is later than this, epoch milliseconds, shows that the clock was set back; any other is newer than
- * a result that is older, which then was delivered twice or overtaken.
+ * A current status later than this time, epoch milliseconds, shows that the clock was set back. Otherwise, a result
+ * that is older than the current status was delivered twice or overtaken.
  */
 export function setBackLimit(observation: Observation, now: number): number {
   return observation.via === 'region' ? observation.deliveredAt + MAX_SKEW_MS : now;
@@ -79,17 +79,19 @@ export interface HeartbeatReceipt {
   readonly responseTimeMs: number | null;
   /** The earlier of timestamp and arrival, epoch milliseconds. */
   readonly checkedAt: number;
-  /** Duration of the run that it ends, milliseconds; null: it ends no run whose start is known. */
+  /** Duration of the run that the heartbeat ends, milliseconds; null: it ends no run whose start is known. */
   readonly runMs: number | null;
 }
 
 /**
  * How a heartbeat ended. `gone`: the service was removed or moved to another account. `unavailable`: it was not
- * committed. A {@link StorageRefusal}: the registry takes no writes at present.
+ * committed. A {@link StorageRefusal}: the registry accepts no writes at present.
  */
 export type HeartbeatEnd = HeartbeatReceipt | 'gone' | 'unavailable' | StorageRefusal;
 
-/** A valid heartbeat that could not be committed. The fault is ours; the sender should send it again. */
+/**
+ * A valid heartbeat that could not be committed because of a fault of this program. The sender should send it again.
+ */
 export class HeartbeatRefused extends Error {
   readonly code: 'unavailable' | StorageRefusal;
 

@@ -1,6 +1,6 @@
 /**
- * Publishes what the record knows: to the status store, to the listeners of transitions, and to the sample store. While
- * the registry takes no writes, previews of check results are published before they are committed.
+ * Publishes statuses, transitions and samples to the status store, the listeners and the sample store. While the
+ * registry accepts no writes, it publishes previews of check results before they are committed.
  */
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
@@ -20,13 +20,13 @@ import { createSampleWriter, createStatusWriter } from './store-writers.ts';
 import type { TrackedService } from './tracked-services.ts';
 import { createTransitionFeed } from './transition-feed.ts';
 
-/** Where things are published. */
+/** The destinations of the publisher. */
 export interface PublisherStores {
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
   readonly samples: Pick<SampleStore, 'append'>;
-  /** The source of transitions that another writer has committed. */
+  /** The feed from which transitions of other writers are read. */
   readonly registry: Pick<UpdateStore, 'transitionsAfter' | 'lastTransition'>;
-  /** Null: no time series outside of this program keeps incidents and heartbeats. */
+  /** Null: no external time series stores incidents and heartbeats. */
   readonly observations: Pick<Observations, 'incident' | 'heartbeat'> | null;
 }
 
@@ -60,8 +60,8 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
       newStatuses = [];
     },
     /**
-     * Publishes what was committed. Resolves when the status store has it, or has refused it for now, and the listeners
-     * were notified. `isBehind`: another writer has committed transitions that are not in the list.
+     * Publishes committed updates. Resolves when the status store has accepted or refused them and the listeners were
+     * notified. `isBehind`: another writer has committed transitions that are not in the list.
      */
     async publishCommitted(
       currents: readonly CurrentStatus[],
@@ -73,7 +73,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     },
     publishStatus: (current: CurrentStatus): Promise<void> => status.put([current]),
     publishIncident: (incident: Incident): void => observations?.incident(incident),
-    /** A heartbeat that was committed, and the sample that it leaves. */
+    /** Publishes a committed heartbeat and its sample. */
     publishHeartbeat(
       service: Service,
       { responseTimeMs, dependencies }: HeartbeatWrite,
@@ -85,7 +85,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     remove: status.remove,
     /** Calls `listener` with each transition, in order of position; the status store has it by then. */
     watchTransitions: feed.watch,
-    /** Resolves when nothing is in flight; what a store refused for now does not count. */
+    /** Resolves when nothing is in flight; data that a store has refused for now does not count. */
     async idle(): Promise<void> {
       await Promise.all([status.idle(), samples.idle()]);
     },
@@ -97,7 +97,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
   };
 }
 
-/** Makes the previews of services that have an update in flight; they are published with the next flush. */
+/** Creates previews of the services that have an update in flight. The next flush publishes them. */
 export function createPreviews(
   publisher: Pick<Publisher, 'addStatus'>,
   clock: Pick<Clock, 'now'>,
@@ -109,7 +109,7 @@ export function createPreviews(
     publisher.addStatus({ ...current, seq: tracked.current.seq });
   }
 
-  /** Publishes what the observation says, if the service has a preview. */
+  /** Updates the preview of the service by the observation, if it has one. */
   function extend(tracked: TrackedService, observation: Observation): void {
     if (observation.via === 'heartbeat' || observation.via === 'missed' || tracked.preview === null) return;
     const verdict = judgeAttempt(checkResultOf(observation), slowOverMs);
@@ -118,7 +118,7 @@ export function createPreviews(
   }
 
   return {
-    /** Publishes what the update in flight and the queue of the service say; a second call changes nothing. */
+    /** Publishes a preview from the update in flight and the queue of the service. A second call changes nothing. */
     start(tracked: TrackedService): void {
       if (tracked.inFlight === null || tracked.preview !== null) return;
       show(tracked, tracked.inFlight.update.current);

@@ -24,7 +24,7 @@ import { createHeartbeatDeadlines, DEADLINE_POLL_MS, type DueDeadline } from './
 import { createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intake.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher } from './publisher.ts';
-import { createRegionAsks, type RegionOptions } from './region-asks.ts';
+import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
 import { createResultBatch, type ResultBatch } from './result-batch.ts';
 import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
@@ -38,15 +38,15 @@ export interface HeartbeatSettings {
   readonly silenceMs: number;
 }
 
-/** What the record needs. Durations are milliseconds. */
+/** Options of the record. Durations are in milliseconds. */
 export interface RecordOptions {
   readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'>;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
   readonly samples: Pick<SampleStore, 'append'>;
-  /** Whether the registry takes writes; absent: it always does. */
+  /** Whether the registry accepts writes; absent: always. */
   readonly storage?: StorageHealth;
-  /** Takes incidents, heartbeats and detailed samples for a time series outside of the program; absent or null: none. */
+  /** The external time series of incidents, heartbeats and detailed samples; absent or null: none. */
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'> | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,11 +67,11 @@ export interface RecordOptions {
   readonly sourceUrl: (service: Service) => string;
   /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
-  /** How the regions of a cluster make one status; absent: there is one region. */
+  /** How the verdicts of the regions form one status; absent: there is only one region. */
   readonly regions?: RegionOptions;
 }
 
-/** How long results of a revision that the feed of changes has not delivered yet wait for it. */
+/** Maximum time for which results wait until the feed of changes delivers their revision. */
 const MAX_AHEAD_MS = 5_000;
 const AHEAD_RETRY_MS = 250;
 
@@ -91,10 +91,10 @@ export function createRecord(options: RecordOptions) {
   const deadlines = createHeartbeatDeadlines(clock, log, silenceMs);
   const publisher = createPublisher({ ...options, observations }, clock, log);
   const regions = options.regions ?? null;
-  const asks = regions === null ? null : createRegionAsks(regions, clock);
+  const rechecks = regions === null ? null : createRegionRechecks(regions, clock);
   const rules = { slowOverMs, sourceUrl, isInMaintenance, regions };
   const pipeline = createUpdatePipeline({
-    ...{ registry, storage, publisher, deadlines, rules, asks, clock, log },
+    ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
   });
   const intake = createHeartbeatIntake({ ...claims, services, revisions, pipeline, deadlines, clock });
   const connectivity = createConnectivity({
@@ -131,7 +131,9 @@ export function createRecord(options: RecordOptions) {
     return batch.ended;
   }
 
-  /** Takes the maker's hold of the batch over. Results that are ahead of the feed of changes wait until `deadlineMs`. */
+  /**
+   * Takes over the hold that created the batch. Results that are ahead of the feed of changes wait until `deadlineMs`.
+   */
   function observeRuled(
     results: readonly RuledResult[],
     batch: ResultBatch,
@@ -188,7 +190,7 @@ export function createRecord(options: RecordOptions) {
   }
 
   function pollDeadlines(): void {
-    // While we refuse heartbeats, no service is called silent (decisions, Heartbeats).
+    // While this process refuses heartbeats, none counts as missed (decisions, Heartbeats).
     const isUnreachable = isStopped || !connectivity.online || (storage?.problem() ?? null) !== null;
     const { isNear, due } = deadlines.poll(isUnreachable);
     if (isNear) connectivity.doubt(clock.monotonic());
@@ -201,7 +203,7 @@ export function createRecord(options: RecordOptions) {
     if (tracked === undefined || !isHeartbeatMonitored(tracked.service)) {
       deadlines.forget(serviceId);
     } else if (missed > 0) {
-      // It is down already; but its history must show how long.
+      // The service is already down, but its history must show for how long.
       publisher.addSample(sampleOfLatest(serviceId, latestOfSilence(at), null));
       deadlines.pass(serviceId);
     } else if (tracked.inFlight?.observation.via === 'heartbeat' || !connectivity.trustsMissedHeartbeat()) {
@@ -242,7 +244,7 @@ export function createRecord(options: RecordOptions) {
   }
 
   return {
-    /** Takes the services over from the registry and fills the status store; before anything else. */
+    /** Loads the services from the registry and fills the status store. Call it before any other method. */
     async load(states: readonly ServiceState[]): Promise<void> {
       for (const state of states) add(state);
       await publisher.load(states.map(({ current }) => current));
@@ -252,32 +254,32 @@ export function createRecord(options: RecordOptions) {
     /** Takes results in the order of their arrival. Never throws because of a store. */
     takeResults,
     /**
-     * Takes results that the offline rule of their node has passed, in the order in which they were made. `deliveredAt`
-     * is the time of the delivery by the clock that their times go by, epoch milliseconds; default: now. Results that were taken before
-     * change nothing but their samples, which are written again. Resolves when everything they change is committed and
-     * published, which may take a second and as long as the registry is away; false: something was given up at stop.
-     * Never rejects.
+     * Takes results to which their node has applied the offline rule, in the order in which they were made.
+     * `deliveredAt` is the time of delivery, epoch milliseconds of the same clock as their times; default: now. Results
+     * that were taken before change nothing, but their samples are written again. Resolves when everything they change
+     * is committed and published, which may take a second and as long as the registry is away; false: some updates were
+     * dropped at stop. Never rejects.
      */
     takeRuled,
     /**
-     * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused} if
-     * the fault is ours, or with the registry's error if the domain does not belong to the account.
+     * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused}
+     * if this program is at fault, or with the registry's error if the domain does not belong to the account.
      */
     async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
       if (isStopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
       return await intake.take(received);
     },
-    /** Heartbeats can be received from now on; no deadline passes before. */
+    /** Starts the deadlines, because heartbeats can be received from now on. */
     startListening(): void {
       deadlines.start();
       stopPolling();
       stopPolling = clock.every(DEADLINE_POLL_MS, pollDeadlines);
     },
-    /** A heartbeat was refused by a fault of ours: each service gets a full period. */
+    /** Records that this program had to refuse a heartbeat: each service gets a full period. */
     noteRefusal: deadlines.restart,
     /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service. */
     deadlines: deadlines.running,
-    /** What the engine needs to know of a service whose checks it starts. */
+    /** The state of a service that the engine needs to start its checks. */
     probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null } {
       const tracked = services.get(serviceId);
       if (tracked === undefined || tracked.isCheckChanged) return { memory: NO_MEMORY, lastCheckedAt: null };
@@ -295,9 +297,11 @@ export function createRecord(options: RecordOptions) {
     watchProber: proberListeners.add,
     /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
     watchTransitions: publisher.watchTransitions,
-    /** Resolves when everything observed so far is committed and published; held results are not waited for. */
+    /** Resolves when everything observed so far is committed and published. Does not wait for held results. */
     idle: pipeline.idle,
-    /** Held results become suspect samples. Resolves when all is committed, or was given up after a few attempts. */
+    /**
+     * Held results become suspect samples. Resolves when everything is committed, or was dropped after a few attempts.
+     */
     async stop(): Promise<void> {
       if (!isStopped) {
         isStopped = true;

@@ -1,16 +1,16 @@
-/** A batch of results on its way through the record, which is held by each of its parts until that is committed. */
+/** Tracks a batch of results on its way through the record. Each part holds the batch until it is committed. */
 
 /** The batch. */
 export interface ResultBatch {
-  /** Another part of it is in progress. */
+  /** Adds a hold: another part is in progress. */
   hold(): void;
-  /** A part has ended; `isCommitted`: false if it was given up at stop. */
+  /** Releases a hold. `isCommitted`: false if the part was dropped at stop. */
   release(isCommitted: boolean): void;
-  /** Resolves when all parts have ended; false: one was given up. */
+  /** Resolves when all parts have ended; false: at least one was dropped. */
   readonly ended: Promise<boolean>;
 }
 
-/** Makes a batch that its maker holds. */
+/** Creates a batch with one hold, which the caller must release. */
 export function createResultBatch(): ResultBatch {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   let parts = 1;

@@ -15,7 +15,7 @@ export function createStatusWriter(
   clock: Pick<Clock, 'after'>,
   log: Log,
 ) {
-  /** Newest refused status of each service; bounded by the number of services. */
+  /** The newest refused status of each service. Its size is bounded by the number of services. */
   const refused = new Map<number, CurrentStatus>();
   const inFlight = new Set<Promise<void>>();
   let cancelRetry: (() => void) | null = null;
@@ -31,7 +31,7 @@ export function createStatusWriter(
       if (!isFailing)
         log.error({ error, statuses: statuses.length }, 'the status store accepts no statuses; retrying');
       isFailing = true;
-      // A status that was written meanwhile may be newer; the store itself refuses what is older.
+      // A status that was written meanwhile may be newer. The store itself ignores older ones.
       for (const status of statuses)
         refused.set(status.serviceId, newer(refused.get(status.serviceId), status));
       if (!isStopped) cancelRetry ??= clock.after(RETRY_MS, retry);
@@ -55,7 +55,7 @@ export function createStatusWriter(
   }
 
   return {
-    /** Resolves when the store has taken the statuses, or refused them; then they are put again later. */
+    /** Resolves when the store has accepted the statuses, or refused them, in which case they are retried. */
     put,
     remove(serviceId: number): void {
       refused.delete(serviceId);
@@ -64,7 +64,7 @@ export function createStatusWriter(
       });
       void track(removal);
     },
-    /** Resolves when nothing is in flight; what the store refused does not count. */
+    /** Resolves when nothing is in flight; statuses that the store has refused do not count. */
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
@@ -80,7 +80,10 @@ function newer(a: CurrentStatus | undefined, b: CurrentStatus): CurrentStatus {
   return a.seq > b.seq || (a.seq === b.seq && a.observedAt > b.observedAt) ? a : b;
 }
 
-/** About 10 MiB; beyond it the oldest are given up, for the record must not end because a disk is full. */
+/**
+ * Maximum number of waiting samples, about 10 MiB. The oldest are dropped beyond it, so that a full disk does not stop
+ * the record.
+ */
 const MAX_WAITING = 100_000;
 
 /** Makes the writer of samples: one batch at a time, in order. */
@@ -131,13 +134,13 @@ export function createSampleWriter(
     /** Takes samples; the array is not used afterwards. */
     write(samples: readonly Sample[]): void {
       for (const sample of samples) waiting.push(sample);
-      // Not at every call: the queue is cut in steps, so that cutting costs little.
+      // The queue is truncated in steps, so that the cost per call stays low.
       if (waiting.length > MAX_WAITING * 1.1) giveUpOldest();
       void loop.run();
     },
-    /** Resolves when all samples taken before were accepted by the store, or given up at stop. */
+    /** Resolves when the store has accepted all samples taken before, or they were dropped at stop. */
     idle: loop.idle,
-    /** From now on a batch that the store refuses is given up. */
+    /** From now on, a batch that the store refuses is dropped. */
     stop(): void {
       isStopped = true;
       endPause();

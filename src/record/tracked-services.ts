@@ -1,4 +1,4 @@
-/** The services of the record: the state of each, as `evaluate` reads it, and what is in flight for it. */
+/** The services of the record, each with the state that `evaluate` reads and its updates in flight. */
 import { isSameCheck } from '../domain/check-target.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
@@ -14,41 +14,41 @@ import type { ResultBatch } from './result-batch.ts';
 /** An observation, and the callback for its outcome. */
 export interface PendingObservation {
   readonly observation: Observation;
-  /** Called once with the end of a heartbeat; null: the observation is no heartbeat. */
+  /** Called once with the outcome of a heartbeat; null: the observation is not a heartbeat. */
   readonly reply: ((end: HeartbeatEnd) => void) | null;
-  /** The batch of a result, which it holds; null: nothing waits for the commit of the observation. */
+  /** The batch that the observation holds; null: no batch waits for its commit. */
   readonly batch: ResultBatch | null;
 }
 
 /** An update that is being committed. */
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
-  /** Probe memory to commit with it; null: the registry has the newest one. */
+  /** Probe memory to commit with the update; null: the registry has the newest one. */
   readonly memory: ProbeMemory | null;
 }
 
 /** One service; a {@link ServiceState} that changes. */
 export interface TrackedService {
   service: Service;
-  /** Ahead of the registry by routine updates of up to a second, never by a transition. */
+  /** May be ahead of the registry by routine updates of up to a second, never by a transition. */
   current: CurrentStatus;
   openIncident: Incident | null;
   memory: ProbeMemory;
-  /** The registry has an older probe memory. */
+  /** True: the registry has an older probe memory. */
   isMemoryNew: boolean;
-  /** The newest revision is checked in another way, so that earlier results say nothing of it. */
+  /** True: the newest revision has another check, so that earlier results do not apply to it. */
   isCheckChanged: boolean;
-  /** When the newest heartbeat that counted arrived, epoch milliseconds; null: none did. */
+  /** Arrival of the newest heartbeat that counted, epoch milliseconds; null: there was none. */
   lastArrivedAt: number | null;
-  /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had one. */
+  /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had a timestamp. */
   newestTimestamp: number | null;
-  /** Its observations wait in `queue` meanwhile; null: none is. */
+  /** The update in flight; observations wait in `queue` meanwhile. Null: there is none. */
   inFlight: PendingUpdate | null;
   /** Oldest first; null: empty. */
   queue: PendingObservation[] | null;
-  /** Published in place of `current` while the registry takes no writes; null: `current` is. */
+  /** Published instead of `current` while the registry accepts no writes; null: `current` is published. */
   preview: CurrentStatus | null;
-  /** It was removed; what is still in flight for it is dropped. */
+  /** True: the service was removed; its updates in flight are dropped. */
   isRemoved: boolean;
 }
 
@@ -59,7 +59,7 @@ export type TrackedServices = ReturnType<typeof createTrackedServices>;
 export function createTrackedServices() {
   const byId = new Map<number, TrackedService>();
   const ofDomain = new Map<string, TrackedService>();
-  /** Null: to be counted again. */
+  /** Null: must be counted again. */
   let checked: number | null = null;
 
   function index(tracked: TrackedService): void {
@@ -71,7 +71,7 @@ export function createTrackedServices() {
     get: (serviceId: number): TrackedService | undefined => byId.get(serviceId),
     /** The owner's service with that domain. */
     byDomain: (domain: string): TrackedService | undefined => ofDomain.get(domain),
-    /** How many are checked; the others are paused or send heartbeats. */
+    /** Number of services that are checked; the others are paused or send heartbeats. */
     checkedCount(): number {
       checked ??= countChecked(byId.values());
       return checked;
@@ -87,10 +87,10 @@ export function createTrackedServices() {
       const before = tracked.service;
       tracked.isCheckChanged = !isSameCheck(before, service);
       if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
-      // Nor do the verdicts of other regions, until each has checked it again.
+      // Verdicts of other regions do not apply either, until each has checked the service again.
       if (tracked.isCheckChanged && tracked.current.regions !== undefined)
         tracked.current = { ...tracked.current, regions: [] };
-      // The new account's heartbeats may come from another clock.
+      // Heartbeats of the new account may have timestamps of another clock.
       if (before.accountId !== service.accountId) tracked.newestTimestamp = null;
       tracked.service = service;
       index(tracked);
@@ -135,7 +135,7 @@ function countChecked(all: Iterable<TrackedService>): number {
   return count;
 }
 
-/** Whether the result is of the service as it is defined now. */
+/** Whether the result belongs to the current definition of the service. */
 export function isOfRevision({ service, isRemoved }: TrackedService, { revision }: CheckResult): boolean {
   return !isRemoved && !service.paused && service.revision === revision;
 }
@@ -146,7 +146,7 @@ export function learn(tracked: TrackedService, memory: ProbeMemory): void {
   tracked.isMemoryNew = true;
 }
 
-/** Takes the probe memory that the next commit is to write; null: the registry has it. */
+/** Takes the probe memory that the next commit must write; null: the registry has it. */
 export function takeNewMemory(tracked: TrackedService): ProbeMemory | null {
   if (!tracked.isMemoryNew) return null;
   tracked.isMemoryNew = false;
@@ -162,14 +162,14 @@ export function noteHeartbeat(tracked: TrackedService, heartbeat: HeartbeatWrite
     tracked.newestTimestamp = Math.max(timestamp, tracked.newestTimestamp ?? timestamp);
 }
 
-/** Queued observations of a service where the newest is a result: they must not fill the memory. */
+/** Maximum number of queued observations of a service whose newest one is a result; bounds the memory. */
 const MAX_WITH_RESULT = 16;
-/** Queued observations of a service where the newest is a heartbeat; each sender waits too. */
+/** Maximum number of queued observations of a service whose newest one is a heartbeat, whose sender waits. */
 const MAX_WITH_HEARTBEAT = 1_000;
 
 /**
- * Adds an observation; beyond the bound the oldest one is dropped, and its sender refused. Results with a batch have no
- * bound here: their reader waits while too many are not committed.
+ * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are not
+ * bounded here, because their reader waits while too many are not committed.
  */
 export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
   tracked.queue ??= [];

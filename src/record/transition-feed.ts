@@ -1,4 +1,4 @@
-/** Notifies the listeners of transitions, of each one once and in order of position. */
+/** Notifies listeners of each transition once, in order of position. */
 
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import { createListeners } from '../async/listeners.ts';
@@ -47,8 +47,8 @@ export function createTransitionFeed(
     },
     watch: listeners.watch,
     /**
-     * Takes transitions that were just committed. If they leave a gap after the newest one, or `isBehind` says that one
-     * was committed whose position is not known, the feed continues from the registry.
+     * Takes transitions that were just committed. If there is a gap after the newest announced one, or `isBehind`
+     * reports a committed transition whose position is not known, the feed continues from the registry.
      */
     async announce(transitions: readonly Transition[], isBehind: boolean): Promise<void> {
       const ordered = [...transitions].sort((a, b) => a.position - b.position);
@@ -64,14 +64,14 @@ export function createTransitionFeed(
   };
 }
 
-/** Makes an empty set of listeners of transitions. What one of them throws is logged. */
+/** Creates an empty set of transition listeners. Errors that a listener throws are logged. */
 export function createTransitionListeners(log: Log) {
   const listeners = createListeners<[transition: Transition]>((error, { position }) =>
     log.error({ error, position }, 'a transition listener failed'),
   );
   let announced = 0;
   return {
-    /** Notifies all listeners, unless this transition or a later one was announced already. */
+    /** Notifies all listeners, unless this transition or a later one has been announced. */
     announce(transition: Transition): void {
       if (transition.position <= announced) return;
       announced = transition.position;
@@ -79,9 +79,9 @@ export function createTransitionListeners(log: Log) {
     },
     /** Adds a listener; the returned function removes it. */
     watch: listeners.add,
-    /** Position of the newest transition that was announced; 0: none was. */
+    /** Position of the newest announced transition; 0: there is none. */
     position: () => announced,
-    /** Counts everything up to `position` as announced. */
+    /** Marks all transitions up to `position` as announced. */
     startAfter(position: number): void {
       announced = position;
     },
@@ -98,7 +98,7 @@ export interface TransitionFollowerOptions {
 }
 
 const POLL_MS = 1_000;
-/** Maximum delay of a transition, milliseconds; Redis may be unavailable and the copy old. */
+/** Maximum delay of a transition, milliseconds, since Redis may be unavailable and the copy outdated. */
 const MAX_DELAY_MS = 100;
 
 /**
@@ -116,7 +116,7 @@ export async function followTransitions(options: TransitionFollowerOptions) {
 
   const isShown = ({ serviceId, seq }: Transition) => (status.get(serviceId)?.seq ?? 0) >= seq;
 
-  /** Publishes what is due, in order: a waiting transition delays those behind it. */
+  /** Publishes due transitions in order. A waiting transition delays those behind it. */
   function publish(): void {
     const nowMs = clock.monotonic();
     const firstWaiting = waiting.findIndex(
@@ -150,7 +150,7 @@ export async function followTransitions(options: TransitionFollowerOptions) {
   const stops = [registry.watchOtherProcesses(poll), status.watch(publish), clock.every(POLL_MS, poll)];
   return {
     watch: listeners.watch,
-    /** Publishes everything that the registry has, whether the copy shows it or not. */
+    /** Publishes all transitions of the registry, even if the copy does not show them yet. */
     async catchUp(): Promise<void> {
       await reading.run();
       publishFirst(waiting.length);

@@ -1,6 +1,6 @@
 /**
- * Takes observations through the last steps of the record: evaluate, commit, publish. Observations of one service are
- * evaluated one after the other, each from the state that the one before it has left.
+ * Runs the last steps of the record for each observation: evaluate, commit, publish. Observations of one service are
+ * evaluated one after the other, each from the state that the previous one produced.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
@@ -17,7 +17,7 @@ import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
 import { checkResultOf, type HeartbeatReceipt, type Observation } from './observation.ts';
 import { createPreviews, type Publisher } from './publisher.ts';
-import type { RegionAsks } from './region-asks.ts';
+import type { RegionRechecks } from './region-rechecks.ts';
 import type { ResultBatch } from './result-batch.ts';
 import {
   dequeue,
@@ -33,20 +33,20 @@ import {
   takeNewMemory,
 } from './tracked-services.ts';
 
-/** How long routine updates are gathered; then the newest of each service is committed. */
+/** Routine updates are collected for this time; then the newest one of each service is committed. */
 const GATHER_MS = 1_000;
 const MAX_GROUP = 1_000;
 
-/** What the pipeline needs. */
+/** Options of the pipeline. */
 export interface UpdatePipelineOptions {
   readonly registry: Pick<UpdateStore, 'commitUpdates'> & Pick<IncidentStore, 'listIncidents'>;
-  /** Absent: the registry always takes writes. */
+  /** Absent: the registry always accepts writes. */
   readonly storage: Pick<StorageHealth, 'problem'> | undefined;
   readonly publisher: Publisher;
   readonly deadlines: HeartbeatDeadlines;
   readonly rules: EvaluationRules;
-  /** Asks other regions about failures; null: there are none. */
-  readonly asks: RegionAsks | null;
+  /** Requests re-checks by other regions; null: there is only one region. */
+  readonly rechecks: RegionRechecks | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,7 +56,7 @@ export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
 
 /**
  * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
- * account. `lost`: it was given up at stop.
+ * account. `lost`: the update was dropped at stop.
  */
 type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
 const LOST: End = { kind: 'lost' };
@@ -64,18 +64,18 @@ const LOST: End = { kind: 'lost' };
 /** Services with routine updates that are committed together. */
 interface GatheredGroup {
   readonly services: readonly TrackedService[];
-  /** Released when the group is committed, and with it everything that was gathered before. */
+  /** Released when the group, and everything collected before it, is committed. */
   readonly batches: readonly ResultBatch[];
 }
 
 /** Makes the pipeline. */
 export function createUpdatePipeline(options: UpdatePipelineOptions) {
-  const { registry, storage, publisher, deadlines, rules, asks, clock, log } = options;
+  const { registry, storage, publisher, deadlines, rules, rechecks, clock, log } = options;
   const committer = createCommitter(registry, clock, log);
   const previews = createPreviews(publisher, clock, rules);
   /** Updates waiting for their commit, in order. */
   const changes: ServiceUpdate[] = [];
-  /** Services with routine updates that are only in memory. */
+  /** Services whose routine updates exist only in memory. */
   const gathering = new Set<TrackedService>();
   /** Batches with results among these updates; held once each. */
   const gatheringBatches = new Set<ResultBatch>();
@@ -84,7 +84,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   let cancelGathering: (() => void) | null = null;
   const committing = createCoalescingLoop(commitAll);
   let isStopping = false;
-  /** Updates were given up at stop. */
+  /** True: updates were dropped at stop. */
   let hasGivenUp = false;
 
   const refusal = (): StorageRefusal | null => storage?.problem()?.code ?? null;
@@ -110,7 +110,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
     const update = evaluate(tracked, pending.observation, clock.now(), rules);
     if (update === null) return;
-    if (update.ask !== undefined) asks?.add(tracked.service.id, update.ask);
+    if (update.recheckRegions !== undefined) rechecks?.add(tracked.service.id, update.recheckRegions);
     if (update.memory !== null) learn(tracked, update.memory);
     if (update.isRoutine) gather(tracked, update, pending.batch);
     else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });
@@ -126,14 +126,14 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     }
   }
 
-  /** Whether an observation that has waited still speaks of the service. */
+  /** Whether an observation that has waited in the queue still applies to the service. */
   function isValid(tracked: TrackedService, observation: Observation): boolean {
     if (tracked.isRemoved) return false;
     const result = checkResultOf(observation);
     if (result !== null) return isOfRevision(tracked, result);
     if (observation.via !== 'missed') return true;
     const deadline = deadlines.get(tracked.service.id);
-    // A heartbeat that has arrived since started a new deadline.
+    // A heartbeat that arrived since then has started a new deadline.
     const isMissed = deadline !== null && (deadline.missed > 0 || deadline.at === observation.deadlineAt);
     return isMissed && isHeartbeatMonitored(tracked.service);
   }
@@ -154,7 +154,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   function commitSoon(tracked: TrackedService, pending: PendingUpdate): void {
     tracked.inFlight = pending;
     pending.batch?.hold();
-    // It carries what was gathered.
+    // The update includes the collected routine updates.
     gathering.delete(tracked);
     changes.push({ tracked, pending });
     if (refusal() !== null) previews.start(tracked);
@@ -172,7 +172,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     gatheringBatches.clear();
     for (let at = 0; at < all.length; at += MAX_GROUP)
       gathered.push({ services: all.slice(at, at + MAX_GROUP), batches: [] });
-    // A group of its own, after all others: changes that carry what was gathered go before it.
+    // A separate group after all others: changes that include collected updates precede it.
     if (batches.length > 0) gathered.push({ services: [], batches });
     startCommitting();
   }
@@ -181,7 +181,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     if (changes.length + gathered.length > 0) void committing.run();
   }
 
-  /** Commits one group after the other; changes go before gathered updates. */
+  /** Commits one group after the other. Changes precede collected updates. */
   async function commitAll(): Promise<void> {
     while (changes.length + gathered.length > 0) {
       if (changes.length > 0) await commitChanges(changes.splice(0, MAX_GROUP));
@@ -207,7 +207,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     await publish(group, outcomes);
   }
 
-  /** Their senders send them again; everything else of the group waits until the registry takes writes. */
+  /**
+   * Refuses the heartbeats of the group, since their senders repeat them. The rest waits until the registry accepts
+   * writes.
+   */
   function refuseHeartbeats(group: readonly ServiceUpdate[], refused: StorageRefusal): ServiceUpdate[] {
     const waiting: ServiceUpdate[] = [];
     for (const one of group) {
@@ -217,7 +220,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
         previews.start(tracked);
         waiting.push(one);
       } else {
-        // The probe memory was to be committed with it.
+        // The lost update would have committed the probe memory.
         if (pending.memory !== null) tracked.isMemoryNew = true;
         tracked.inFlight = null;
         pending.reply(refused);
@@ -253,7 +256,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     for (const batch of batches) batch.release(!hasGivenUp);
   }
 
-  /** Goes on from the state that another writer has committed. */
+  /** Continues from the state that another writer has committed. */
   async function adopt(tracked: TrackedService, current: CurrentStatus): Promise<void> {
     const { serviceId, seq } = current;
     log.warn({ serviceId, seq }, 'the registry has a newer update of this service; continuing from it');
@@ -289,7 +292,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
         publisher.publishIncident(incident);
       }
     }
-    // The transitions of another writer are read from the registry: only there their positions are known.
+    // Transitions of another writer are read from the registry, since only the registry knows their positions.
     const isBehind = ends.some(({ kind }) => kind === 'stale');
     await publisher.publishCommitted(statuses, transitions, isBehind);
     for (const [index, one] of group.entries()) {
@@ -299,12 +302,12 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     publisher.flush();
   }
 
-  /** Frees the service for its next update, and answers the sender of a heartbeat. */
+  /** Releases the service for its next update and answers the sender of a heartbeat. */
   function finish({ tracked, pending }: ServiceUpdate, end: End): void {
     const { update, reply } = pending;
     tracked.inFlight = null;
     tracked.preview = null;
-    // One that is stale is evaluated again, and holds its batch until then.
+    // A stale update is evaluated again and holds its batch until then.
     if (end.kind !== 'stale') pending.batch?.release(end.kind !== 'lost');
     if (end.kind === 'stale') {
       enqueueFirst(tracked, pending);
@@ -335,26 +338,27 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   return {
     /**
      * Evaluates the observation, or queues it while an update of its service is in flight. `reply` is called once with
-     * the end of a heartbeat; null: the observation is no heartbeat. `batch` is held until a result is committed.
+     * the outcome of a heartbeat; null: the observation is not a heartbeat. `batch` is held until a result is
+     * committed.
      */
     observe,
-    /** Publishes and commits what was observed since the last call. */
+    /** Publishes and commits the observations since the last call. */
     flush(): void {
       publisher.flush();
       startCommitting();
     },
-    /** Resolves when everything observed before is committed and published, or was given up at stop. */
+    /** Resolves when everything observed before is committed and published, or was dropped at stop. */
     async idle(): Promise<void> {
-      // Twice: what was queued is evaluated after a commit, and may leave routine updates.
+      // Twice, because queued observations are evaluated after a commit and may produce routine updates.
       for (let round = 0; round < 2; round++) {
         endGathering();
         await committing.idle();
       }
       await publisher.idle();
     },
-    /** The registry takes writes again: what waits is committed now. */
+    /** Commits waiting updates now, because the registry accepts writes again. */
     retryNow: committer.retryNow,
-    /** A registry that fails is given up after a few attempts from now on. */
+    /** From now on, updates are dropped after a few failed attempts. */
     stop(): void {
       isStopping = true;
       committer.stop();

@@ -1,9 +1,9 @@
 /** Shards that nodes hold by BullMQ, on a real Redis that is emptied, stopped and suspended. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { answerAsks, createRegionAsker } from '../../src/cluster/asks.ts';
+import { createRecheckSender, receiveRecheckRequests } from '../../src/cluster/recheck-requests.ts';
 import { type HeldShard, holdShards } from '../../src/cluster/shards/hold-shards.ts';
-import { keepShards } from '../../src/cluster/shards/keep-shards.ts';
+import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
 import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
@@ -26,11 +26,11 @@ async function createWorld(t: Test) {
   const common = { address, clock: systemClock, log: createLog({ level: 'silent', format: 'json' }) };
   let nodes = 0;
   let isFresh = true;
-  const keepAs = (fence: number) => {
+  const maintainAs = (fence: number) => {
     const lease = { fence, isFresh: () => isFresh };
-    const keeper = keepShards({ ...common, regions: () => ['eu'], lease });
-    t.teardown(() => keeper.stop());
-    return keeper;
+    const shardJobs = maintainShards({ ...common, regions: () => ['eu'], lease });
+    t.teardown(() => shardJobs.stop());
+    return shardJobs;
   };
   /** The fence of every claim, by shard, in the order of the claims. */
   const claims = new Map<number, ShardFence[]>();
@@ -65,8 +65,8 @@ async function createWorld(t: Test) {
     redis,
     common,
     claims,
-    keeper: keepAs(7),
-    keepAs,
+    shardJobs: maintainAs(7),
+    maintainAs,
     join,
     setFresh(value: boolean) {
       isFresh = value;
@@ -83,7 +83,7 @@ const all = [...Array(SHARDS).keys()];
 const sorted = (...lists: number[][]) => lists.flat().sort((a, b) => a - b);
 
 t.test('nodes share the shards, and each claim has a greater fence', NEEDS, async (t) => {
-  const { keeper, claims, join } = await createWorld(t);
+  const { shardJobs, claims, join } = await createWorld(t);
   const one = join('one');
   t.notOk(one.mayStart(), 'nothing is allowed before the first renewal');
   await until(() => one.held().length === SHARDS && one.mayStart());
@@ -93,8 +93,8 @@ t.test('nodes share the shards, and each claim has a greater fence', NEEDS, asyn
   await until(() => one.held().length === 32 && two.held().length === 32);
   t.same(sorted(one.held(), two.held()), all);
   t.same(sorted(one.lost.map(({ shard }) => shard)), sorted(two.held()), 'what one has handed back');
-  await until(() => keeper.counts().get('eu')?.held === SHARDS);
-  t.same(keeper.counts().get('eu'), { held: SHARDS, waiting: 0 });
+  await until(() => shardJobs.counts().get('eu')?.held === SHARDS);
+  t.same(shardJobs.counts().get('eu'), { held: SHARDS, waiting: 0 });
 
   await two.leave();
   t.notOk(two.mayStart());
@@ -109,7 +109,7 @@ t.test('nodes share the shards, and each claim has a greater fence', NEEDS, asyn
 });
 
 t.test('an emptied Redis has every shard again, in a later generation', NEEDS, async (t) => {
-  const { redis, claims, join, setFresh, keepAs } = await createWorld(t);
+  const { redis, claims, join, setFresh, maintainAs } = await createWorld(t);
   const one = join('one');
   await until(() => one.held().length === SHARDS);
   await redis.client.flushall();
@@ -123,7 +123,7 @@ t.test('an emptied Redis has every shard again, in a later generation', NEEDS, a
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   t.equal(one.held().length, 0, 'a judge that may have been replaced makes no jobs');
   setFresh(true);
-  keepAs(8);
+  maintainAs(8);
   await until(() => one.held().length === SHARDS);
   t.ok((claims.get(5)?.at(-1)?.generation ?? 0) > 7_000_001);
 });
@@ -150,26 +150,26 @@ t.test(
   },
 );
 
-t.test('the nodes of a region get its questions, also after Redis was away', NEEDS, async (t) => {
+t.test('the nodes of a region receive its re-check requests, also after Redis was away', NEEDS, async (t) => {
   const { redis, common } = await createWorld(t);
-  const heard: (readonly number[])[] = [];
-  t.teardown(answerAsks({ ...common, region: 'us', onAsk: (ids) => heard.push(ids) }));
-  const asker = createRegionAsker(common);
-  t.teardown(asker.stop);
-  const askUntilHeard = async () => {
-    const before = heard.length;
-    while (heard.length === before) {
-      asker.ask('eu', [1]);
-      asker.ask('us', [2, 3]);
+  const received: (readonly number[])[] = [];
+  t.teardown(receiveRecheckRequests({ ...common, region: 'us', onRequest: (ids) => received.push(ids) }));
+  const sender = createRecheckSender(common);
+  t.teardown(sender.stop);
+  const sendUntilReceived = async () => {
+    const before = received.length;
+    while (received.length === before) {
+      sender.send('eu', [1]);
+      sender.send('us', [2, 3]);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  await askUntilHeard();
-  t.same(heard[0], [2, 3]);
-  await redis.client.publish('test:{asks}:us', 'no question');
-  await redis.client.publish('test:{asks}:us', '[1.5,"2",-1]');
+  await sendUntilReceived();
+  t.same(received[0], [2, 3]);
+  await redis.client.publish('test:{rechecks}:us', 'not a request');
+  await redis.client.publish('test:{rechecks}:us', '[1.5,"2",-1]');
   await redis.stop();
   await redis.start();
-  await askUntilHeard();
-  t.same(new Set(heard.map(String)), new Set(['2,3']));
+  await sendUntilReceived();
+  t.same(new Set(received.map(String)), new Set(['2,3']));
 });

@@ -7,7 +7,7 @@ import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
-import type { RegionOptions } from '../../src/record/region-asks.ts';
+import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';

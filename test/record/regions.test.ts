@@ -5,7 +5,7 @@ import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { scopeOf } from '../../src/domain/transition.ts';
-import type { RegionOptions } from '../../src/record/region-asks.ts';
+import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
@@ -30,7 +30,7 @@ function threeRegions(voting: () => readonly string[] = () => REGIONS, asked: [s
     freshMs: 150_000,
     intervalMs: INTERVAL_MS,
     voting,
-    ask: (region, serviceIds) => void asked.push([region, [...serviceIds]]),
+    requestRechecks: (region, serviceIds) => void asked.push([region, [...serviceIds]]),
   };
   return options;
 }

@@ -1,11 +1,11 @@
-/** Wall times of a node as times of the clock that all nodes share, which is that of Redis. */
+/** Converts wall times of a node to the common clock of all nodes, which is that of Redis. */
 import { CLOCK_OFF_MS, MAX_CLOCK_OFFSET_MS } from '../../domain/node.ts';
 import type { CheckResult, RuledResult } from '../../domain/result.ts';
 import type { NodeResults } from './result-codec.ts';
 
 /**
- * The results with corrected times. A difference below {@link CLOCK_OFF_MS} stays, since it cannot be told from the
- * time that a message takes. Null: the clock is off by more than {@link MAX_CLOCK_OFFSET_MS}.
+ * The results with corrected times. An offset below {@link CLOCK_OFF_MS} is not corrected, since it cannot be
+ * distinguished from the time that a message takes. Null: the clock is off by more than {@link MAX_CLOCK_OFFSET_MS}.
  */
 export function correctTimes({ clockOffsetMs, results }: NodeResults): readonly RuledResult[] | null {
   if (Math.abs(clockOffsetMs) > MAX_CLOCK_OFFSET_MS) return null;
@@ -13,7 +13,7 @@ export function correctTimes({ clockOffsetMs, results }: NodeResults): readonly 
   return results.map((ruled) => ({ ...ruled, result: withOffset(ruled.result, -clockOffsetMs) }));
 }
 
-/** Moves every time that came from the node's clock. */
+/** Shifts all times of the node's clock. */
 function withOffset(result: CheckResult, byMs: number): CheckResult {
   const { startedAt, endedAt, firstFailedAt, memory } = result;
   const { askHealthAt } = memory;

@@ -1,4 +1,4 @@
-/** The form in which results of a node cross Redis: a line of JSON, and the numbers of the packed results as they are. */
+/** The wire format of a node's results in Redis: a line of JSON, and the unchanged numbers of the packed results. */
 import {
   describeCause,
   FAILURE_CLASSES,
@@ -14,9 +14,9 @@ import { packResults, STRIDE, unpackResults } from '../../engine/protocol.ts';
 /** Results of one node, in the order in which they were made. */
 export interface NodeResults {
   readonly node: string;
-  /** The node's wall clock minus the clock that all nodes share, milliseconds. */
+  /** The node's wall clock minus the common clock of all nodes, milliseconds. */
   readonly clockOffsetMs: number;
-  /** All of one region. */
+  /** The results, all of one region. */
   readonly region: string;
   readonly results: readonly RuledResult[];
 }
@@ -28,7 +28,10 @@ export interface EncodedResults {
   readonly numbers: Buffer;
 }
 
-/** Version of the form. A judge refuses others, so a new form needs a version of the program that reads both. */
+/**
+ * Version of the format. A judge refuses other versions, so a new format needs a version of the program that reads
+ * both.
+ */
 const FORM = 1;
 
 /** The JSON of an entry. An index is the number of a result, from 0. */
@@ -38,7 +41,7 @@ interface Head {
   readonly region: string;
   readonly offset: number;
   readonly suspect: readonly number[];
-  /** A judge of an earlier version shows the text beside a cause that it does not know. */
+  /** Text for a judge of an earlier version, which may not know the cause. */
   readonly failures: readonly (readonly [index: number, failure: StoredFailure])[];
   readonly words: readonly (readonly [index: number, word: string])[];
 }
@@ -58,7 +61,7 @@ export function encodeResults({ node, clockOffsetMs, region, results }: NodeResu
   return { head: JSON.stringify(head), numbers: Buffer.from(numbers.buffer) };
 }
 
-/** Decodes an entry; null: it is no entry of this form. */
+/** Decodes an entry; null: the entry does not have this format. */
 export function decodeResults(head: string, numbers: Uint8Array): NodeResults | null {
   try {
     const { form, node, region, offset, suspect, failures, words } = JSON.parse(head) as Head;
@@ -74,12 +77,14 @@ export function decodeResults(head: string, numbers: Uint8Array): NodeResults | 
     const results = unpacked.map((result, index) => ({ result, suspect: suspects.has(index), region }));
     return { node, clockOffsetMs: offset, region, results };
   } catch {
-    // Whatever has put it there, it must not keep the judge from the entries behind it.
+    // An invalid entry must not block the entries behind it.
     return null;
   }
 }
 
-/** Copies the bytes: numbers must be aligned. Throws if they are no whole results, or no numbers of one. */
+/**
+ * Copies the bytes, since numbers must be aligned. Throws if they are not whole results, or not numbers of a result.
+ */
 function numbersOf(bytes: Uint8Array): Float64Array<ArrayBuffer> {
   const numbers = new Float64Array(new Uint8Array(bytes).buffer);
   const isNumber = (value: number) => Number.isNaN(value) || Math.abs(value) <= MAX_NUMBER;
@@ -87,7 +92,7 @@ function numbersOf(bytes: Uint8Array): Float64Array<ArrayBuffer> {
   return numbers;
 }
 
-/** Throws if it is no failure. */
+/** Parses a failure. Throws if the value is not one. */
 function readFailure(stored: StoredFailure): ReturnType<typeof fromStoredFailure> {
   const failure = fromStoredFailure(stored);
   const isKnown = FAILURE_CLASSES.includes(failure.class) && PHASES.includes(failure.phase);
@@ -95,7 +100,7 @@ function readFailure(stored: StoredFailure): ReturnType<typeof fromStoredFailure
   return failure;
 }
 
-/** Whether the numbers are what the program makes of them; others could not be stored. */
+/** Whether the numbers are in the ranges that the program writes. Others could not be stored. */
 function isResult(result: CheckResult): boolean {
   const { serviceId, revision, attempts, startedAt, endedAt, statusCode, loopDelayMs, lostMs } = result;
   const { responseTimeMs, firstFailedAt, certificateExpiresAt, memory } = result;
@@ -110,5 +115,5 @@ function isResult(result: CheckResult): boolean {
 
 const isIntegerOrNull = (value: number | null) => value === null || Number.isInteger(value);
 
-/** No number of a result is larger: the last time that a date can have, epoch milliseconds (ECMA-262, 21.4.1.1). */
+/** Maximum of any number in a result: the last time of a date, epoch milliseconds (ECMA-262, 21.4.1.1). */
 const MAX_NUMBER = 8.64e15;

@@ -1,6 +1,7 @@
 /**
- * Reads the results of all nodes for the judge. An entry is acknowledged, and removed from Redis, once everything that it
- * changes is committed. What a former judge did not acknowledge is delivered to the next one, before all newer entries.
+ * Reads the results of all nodes for the judge. It acknowledges an entry, and removes it from Redis, once all changes
+ * by it are committed. Entries that a former judge did not acknowledge are delivered to the next one before all newer
+ * entries.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
@@ -16,24 +17,24 @@ import { correctTimes } from './common-time.ts';
 import { decodeResults } from './result-codec.ts';
 import { ACKNOWLEDGE, BEGIN, READ, resultKeys, SUPERSEDED } from './result-stream.ts';
 
-/** What the reader needs. */
+/** Options of the reader. */
 export interface ResultReaderOptions extends RedisContext {
   /**
-   * Takes results of one node; `deliveredAt` is the time by the clock that all nodes share, epoch milliseconds. Resolves
-   * when everything that they change is committed; false: deliver them again. Must not reject.
+   * Takes results of one node. `deliveredAt` is in epoch milliseconds of the common clock. Resolves when all changes by
+   * them are committed; false: deliver them again. Must not reject.
    */
   readonly take: (results: readonly RuledResult[], deliveredAt: number) => Promise<boolean>;
-  /** False: another process may be the judge by now; nothing is read meanwhile. */
+  /** False: another process may be the judge by now. The reader then reads nothing. */
   readonly isFresh: () => boolean;
 }
 
 /** Figures of the reader. */
 export interface ResultReaderStats {
-  /** Results of all nodes that are not acknowledged. */
+  /** Results of all nodes that are not acknowledged yet. */
   readonly backlog: number;
-  /** Shards that have passed from one node to another since Redis was empty. */
+  /** Number of times that a shard has moved from one node to another since Redis was last empty. */
   readonly takeovers: number;
-  /** Results taken since the start, those delivered again included. */
+  /** Results taken since the start, including those delivered again. */
   readonly taken: number;
   /** Entries refused since the start: unreadable, or of a node whose clock is off by more than a day. */
   readonly refusedEntries: number;
@@ -43,14 +44,14 @@ export interface ResultReaderStats {
 export interface ResultReader {
   stats(): ResultReaderStats;
   state(): RedisConnectionState;
-  /** Reads no more. Entries whose results are committed by now are acknowledged, for 1 s at the most. */
+  /** Stops reading. Acknowledges the entries whose results are committed by now, within at most 1 s. */
   stop(): Promise<void>;
 }
 
-/** How often an empty stream is read. */
+/** Interval of reading an empty stream, milliseconds. */
 const POLL_MS = 50;
 const MAX_ENTRIES = 32;
-/** Results that are read and not acknowledged: about two seconds of a large cluster. */
+/** Maximum number of results that are read and not acknowledged: about two seconds of a large cluster. */
 const MAX_IN_FLIGHT = 100_000;
 const MAX_ACKNOWLEDGED = 1_000;
 const TIMEOUT_MS = 2_000;
@@ -62,21 +63,21 @@ interface Entry {
   readonly id: string;
   readonly head: string;
   readonly numbers: Buffer;
-  /** How many results its sender counted. */
+  /** Number of results, as counted by the sender. */
   readonly count: number;
 }
 
-/** Starts to read, for the holder of the writer lease; Redis may be away. */
+/** Starts reading, for the holder of the writer lease. Redis may be unavailable. */
 export function startResultReader(options: ResultReaderOptions): ResultReader {
   const { address, take, isFresh, clock, log } = options;
   const { stream, state, claims } = resultKeys(address.prefix);
   let epoch = 0;
   let isSuperseded = false;
-  /** Where the next read begins: an id among the entries that were not acknowledged, or `>` for new ones. */
+  /** Start of the next read: an ID among the entries that are not acknowledged, or `>` for new entries. */
   let cursor = '0';
-  /** Counts of entries that are being taken, by id. */
+  /** Result counts of the entries that are being processed, by ID. */
   const inFlight = new Map<string, number>();
-  /** Counts of entries to acknowledge, by id. */
+  /** Result counts of the entries to acknowledge, by ID. */
   const ended = new Map<string, number>();
   let inFlightResults = 0;
   let counts = { backlog: 0, takeovers: 0 };
@@ -92,14 +93,14 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     address,
     purpose: 'judge',
     timeoutMs: TIMEOUT_MS,
-    // Answers are read as bytes.
+    // Responses are read as bytes.
     blocking: true,
     async prepare(client) {
       if (!isFresh()) throw new Error('the lease of the registry was not renewed lately');
       const begun = Number(await runScript(client, BEGIN, [stream, state, claims], [epoch]));
       if (begun === SUPERSEDED) supersede();
       else epoch = begun;
-      // Entries whose delivery was lost with the connection.
+      // Reads the entries whose delivery was lost with the connection.
       cursor = '0';
     },
     probe: (client) => client.exists(state),
@@ -130,7 +131,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     return connection.ready && !isSuperseded && !isStopped && isFresh() && inFlightResults < MAX_IN_FLIGHT;
   }
 
-  /** Reads and takes some entries; 0: there are no more. */
+  /** Reads and processes some entries; returns their number, 0 if there are no more. */
   async function readSome(): Promise<number> {
     const from = cursor;
     const args = [epoch, MAX_ENTRIES, from];
@@ -142,7 +143,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     const [deliveredAt, backlog, takeovers, read] = answer as [number, number, number, ReadAnswer];
     counts = { backlog, takeovers };
     const entries = (read?.[0]?.[1] ?? []).map(readEntry);
-    // It was prepared again meanwhile.
+    // The connection was prepared again meanwhile.
     if (cursor !== from) return 1;
     const isOfFormer = from !== '>';
     if (isOfFormer) cursor = entries.at(-1)?.id ?? '>';
@@ -169,7 +170,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     });
   }
 
-  /** The results of an entry, with times of the common clock; null: they are refused. */
+  /** The results of an entry, with times of the common clock; null: the entry is refused. */
   function resultsOf({ id, head, numbers }: Entry): readonly RuledResult[] | null {
     const decoded = decodeResults(head, numbers);
     if (decoded === null) {
@@ -195,7 +196,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   }
 
   async function acknowledgeAll(): Promise<void> {
-    // Those that end in one turn of the event loop are acknowledged together.
+    // Entries that complete in one iteration of the event loop are acknowledged together.
     await nextTurn();
     try {
       while (ended.size > 0 && connection.ready) {
@@ -204,7 +205,8 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
         for (const [id] of some) ended.delete(id);
       }
     } catch {
-      // As above. They are committed: acknowledged twice or never, nothing is lost.
+      // The connection logs it. The results are committed, so it does not matter whether they are acknowledged twice or
+      // never.
     }
   }
 
@@ -230,7 +232,7 @@ type ReadAnswer =
     ])[]
   | null;
 
-/** An entry that was deleted meanwhile has no fields, and is refused as unreadable. */
+/** Parses an entry. A deleted entry has no fields and is refused as unreadable. */
 function readEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[] | null]): Entry {
   const values = new Map<string, Buffer>();
   for (let at = 0; at + 1 < (fields?.length ?? 0); at += 2)

@@ -1,6 +1,6 @@
 /**
- * Sends the results of a node to the judge, through a stream in Redis. While Redis is away, or has all the results that it
- * takes, they wait in this process, the newest ones up to a bound.
+ * Sends the results of a node to the judge, through a stream in Redis. While Redis is unavailable, or the stream is
+ * full, the newest results wait in this process, up to a bound.
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel } from '../../clock.ts';
@@ -15,12 +15,12 @@ import {
 import { decodeResults, type EncodedResults, encodeResults } from './result-codec.ts';
 import { APPEND, FULL, resultKeys } from './result-stream.ts';
 
-/** What the sender needs. */
+/** Options of the sender. */
 export interface ResultSenderOptions extends RedisContext {
   /** Name of this node. */
   readonly node: string;
   readonly region: string;
-  /** The wall clock of this machine minus the clock that all nodes share, milliseconds. */
+  /** The wall clock of this machine minus the common clock of all nodes, milliseconds. */
   readonly clockOffsetMs: () => number;
 }
 
@@ -28,33 +28,33 @@ export interface ResultSenderOptions extends RedisContext {
 export interface ResultSenderStats {
   /** Results that wait in this process. */
   readonly waiting: number;
-  /** Results dropped since the start because there were too many of them. */
+  /** Results dropped since the start because too many were waiting. */
   readonly dropped: number;
-  /** Results dropped since the start because another node has claimed their shard since. */
+  /** Results dropped since the start because another node had claimed their shard. */
   readonly refused: number;
-  /** Results of all nodes that the judge has not acknowledged, a second ago at most. */
+  /** Results of all nodes that the judge has not acknowledged; at most a second old. */
   readonly backlog: number;
-  /** Shards that have passed from one node to another since Redis was empty. */
+  /** Number of times that a shard has moved from one node to another since Redis was last empty. */
   readonly takeovers: number;
 }
 
 /** The sender. */
 export interface ResultSender {
-  /** This node has claimed the shard: results of it that are sent from now on carry the fence of the claim. */
+  /** Notes that this node has claimed the shard. Results of the shard carry the fence of the claim from now on. */
   claim(shard: number, fence: ShardFence): void;
   /** Takes results, in the order in which they were made. */
   send(results: readonly RuledResult[]): void;
   stats(): ResultSenderStats;
   state(): RedisConnectionState;
-  /** Sends what waits, for 2 s at the most. */
+  /** Sends the waiting results, within at most 2 s, and stops. */
   stop(): Promise<void>;
 }
 
-/** Results are sent together that are made within this time. */
+/** Results that are made within this time are sent together, milliseconds. */
 const GATHER_MS = 100;
-/** Results of one entry, 76 kB. */
+/** Maximum number of results in an entry, 76 kB. */
 const MAX_BATCH = 500;
-/** Results that wait at a node; 15 MB. */
+/** Maximum number of results that wait in a node, 15 MB. */
 const MAX_WAITING = 100_000;
 const TIMEOUT_MS = 2_000;
 const FULL_RETRY_MS = 1_000;
@@ -67,14 +67,14 @@ interface Batch {
   readonly fences: ReadonlyMap<number, ShardFence>;
 }
 
-/** Makes the sender; Redis may be away. */
+/** Creates the sender. Redis may be unavailable. */
 export function createResultSender(options: ResultSenderOptions): ResultSender {
   const { address, node, region, clockOffsetMs, clock, log } = options;
   const { stream, state, claims: claimsKey } = resultKeys(address.prefix);
   const keys = [stream, state, claimsKey];
   /** The newest claim of each shard. */
   const claims = new Map<number, ShardFence>();
-  /** Shards with claims that Redis has not got. */
+  /** Shards whose claims have not been written to Redis. */
   const unsaid = new Set<number>();
   let gathering: RuledResult[] = [];
   let gatheredMs = 0;
@@ -98,7 +98,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     async probe(client) {
       const [backlog, takeovers] = await client.hmget(state, 'waiting', 'takeovers');
       counts = { backlog: Number(backlog ?? 0), takeovers: Number(takeovers ?? 0) };
-      // A new judge has forgotten the claims, or Redis was emptied.
+      // A new judge has cleared the claims, or Redis was emptied.
       if (claims.size > 0 && (await client.exists(claimsKey)) === 0)
         await announce(client, [...claims.keys()]);
     },
@@ -111,7 +111,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
   const argsOf = (fences: Iterable<readonly [number, ShardFence]>) =>
     [...fences].flatMap(([shard, { generation, claim }]) => [fieldOf(shard), generation, claim]);
 
-  /** Notes claims in Redis, so that results of earlier ones are refused from now on. */
+  /** Writes claims to Redis, so that results of earlier claims are refused from now on. */
   async function announce(client: RedisClient, shards: readonly number[]): Promise<void> {
     const fences = shards.flatMap((shard) => {
       const fence = claims.get(shard);
@@ -136,7 +136,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     planNext();
   }
 
-  /** Sends the oldest batch, or drops of it what is refused. */
+  /** Sends the oldest batch, or drops its refused results. */
   async function append(batch: Batch): Promise<unknown> {
     inFlight = batch;
     const { head, numbers } = batch.encoded;
@@ -160,7 +160,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     return FULL;
   }
 
-  /** The rest of a batch, some of whose shards belong to another node now; null: nothing is left of it. */
+  /** The remaining results of a batch, some of whose shards belong to another node now; null: none remain. */
   function withoutShards({ encoded, fences }: Batch, fields: ReadonlySet<unknown>): Batch | null {
     const all = decodeResults(encoded.head, encoded.numbers);
     if (all === null) return null;
@@ -192,7 +192,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     cancelTimer = clock.after(pauseMs, () => void sending.run());
   }
 
-  /** Makes a batch of the results that were gathered. */
+  /** Creates a batch of the collected results. */
   function closeBatch(): void {
     const fences = new Map<number, ShardFence>();
     const results = gathering.filter(({ result }) => {
@@ -224,7 +224,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
 
   return {
     claim(shard, fence) {
-      // What was gathered was made under the claim before.
+      // The collected results were made under the previous claim.
       if (claims.has(shard)) closeBatch();
       claims.set(shard, fence);
       unsaid.add(shard);

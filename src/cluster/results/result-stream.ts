@@ -17,22 +17,22 @@ export function resultKeys(prefix: string): ResultKeys {
   return { stream: `${base}:stream`, state: `${base}:state`, claims: `${base}:claims` };
 }
 
-/** All judges read as one consumer, so that each has what the one before it has not acknowledged. */
+/** All judges read as one consumer, so that each receives the entries that its predecessor has not acknowledged. */
 const GROUP = 'judges';
 const CONSUMER = 'judge';
 
-/** Results that the stream takes; about 160 MB. Then they wait at their nodes. */
+/** Maximum number of results in the stream, about 160 MB. Further results wait in their nodes. */
 export const MAX_STREAM_RESULTS = 1_000_000;
 
-/** The stream has all the results that it takes. */
+/** The stream is full. */
 export const FULL = -1;
-/** There is a later judge. */
+/** A later judge has started. */
 export const SUPERSEDED = -2;
 
 /**
- * Notes claims of a node, and appends results unless one of their claims is older than the newest one of its shard. Keys:
- * stream, state, claims. Arguments: node, head (empty: no results), numbers, count, then `region/shard`, generation and
- * claim of each shard. Returns the shards with older claims, or FULL.
+ * Records claims of a node, and appends results unless one of their claims is older than the newest claim of its shard.
+ * Keys: stream, state, claims. Arguments: node, head (empty: no results), numbers, count, then `region/shard`,
+ * generation and claim of each shard. Returns the shards with older claims, or FULL.
  */
 export const APPEND = redisScript(`
 local refused = {}
@@ -56,9 +56,9 @@ return refused
 `);
 
 /**
- * Starts or confirms the epoch of a judge, and makes the consumer group. The claims are noted anew under a new judge: its
- * registry may be a backup, in which claims have smaller numbers. Keys: stream, state, claims. Arguments: own epoch
- * (0: none yet). Returns the judge's epoch, or SUPERSEDED.
+ * Starts or confirms the epoch of a judge, and creates the consumer group. A new judge clears the claims, because its
+ * registry may be a restored backup, in which claims have smaller numbers. Keys: stream, state, claims. Arguments: own
+ * epoch (0: none yet). Returns the judge's epoch, or SUPERSEDED.
  */
 export const BEGIN = redisScript(`
 local stored = tonumber(redis.call('HGET', KEYS[2], 'judge') or '0')
@@ -75,9 +75,9 @@ return own
 `);
 
 /**
- * Reads entries for the judge. Keys: stream, state. Arguments: epoch, how many entries, and `>` for new ones or the id
- * after which the ones that were not acknowledged are read. Returns the time in epoch milliseconds, `waiting`,
- * `takeovers` and the answer of XREADGROUP; or SUPERSEDED. An error if Redis was emptied.
+ * Reads entries for the judge. Keys: stream, state. Arguments: epoch, how many entries, and `>` for new entries, or the
+ * ID after which unacknowledged entries are read. Returns the time in epoch milliseconds, `waiting`, `takeovers` and
+ * the response of XREADGROUP; or SUPERSEDED. Fails if Redis was emptied.
  */
 export const READ = redisScript(`
 local epoch = tonumber(redis.call('HGET', KEYS[2], 'judge') or '0')

@@ -1,7 +1,7 @@
 /**
- * A probing node's side of the shards: it claims its part of them, renews its claims every second, hands back what
- * belongs to another node, and notices what it has lost. BullMQ does claims, locks and their expiry. This file decides how
- * many shards to claim, and tells the threads how long the node is sure to hold them.
+ * Holds the shards of a probing node: claims its share, renews its claims every second, releases shards that belong to
+ * another node, and detects lost ones. BullMQ implements claims, locks and their expiry. This file decides how many
+ * shards to claim, and tells the threads until when the node is certain to hold them.
  */
 import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
@@ -25,46 +25,49 @@ import {
 /** A shard that the node holds. */
 export interface HeldShard {
   readonly shard: number;
-  /** Of the claim. */
+  /** The fence of the claim. */
   readonly fence: ShardFence;
 }
 
-/** What a node provides. */
+/** Options of the holder. */
 export interface HoldShardsOptions {
   readonly address: RedisAddress;
   readonly region: string;
-  /** Name of the node, kept with its jobs. */
+  /** Name of the node, stored with its jobs. */
   readonly node: string;
-  /** Live nodes that check services of the region, this one included. */
+  /** Number of live nodes that check services of the region, including this one. */
   readonly countNodes: () => number;
-  /** Of the fleet: set to the time until which no other node can have a shard of this one. */
+  /** The permit of the fleet, set to the time until which no other node can hold a shard of this one. */
   readonly permit: StartPermit;
   readonly clock: Clock;
   readonly log: Log;
-  /** The node checks the services of these shards from now on. */
+  /** Called when the node has gained shards, whose services it must check from now on. */
   readonly onGain: (gained: readonly HeldShard[]) => void;
-  /** It does not any more. Shards that are handed back are given to others when the promise resolves, or after a second. */
+  /**
+   * Called when the node has lost shards. Released shards become available to other nodes when the promise resolves, or
+   * after a second.
+   */
   readonly onLoss: (lost: readonly HeldShard[]) => Promise<void> | void;
   /** Default: `process.hrtime.bigint`. */
   readonly nowNs?: () => bigint;
-  /** How long a claim lasts without a renewal, milliseconds, more than 1,500. Default 6,000. */
+  /** Duration of a claim without a renewal, milliseconds, more than 1,500. Default 6,000. */
   readonly lockMs?: number;
 }
 
-/** What holds the shards of a node. */
+/** The holder of the shards of a node. */
 export interface ShardHolder {
   held(): readonly HeldShard[];
-  /** Hands back every shard. The caller has stopped checking. */
+  /** Releases all shards. The caller must have stopped its checks. */
   stop(): Promise<void>;
 }
 
 const PERIOD_MS = 1_000;
 const LOCK_MS = 6_000;
-/** A node stops to check this much earlier, since clocks may differ in rate. */
+/** Safety margin, since clocks may differ in rate: a node stops checking this much earlier. */
 const LOCK_MARGIN_MS = 500;
-/** How often BullMQ looks for expired locks. */
+/** Interval at which BullMQ looks for expired locks. */
 const EXPIRY_PERIOD_MS = 1_000;
-/** How long handing back waits for results under way. */
+/** Maximum time that a release waits for results in flight. */
 const LEAVE_TIMEOUT_MS = 1_000;
 const NS_PER_MS = 1_000_000;
 
@@ -73,14 +76,15 @@ interface Claim extends HeldShard {
   readonly token: string;
 }
 
-/** Starts to claim shards. */
+/** Starts claiming shards. */
 export function holdShards(options: HoldShardsOptions): ShardHolder {
   const { region, node, countNodes, permit, clock, log, onGain, onLoss } = options;
   const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
   const { client, reconnect, options: shared } = connectQueues(options.address);
   const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
-  // Without a processor jobs are fetched one by one (BullMQ, "Manually processing jobs"): a worker's own loop would not
-  // notice that its part has grown before one of its jobs ends, and does not tell when it last renewed them.
+  // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop
+  // would not notice that its share has grown before one of its jobs ends, and does not report when it last renewed
+  // them.
   const worker = new Worker<ShardData, void, 'shard'>(region, null, {
     ...shared,
     name: node,
@@ -97,7 +101,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
   let isFirst = true;
   let stopped = false;
 
-  /** Renews every claim; those that were lost are forgotten. */
+  /** Renews all claims and drops those that were lost. */
   async function renew(): Promise<void> {
     const all = [...claims.values()];
     if (all.length === 0) return;
@@ -110,7 +114,8 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       ),
     );
     const lost = all.filter(({ shard }) => failed.has(jobIdOf(shard)));
-    // After a loss the next renewal extends the permit: by then the threads know what they may not check.
+    // After a loss, only the next renewal extends the permit. By then the threads know which services they must not
+    // check.
     if (lost.length === 0) return permit.set(askedNs + permitNs);
     log.warn({ region, shards: lost.map(({ shard }) => shard) }, 'shards were lost');
     forget(lost);
@@ -140,7 +145,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
     }
   }
 
-  /** Its claims in an order in which any part of them has shards of small and large numbers. */
+  /** The claims in an order in which any subset mixes shards with small and large numbers. */
   function mixed(): Claim[] {
     return MIXED_SHARDS.flatMap((shard) => claims.get(shard) ?? []);
   }
@@ -151,7 +156,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
     if (claims.size === 0) permit.revoke();
     const leaving = Promise.resolve(onLoss(given.map(toHeld)));
     await Promise.race([leaving, new Promise<void>((done) => clock.after(LEAVE_TIMEOUT_MS, done))]);
-    // One that cannot be handed back now expires.
+    // A shard that cannot be released now expires.
     await Promise.allSettled(given.map(({ job, token }) => job.moveToWait(token)));
     log.info({ region, shards: given.length, held: claims.size }, 'shards were handed back');
   }
@@ -159,7 +164,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
   const loop = createCoalescingLoop(async () => {
     try {
       await renew();
-      // After a fault it would look for expired locks only seconds later.
+      // After a fault, the worker would look for expired locks only seconds later.
       if (isFirst || problem !== null) await worker.startStalledCheckTimer();
       isFirst = false;
       const { waiting = 0 } = await queue.getJobCounts('waiting');

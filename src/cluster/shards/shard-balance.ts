@@ -1,37 +1,37 @@
-/** How many shards a node holds: an equal part of those of its region, and those that no other node takes. */
+/** Decides how many shards a node holds: an equal share of its region, plus the shards that no other node takes. */
 import type { Clock } from '../../clock.ts';
 import { SHARDS } from '../../domain/shard.ts';
 
-/** What a node knows of its region. */
+/** The state of a region as a node sees it. */
 export interface ShardSituation {
-  /** Shards that this node holds. */
+  /** Number of shards that this node holds. */
   readonly held: number;
-  /** Live nodes that check services of the region, this one included. */
+  /** Number of live nodes that check services of the region, including this one. */
   readonly nodes: number;
-  /** Shards that no node holds. */
+  /** Number of shards that no node holds. */
   readonly waiting: number;
 }
 
-/** What a node does next: shards to claim at most, and shards to hand back. */
+/** The next step of a node: the maximum number of shards to claim, and the number of shards to release. */
 export interface ShardMove {
   readonly claim: number;
   readonly handBack: number;
 }
 
 /**
- * Shards that wait for longer are taken beyond the equal part, milliseconds: a listed node may be unable to take them. The
- * lock of a killed node expires earlier than its registration.
+ * Shards that wait longer than this, milliseconds, are claimed beyond the equal share, because a listed node may be
+ * unable to claim them. The lock of a killed node expires earlier than its registration.
  */
 const LEFT_OVER_MS = 4_000;
-/** A node keeps such shards for this time before it offers them again, unless nodes come or go, milliseconds. */
+/** A node holds such extra shards for this time before it releases them, unless nodes join or leave, milliseconds. */
 const KEEP_LEFT_OVER_MS = 30_000;
 
-/** The equal part of a node among `nodes`. */
+/** The equal share of a node among `nodes`. */
 export function fairShare(nodes: number): number {
   return Math.ceil(SHARDS / Math.max(1, nodes));
 }
 
-/** Creates the rule, which remembers since when shards wait. */
+/** Creates the rule. It remembers since when shards have been waiting. */
 export function createShardBalance(
   clock: Pick<Clock, 'monotonic'>,
 ): (situation: ShardSituation) => ShardMove {

@@ -19,10 +19,12 @@ export type ShardJob = Job<ShardData, void, 'shard'>;
 
 /** Timeout of a command, milliseconds. */
 const COMMAND_TIMEOUT_MS = 2_000;
-/** BullMQ writes an event for each change of a job; nothing reads them. */
+/** Maximum length of BullMQ's event stream. BullMQ writes an event for each change of a job, but no part reads them. */
 const MAX_EVENTS = 100;
 
-/** Every shard, in no order: the ids of a few services lie in shards side by side, which are not to be one node's alone. */
+/**
+ * All shards in mixed order. The IDs of a few services lie in neighbouring shards, which should not all go to one node.
+ */
 export const MIXED_SHARDS: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard).sort(
   (a, b) => hashNumber(a + 1) - hashNumber(b + 1),
 );
@@ -32,26 +34,29 @@ export function jobIdOf(shard: number): string {
   return `shard-${shard}`;
 }
 
-/** The fence of a job that was just claimed, or of its newest claim. */
+/** The fence of a newly claimed job, or of the newest claim of a job. */
 export function fenceOf({ data, attemptsStarted }: ShardJob): ShardFence {
   return { generation: data.generation, claim: attemptsStarted };
 }
 
 /**
- * A connection for the queues, and the options that every part passes to BullMQ. Commands fail at once while Redis is
- * unavailable. The hash tag keeps all keys in one slot of a cluster, as BullMQ's scripts need.
+ * Creates the connection for the queues, and the options that each part passes to BullMQ. Commands fail at once while
+ * Redis is unavailable. The hash tag keeps all keys in one slot of a cluster, as BullMQ's scripts need.
  */
 export function connectQueues(address: RedisAddress) {
   const client = createRedisClient(address, {
     name: 'upbeat-shards',
     timeoutMs: COMMAND_TIMEOUT_MS,
-    // BullMQ sends its commands in pipelines of its own.
+    // BullMQ pipelines its commands itself.
     blocking: true,
   });
   client.on('error', () => {});
   return {
     client,
-    /** The client can stop although it is to reconnect indefinitely: news of a failover can end it. Called again and again. */
+    /**
+     * Reconnects a stopped client; called periodically. The client can stop although it is configured to reconnect
+     * indefinitely: a failover message can end it.
+     */
     reconnect(): void {
       if (client.status === 'end') client.connect().catch(() => {});
     },

@@ -11,9 +11,9 @@ export interface Account {
 
 /** An account as operators see it. */
 export interface AccountListing extends Account {
-  /** Providers by which its person signs in; empty: the command line made the account. */
+  /** Providers with which its person signs in; empty: the account was created on the command line. */
   readonly providers: readonly string[];
-  /** Number of keys, revoked and expired ones included. */
+  /** Number of keys, including revoked and expired ones. */
   readonly keys: number;
   /** Number of services. */
   readonly services: number;
@@ -23,7 +23,7 @@ export interface AccountListing extends Account {
 export interface Identity {
   readonly provider: string;
   readonly subject: string;
-  /** The name that the provider gives. */
+  /** The name that the provider returns. */
   readonly name: string;
 }
 
@@ -50,24 +50,24 @@ export interface AccountNotice {
   readonly at: number;
   /** In English. */
   readonly text: string;
-  /** Null: another version wrote it, and this one knows its text alone. */
+  /** Null: another version wrote the notice, and this version knows only its text. */
   readonly notice: Notice | null;
 }
 
-/** Accounts, and who is signed in to them. */
+/** Accounts and their sessions. */
 export interface AccountStore {
-  /** Finds or makes the account of that name. */
+  /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
   /**
-   * The account of a person, made at the first sign-in. Its name is the one that the provider gives, or that with a
-   * number where another account has it.
+   * The account of a person, created at the first sign-in. Its name is the one that the provider returns, with a number
+   * appended if another account has that name.
    */
   ensureIdentity(identity: Identity, now: number): Promise<Account>;
-  /** Stores a session, and deletes those that are over. */
+  /** Stores a session, and deletes expired sessions. */
   createSession(session: NewSession): Promise<void>;
-  /** Null: there is none with this SHA-256, or it is over at `now`. */
+  /** Null: there is no session with this SHA-256, or it has expired at `now`. */
   findSession(sha256: Uint8Array, now: number): Promise<Session | null>;
   endSession(sha256: Uint8Array): Promise<void>;
   /** Ends every session of an account. */

@@ -4,26 +4,26 @@ import type { Verdict } from '../../domain/status.ts';
 
 /** A received heartbeat, written in the transaction of the status update that it led to. */
 export interface HeartbeatWrite {
-  /** The account of its key. If the service no longer belongs to it, nothing is written. */
+  /** The account of the API key. If the service no longer belongs to it, nothing is written. */
   readonly accountId: number;
   readonly kind: HeartbeatKind;
   /** Epoch milliseconds. */
   readonly arrivedAt: number;
-  /** The time that its sender gave, epoch milliseconds; null: none. */
+  /** The timestamp in the body, epoch milliseconds; null: none. */
   readonly timestamp: number | null;
-  /** True: it is the newest report of the service. False: it is kept, and does not affect the status. */
+  /** True: the heartbeat is the newest report of the service. False: it is stored but does not affect the status. */
   readonly counted: boolean;
   /** Null for a start. */
   readonly verdict: Verdict | null;
   /** Largest latency reported, whole milliseconds; null: none. */
   readonly responseTimeMs: number | null;
-  /** Null: it carried no dependencies, and the known ones stay. */
+  /** Null: the heartbeat reported no dependencies, and the known ones stay. */
   readonly dependencies: readonly DependencyReport[] | null;
   /** Pairs the start of a run with its end; null: no run is named. */
   readonly run: string | null;
   /** The body as received. */
   readonly body: string;
-  /** Its id in the inbox, if another process received it: it is answered there in the same transaction. */
+  /** Its ID in the inbox, if another process received it. The entry is answered in the same transaction. */
   readonly inboxId?: number;
 }
 
@@ -33,7 +33,7 @@ export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dep
   readonly runMs: number | null;
 }
 
-/** A dependency as its service reports it now. */
+/** A dependency in the newest report of its service. */
 export interface DependencyState extends DependencyReport {
   /** Since when the service reports this status, epoch milliseconds. */
   readonly since: number;
@@ -50,21 +50,21 @@ export interface DependencyChange {
 
 /** The dependencies of a service. */
 export interface Dependencies {
-  /** When the newest report arrived, epoch milliseconds; null: there never was one. */
+  /** Arrival of the newest report, epoch milliseconds; null: there was none. */
   readonly reportedAt: number | null;
-  /** Those of the newest report, in its order. */
+  /** The dependencies of the newest report, in its order. */
   readonly dependencies: readonly DependencyState[];
   /** Newest first. */
   readonly changes: readonly DependencyChange[];
 }
 
-/** A dependency that services report as failing now. */
+/** A dependency that services currently report as failing. */
 export interface FailingDependency {
-  /** Lower-case, since senders spell the same name in many ways. */
+  /** In lower case, since senders spell the same name in different ways. */
   readonly name: string;
   /** Number of services that report it. */
   readonly services: number;
-  /** When the first of them began to report it, epoch milliseconds. */
+  /** Time of the earliest of these reports, epoch milliseconds. */
   readonly since: number;
 }
 
@@ -75,13 +75,13 @@ export interface HeartbeatStore {
   /** The dependencies that a service reports, with at most `limit` changes. */
   dependenciesOf(serviceId: number, limit: number): Promise<Dependencies>;
   /**
-   * Dependencies reported as failing now, across verified services that are not silent and whose owners made them
-   * public; ordered by the number of services, highest first, then by name.
+   * Dependencies that are reported as failing now by verified services that are not silent and whose owners publish
+   * their dependencies. Ordered by the number of services, highest first, then by name.
    */
   failingDependencies(page: {
     readonly limit: number;
     readonly offset: number;
   }): Promise<FailingDependency[]>;
-  /** The number of dependencies that `failingDependencies` has over all its pages. */
+  /** The number of dependencies on all pages of `failingDependencies`. */
   countFailingDependencies(): Promise<number>;
 }

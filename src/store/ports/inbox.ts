@@ -7,11 +7,11 @@ import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';
 
 /** A stored entry. */
 export interface InboxEntry {
-  /** Grows with every entry. */
+  /** Increases with every entry. */
   readonly id: number;
-  /** `refused`: not a heartbeat; the process had to refuse some because of a fault of its own. */
+  /** `refused`: not a heartbeat, but a note that the process had to refuse heartbeats because of its own fault. */
   readonly kind: HeartbeatKind | 'refused';
-  /** The account of the key; 0 for `refused`. */
+  /** The account of the API key; 0 for `refused`. */
   readonly accountId: number;
   /** Epoch milliseconds. */
   readonly arrivedAt: number;
@@ -22,18 +22,20 @@ export interface InboxEntry {
 /** The outcome of an entry. */
 export type InboxAnswer =
   | {
-      /** The heartbeat was evaluated and written. */
+      /** The heartbeat was evaluated and stored. */
       readonly kind: 'written';
       readonly serviceId: number;
       /** The record of the service after it. */
       readonly current: CurrentStatus;
       /** Largest latency reported, whole milliseconds; null: none. */
       readonly responseTimeMs: number | null;
-      /** How long the run lasted that it ended, milliseconds; null: it ended none. */
+      /** Duration of the run that the heartbeat ended, milliseconds; null: it ended none. */
       readonly runMs: number | null;
     }
   | {
-      /** The heartbeat was refused: code and message of the registry's error. Both are empty for a `refused` entry. */
+      /**
+       * The heartbeat was refused, with code and message of the registry's error. Both are empty for a `refused` entry.
+       */
       readonly kind: 'refused';
       readonly code: string;
       readonly message: string;

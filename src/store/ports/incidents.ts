@@ -4,7 +4,7 @@ import type { Incident, IncidentStatus } from '../../domain/incident.ts';
 /** The position of an incident in the list of its service. */
 export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
 
-/** The incidents next to another one in the list of its service; null: there is none. */
+/** The incidents before and after another one in the list of its service; null: there is none. */
 export interface IncidentNeighbours {
   readonly older: Incident | null;
   readonly newer: Incident | null;
@@ -32,13 +32,13 @@ export interface ServicesIncidentQuery {
 /** Incidents of services that are not removed. */
 export interface IncidentStore {
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
-  /** The number of incidents that `listIncidents` has for the query over all its pages. */
+  /** The number of incidents on all pages of `listIncidents` for the query. */
   countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>): Promise<number>;
-  /** Null: there is none, or its service was removed. */
+  /** Null: there is no such incident, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
   /** Incidents of a service from all sources that started at `from` or later: the newest 1,000, oldest first. */
   incidentsSince(serviceId: number, from: number): Promise<Incident[]>;
-  /** The incidents that lists of the service show just after and just before this one. */
+  /** The incidents just before and just after this one in the list of the service. */
   incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
   /** Incidents of several services. */
   incidentsOfServices(query: ServicesIncidentQuery): Promise<Incident[]>;

@@ -4,7 +4,7 @@
 export interface NewKey {
   readonly accountId: number;
   readonly name: string;
-  /** The first characters of the key, by which people tell keys apart; never enough to guess it. */
+  /** The first characters of the key, by which people distinguish keys; too few to guess the key. */
   readonly prefix: string;
   /** SHA-256 of the key. */
   readonly sha256: Uint8Array;
@@ -12,7 +12,7 @@ export interface NewKey {
   readonly createdAt: number;
   /** Epoch milliseconds; null: it does not expire. */
   readonly expiresAt: number | null;
-  /** How many valid keys the account may have; absent: any number. */
+  /** Maximum number of valid keys of the account; absent: no limit. */
   readonly maxPerAccount?: number;
 }
 
@@ -26,19 +26,21 @@ export interface ApiKey extends Omit<NewKey, 'sha256' | 'maxPerAccount'> {
   readonly revokedAt: number | null;
 }
 
-/** API keys by the SHA-256 of their values. */
+/** API keys, identified by the SHA-256 of their values. */
 export interface KeyStore {
   /**
    * Stores a key. Rejects with `not_found` if there is no such account, and with `account_limit` if the account has
-   * `maxPerAccount` keys that are valid at `createdAt`; with that bound, the newest 50 of its revoked and expired keys are
-   * kept.
+   * `maxPerAccount` keys that are valid at `createdAt`; if that is set, only the newest 50 revoked and expired keys of
+   * the account are kept.
    */
   createKey(key: NewKey): Promise<ApiKey>;
-  /** The key with this SHA-256, revoked and expired ones included; null: none. Sees other processes' writes at once. */
+  /**
+   * The key with this SHA-256, even if it is revoked or expired; null: none. Sees writes of other processes at once.
+   */
   findKey(sha256: Uint8Array): Promise<ApiKey | null>;
-  /** Oldest first; of one account if it is given. */
+  /** All keys, or those of one account, oldest first. */
   listKeys(accountId?: number): Promise<ApiKey[]>;
-  /** Revokes a key at `now`; false: there is none of that id. A second call keeps the first time. */
+  /** Revokes a key at `now`; false: there is no key with that ID. A second call keeps the first time. */
   revokeKey(id: number, now: number): Promise<boolean>;
   /** Stores when keys were used, as `[id, at]` pairs; the newest time wins. */
   touchKeys(uses: readonly (readonly [number, number])[]): Promise<void>;

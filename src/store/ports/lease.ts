@@ -4,30 +4,30 @@
 export interface LeaseHolder {
   readonly pid: number;
   readonly host: string;
-  /** What distinguishes the process from later ones with the same id; null or absent: the system does not tell. */
+  /** Distinguishes the process from later ones with the same ID; null or absent: the system does not provide it. */
   readonly process?: string | null;
 }
 
 /** The lease as other processes see it. */
 export interface LeaseState {
-  /** Number of the newest holder, from 1; 0: there was none yet. */
+  /** Number of the newest holder, from 1; 0: there has been no holder yet. */
   readonly fence: number;
-  /** Null: it was released, or there was none. */
+  /** Null: the lease was released, or never taken. */
   readonly holder: LeaseHolder | null;
   /** Epoch milliseconds by the holder's clock. */
   readonly renewedAt: number;
   /**
-   * When the holder marked itself alive outside of the store, because the disk took no renewal; epoch milliseconds by
-   * its clock; absent or 0: it did not.
+   * Time at which the holder marked itself alive outside of the store because the disk refused a renewal, epoch
+   * milliseconds by its clock; absent or 0: it did not.
    */
   readonly markedAt?: number;
 }
 
-/** A request for the lease. */
+/** A request to take the lease. */
 export interface LeaseRequest extends LeaseHolder {
-  /** The lease is taken only if this is still its fence. */
+  /** The lease is taken only if its fence still has this value. */
   readonly replacing: number;
-  /** And only if this is still the time of its last renewal, epoch milliseconds. */
+  /** The lease is taken only if its last renewal is still at this time, epoch milliseconds. */
   readonly renewedAt: number;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -39,14 +39,14 @@ export interface LeaseStore {
   /** Takes the lease. Resolves with the new fence; null: another process was first. */
   takeLease(request: LeaseRequest): Promise<number | null>;
   /**
-   * For a disk that takes no writes now: the lease is taken in the first transaction that succeeds. Resolves with the
-   * fence that it will have; null: another process was first.
+   * Takes the lease in the first transaction that succeeds, for a disk that refuses writes now. Resolves with the fence
+   * that it will have; null: another process was first.
    */
   claimLease(request: LeaseRequest): Promise<number | null>;
-  /** Rejects with `lease_lost`. */
+  /** Renews the lease. Rejects with `lease_lost`. */
   renewLease(fence: number, now: number): Promise<void>;
-  /** Marks the holder alive where the disk takes no renewal. Rejects with `lease_lost`. */
+  /** Marks the holder alive while the disk refuses renewals. Rejects with `lease_lost`. */
   markLease(fence: number, now: number): Promise<void>;
-  /** Gives the lease back, so that the next process need not wait. */
+  /** Releases the lease, so that the next process need not wait. */
   releaseLease(fence: number): Promise<void>;
 }

@@ -8,7 +8,7 @@ import type { Incident } from '../../domain/incident.ts';
 import type { Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
 
-/** A written heartbeat with its own verdict. */
+/** A stored heartbeat with its own verdict. */
 export interface ObservedHeartbeat {
   readonly service: Pick<Service, 'id' | 'slug' | 'category' | 'publicDependencies'>;
   /** The earlier of timestamp and arrival, epoch milliseconds. */
@@ -16,14 +16,14 @@ export interface ObservedHeartbeat {
   readonly status: Verdict;
   /** Largest latency reported, whole milliseconds; null: none. */
   readonly responseTimeMs: number | null;
-  /** Null: it carried no dependencies. */
+  /** Null: the heartbeat reported no dependencies. */
   readonly dependencies: readonly DependencyReport[] | null;
 }
 
-/** Takes observations without waiting; never throws. An observation that is taken twice is stored once. */
+/** Accepts observations without blocking; never throws. An observation that is accepted twice is stored once. */
 export interface Observations {
   transition(transition: Transition): void;
-  /** Stores every entry of its timeline, those of earlier calls included. */
+  /** Stores every entry of the incident's timeline, including those of earlier calls. */
   incident(incident: Incident): void;
   heartbeat(heartbeat: ObservedHeartbeat): void;
 }

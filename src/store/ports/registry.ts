@@ -1,6 +1,7 @@
 /**
  * Port of the registry: durable data that must never be lost. Every promise resolves after the commit is on disk, and
- * every commit is visible to the next read. Callers ask for the store that they need; `Registry` is the sum of all.
+ * every commit is visible to the next read. Callers depend only on the stores that they need; `Registry` combines all
+ * of them.
  */
 import type { AccountStore } from './accounts.ts';
 import type { HeartbeatStore } from './heartbeats.ts';

@@ -7,7 +7,7 @@ import type { Refusal } from '../../domain/refusal.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
 
-/** Errors that a caller can act on; `code` is stable. */
+/** Codes of errors that a caller can handle. They are stable. */
 export type RegistryErrorCode =
   | 'domain_taken'
   | 'slug_taken'
@@ -19,7 +19,7 @@ export type RegistryErrorCode =
   | 'foreign_domain'
   | 'catalogue_domain';
 
-/** A change of the list of services; `service` is null where it was removed. */
+/** A change of the list of services. `service` is null if it was removed. */
 export interface ServiceChange {
   /** Position in the feed of changes, from 1, without gaps. */
   readonly seq: number;
@@ -44,20 +44,22 @@ export interface CatalogueOutcome {
   readonly unchanged: number;
 }
 
-/** A service with everything that the record and the engine need at start. */
+/** A service with the state that the record and the engine need at start. */
 export interface ServiceState {
   readonly service: Service;
   readonly current: CurrentStatus;
   readonly memory: ProbeMemory;
-  /** The own incident that is not resolved yet; null: none. */
+  /** The unresolved own incident; null: none. */
   readonly openIncident: Incident | null;
-  /** The newest timestamp that its heartbeats carried, epoch milliseconds; null or absent: none did. */
+  /** The newest timestamp of its heartbeats, epoch milliseconds; null or absent: none had one. */
   readonly newestTimestamp?: number | null;
-  /** When its newest counted heartbeat arrived, starts included, epoch milliseconds; null or absent: none did. */
+  /**
+   * Arrival of the newest heartbeat that counted, including starts, epoch milliseconds; null or absent: there was none.
+   */
   readonly lastArrivedAt?: number | null;
 }
 
-/** The properties of a service that its owner may change; an absent one stays as it is. */
+/** The properties of a service that its owner may change. Absent properties stay unchanged. */
 export interface ServiceEdit {
   readonly name?: string;
   readonly category?: Category;
@@ -70,26 +72,27 @@ export interface ServiceEdit {
 
 /** Services of the catalogue and of owners. */
 export interface ServiceStore {
-  /** Every service with its state, for the start. */
+  /** All services with their states, for the start. */
   loadServices(): Promise<ServiceState[]>;
   /**
-   * The services of these shards (`shardOf`) that need checks, with what a check from the region needs to know: the
-   * newest check is that of the region.
+   * The services of these shards (`shardOf`) that need checks, with their state for checks from the region: the newest
+   * check is that of the region.
    */
   loadTargets(shards: readonly number[], region: string): Promise<CheckTarget[]>;
   /** The account's services, ordered by slug. */
   servicesOf(accountId: number): Promise<Service[]>;
   /**
    * Replaces the public list in one transaction. A service that left the list keeps its slug reserved. Owners' services
-   * make room: unverified ones on domains of the list are removed, those that have an entry's slug or name get another
-   * one, and their owners receive a notice. An entry never continues an owner's service.
+   * give way: unverified ones on domains of the list are removed, those with the slug or name of an entry get another
+   * one, and their owners receive a notice. An entry never takes over an owner's service.
    */
   putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
   /**
-   * Adds owners' services on behalf of the operator in one transaction, each under its dashed domain, or that with a
-   * number where another service has it. The outcomes are in the order of the input; a refusal affects no other service.
+   * Adds owners' services on behalf of the operator in one transaction, each under its dashed domain, with a number
+   * appended if another service has that slug. The outcomes are in the order of the input; a refusal affects no other
+   * service.
    */
   addServices(services: readonly Omit<NewService, 'slug'>[]): Promise<AddOutcome[]>;
   /** Removes an owner's service. Its slug becomes free if it was never verified. Rejects with `not_found`. */

@@ -12,7 +12,7 @@ export interface NewPage {
   readonly now: number;
 }
 
-/** The properties of a page that a change replaces; an absent one stays as it is. */
+/** The properties of a page that a change replaces. Absent properties stay unchanged. */
 export interface PageEdit {
   readonly title?: string;
   readonly text?: string;
@@ -24,20 +24,23 @@ export interface StoredLogo extends PageLogo {
   readonly bytes: Uint8Array;
 }
 
-/** Status pages. An account changes only its own pages: those of others do not exist for it. */
+/** Status pages. An account can change only its own pages; pages of others count as missing. */
 export interface PageStore {
   /**
-   * Makes a page. Rejects with `account_limit` (20 an account) or `slug_taken` (a page of another account ever had the
-   * slug, a live page has it, or it names a service of the catalogue).
+   * Creates a page. Rejects with `account_limit` (20 pages per account) or `slug_taken` (a page of another account has
+   * or had the slug, a live page has it, or it is the slug of a catalogue service).
    */
   addPage(page: NewPage): Promise<OwnedPage>;
   /** Null: there is none. */
   findPage(slug: string): Promise<OwnedPage | null>;
   /** Ordered by slug. */
   pagesOf(accountId: number): Promise<OwnedPage[]>;
-  /** Every page with the name of its account, ordered by slug. */
+  /** All pages, each with the name of its account, ordered by slug. */
   listPages(): Promise<(OwnedPage & { readonly accountName: string })[]>;
-  /** Changes a page that is still at `revision`; `stale`: it was changed meanwhile, `missing`: the account has no such page. */
+  /**
+   * Changes a page if it is still at `revision`. `stale`: the page was changed meanwhile; `missing`: the account has no
+   * such page.
+   */
   changePage(
     accountId: number,
     slug: string,
@@ -49,6 +52,9 @@ export interface PageStore {
   putLogo(accountId: number, slug: string, logo: StoredLogo | null, now: number): Promise<boolean>;
   /** Null: there is no such page, or it has no logo. */
   findLogo(slug: string): Promise<StoredLogo | null>;
-  /** Removes a page and its logo for good; its slug stays its account's. False: the account has no such page. */
+  /**
+   * Removes a page and its logo permanently. Its slug stays reserved for its account. False: the account has no such
+   * page.
+   */
   removePage(accountId: number, slug: string): Promise<boolean>;
 }

@@ -1,29 +1,29 @@
-/** What every store on disk has in common: at times its disk takes no writes, though nothing is wrong with them. */
+/** The health of a store on disk: at times the disk refuses writes, although the data itself is valid. */
 
 /**
- * Codes of errors that pass by themselves or when an operator makes room, so that clients may try again later.
+ * Codes of temporary errors, which pass on their own or when an operator frees disk space. Clients may retry later.
  * `storage_full`: the disk is full, read-only or fails to write. `storage_busy`: another process holds the lock.
- * `storage_unreachable`: the server does not answer.
+ * `storage_unreachable`: the server does not respond.
  */
 export type StorageRefusal = (typeof REFUSALS)[number];
 const REFUSALS = ['storage_full', 'storage_busy', 'storage_unreachable'] as const;
 
-/** Why a store takes no writes at present. */
+/** Why a store refuses writes at present. */
 export interface StorageProblem {
   readonly code: StorageRefusal;
   /** For operators, one sentence that names the file or the server. */
   readonly message: string;
 }
 
-/** Whether a store takes writes. */
+/** Whether a store accepts writes. */
 export interface StorageHealth {
-  /** Null: it takes writes. */
+  /** Null: the store accepts writes. */
   problem(): StorageProblem | null;
-  /** Calls `listener` when it stops taking writes, and with null when it takes them again. */
+  /** Calls `listener` when the store begins to refuse writes, and with null when it accepts them again. */
   watch(listener: (problem: StorageProblem | null) => void): () => void;
 }
 
-/** The refusal that an error stands for; null: it is another error. */
+/** The refusal that an error represents; null: the error has another cause. */
 export function refusalOf(error: unknown): StorageProblem | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   const { code, message } = error;

@@ -1,23 +1,23 @@
-/** Port of the registry: updates of the status of services, and the feed of transitions that they make. */
+/** Port of the registry: status updates of services, and the feed of transitions that they produce. */
 import type { CurrentStatus, Transition } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { HeartbeatWrite } from './heartbeats.ts';
 
-/** The changes that one evaluated result makes, written in one transaction by {@link UpdateStore.commitUpdates}. */
+/** The changes by one evaluated result, which {@link UpdateStore.commitUpdates} writes in one transaction. */
 export interface StatusUpdate {
   readonly serviceId: number;
   /** The update is committed only if the stored record still has this `seq`. */
   readonly expectedSeq: number;
   /** The record after the update; its `seq` is `expectedSeq` or one more. */
   readonly current: CurrentStatus;
-  /** Set where the status changed. */
+  /** Set if the status changed. */
   readonly transition: Omit<Transition, 'position'> | null;
-  /** The own incident to write or replace, by its id. */
+  /** The own incident to write or replace, by its ID. */
   readonly incident: Incident | null;
-  /** What the prober learnt; null: nothing new. */
+  /** The new probe memory; null: it has not changed. */
   readonly memory: ProbeMemory | null;
-  /** The heartbeat that was evaluated, written with the update; absent: there was none. */
+  /** The evaluated heartbeat, written with the update; absent: none. */
   readonly heartbeat?: HeartbeatWrite;
 }
 
@@ -30,7 +30,7 @@ export type CommitOutcome =
   | {
       readonly kind: 'committed';
       readonly transition: Transition | null;
-      /** How long the run lasted that the heartbeat ended, milliseconds; null: it ended none. Absent: no heartbeat. */
+      /** Duration of the run that the heartbeat ended, milliseconds; null: it ended none. Absent: no heartbeat. */
       readonly runMs?: number | null;
     }
   | { readonly kind: 'stale'; readonly current: CurrentStatus };
@@ -42,7 +42,10 @@ export interface UpdateStore {
    * webhooks are written in the same transaction. Rejects for an update that contradicts itself.
    */
   commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
-  /** Transitions after `position`, in order, with the present slugs of their services; without those of removed ones. */
+  /**
+   * Transitions after `position`, in order, with the current slugs of their services. Transitions of removed services
+   * are left out.
+   */
   transitionsAfter(position: number, limit: number): Promise<Transition[]>;
   /** The newest position of the feed of transitions; 0: none. */
   lastTransition(): Promise<number>;

@@ -1,4 +1,4 @@
-/** Port of the registry: what vendors' status pages list, as incidents and maintenances. */
+/** Port of the registry: incidents and maintenances from vendors' status pages. */
 import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Severity } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
@@ -6,15 +6,15 @@ import type { Maintenance } from '../../domain/maintenance.ts';
 /** The entries that one document of a vendor's feed lists for one service. */
 export interface VendorReading {
   readonly serviceId: number;
-  /** Slug of the service; part of the ids of its incidents. */
+  /** Slug of the service; part of the IDs of its incidents. */
   readonly slug: string;
   /** Identity of the feed. */
   readonly feed: string;
-  /** Kind of the feed; part of the ids of its incidents. */
+  /** Kind of the feed; part of the IDs of its incidents. */
   readonly kind: string;
-  /** Name of the document among those of the feed. */
+  /** Name of the document within the feed. */
   readonly document: string;
-  /** True: an incident that the document no longer lists has ended. */
+  /** True: an incident has ended when the document no longer lists it. */
   readonly listsOnlyOpen: boolean;
   /** Epoch milliseconds. */
   readonly readAt: number;
@@ -22,19 +22,19 @@ export interface VendorReading {
   readonly entries: readonly FeedEntry[];
 }
 
-/** A service as its vendor reports it now. */
+/** The current state of a service as its vendor reports it. */
 export interface VendorState {
   readonly serviceId: number;
-  /** Unresolved incidents of vendors, newest start first, running maintenances included. */
+  /** Unresolved incidents of vendors, including running maintenances, newest start first. */
   readonly open: readonly {
     readonly id: string;
     readonly severity: Severity;
     /** Epoch milliseconds. */
     readonly startedAt: number;
   }[];
-  /** When the newest resolved one ended, epoch milliseconds; null: there is none. */
+  /** End of the newest resolved incident, epoch milliseconds; null: there is none. */
   readonly lastResolvedAt: number | null;
-  /** Planned and running ones, ordered by their start. */
+  /** Planned and running maintenances, ordered by start. */
   readonly maintenances: readonly Maintenance[];
 }
 
@@ -56,9 +56,9 @@ export interface MaintenanceAdvance {
 /** Vendors' incidents and maintenances. */
 export interface VendorStore {
   /**
-   * Stores readings of vendors' feeds in one transaction, each entry exactly once however often it is read. An entry
-   * that an earlier reading of the same document listed and this one does not has ended. Resolves with the states of
-   * the services that changed.
+   * Stores readings of vendors' feeds in one transaction. Each entry is stored once, however often it is read. An entry
+   * has ended if an earlier reading of the same document listed it and this reading does not. Resolves with the states
+   * of the services that changed.
    */
   putVendorReadings(readings: readonly VendorReading[]): Promise<VendorState[]>;
   /**
@@ -68,10 +68,10 @@ export interface VendorStore {
   endOtherFeeds(serviceId: number, feed: string | null, at: number): Promise<VendorState | null>;
   /** Moves every maintenance that is due at `now` to its next phase, with its incident. */
   advanceMaintenances(now: number): Promise<MaintenanceAdvance>;
-  /** The states of all services for which a vendor ever reported anything, for the start. */
+  /** The states of all services for which a vendor has reported anything, for the start. */
   loadVendorStates(): Promise<VendorState[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
-  /** The number of maintenances that `listMaintenances` has for the query over all its pages. */
+  /** The number of maintenances on all pages of `listMaintenances` for the query. */
   countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset'>): Promise<number>;
   /** Planned and running maintenances of several services, ordered by start, then id, at most `limit`. */
   maintenancesOfServices(serviceIds: readonly number[], limit: number): Promise<Maintenance[]>;

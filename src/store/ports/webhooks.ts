@@ -1,7 +1,7 @@
 /** Port of the registry: webhooks of owners, and the deliveries to them. */
 import type { DeliveryProblem } from '../../domain/refusal.ts';
 
-/** Webhooks of one account. */
+/** Maximum number of webhooks of one account. */
 export const MAX_WEBHOOKS = 10;
 
 /** An address that receives the events of an account's services. */
@@ -9,7 +9,7 @@ export interface Webhook {
   readonly id: number;
   readonly accountId: number;
   readonly url: string;
-  /** Signs every delivery; `whsec_` and base64 of 24 to 64 bytes. Never logged. */
+  /** The secret that signs every delivery: `whsec_` and base64 of 24 to 64 bytes. Never logged. */
   readonly secret: string;
   readonly createdAt: number;
 }
@@ -17,7 +17,7 @@ export interface Webhook {
 /** One event for one webhook, pending or settled. */
 export interface Delivery {
   readonly id: number;
-  /** The same over all attempts and replays, so that its receiver can recognise them. */
+  /** Identifier of the message; the same in all attempts and replays, so that the receiver can recognize duplicates. */
   readonly message: string;
   readonly webhookId: number;
   /** `service.status_changed`, `incident.opened`, `incident.updated`, `incident.resolved` or `test`. */
@@ -26,16 +26,16 @@ export interface Delivery {
   readonly body: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** When it is tried next; null: never again. */
+  /** Time of the next attempt, epoch milliseconds; null: none. */
   readonly dueAt: number | null;
   readonly attempts: number;
   /** Null: not delivered yet. */
   readonly deliveredAt: number | null;
-  /** Why the last attempt failed; null: it did not, or there was none. */
+  /** Why the last attempt failed; null: it succeeded, or there was none. */
   readonly problem: DeliveryProblem | null;
 }
 
-/** A delivery that is due, with the address and the secret of its webhook. */
+/** A due delivery with the address and the secret of its webhook. */
 export interface DueDelivery extends Delivery {
   readonly url: string;
   readonly secret: string;
@@ -44,12 +44,12 @@ export interface DueDelivery extends Delivery {
 /** The outcome of an attempt. */
 export interface DeliveryOutcome {
   readonly id: number;
-  /** When it was due. If the delivery was replayed meanwhile, the outcome changes nothing. */
+  /** The due time of the attempt. If the delivery was replayed meanwhile, the outcome changes nothing. */
   readonly wasDueAt: number | null;
-  /** Null: it failed. */
+  /** Null: the attempt failed. */
   readonly deliveredAt: number | null;
   readonly problem: DeliveryProblem | null;
-  /** When it is tried again; null: never. */
+  /** Time of the next attempt, epoch milliseconds; null: none. */
   readonly dueAt: number | null;
 }
 
@@ -57,10 +57,10 @@ export interface DeliveryOutcome {
  * Webhooks and their deliveries. The transaction that writes a transition or an incident also writes its deliveries.
  */
 export interface WebhookStore {
-  /** At most {@link MAX_WEBHOOKS} an account. Rejects with `account_limit`. */
+  /** Adds a webhook. Rejects with `account_limit` if the account has {@link MAX_WEBHOOKS}. */
   addWebhook(webhook: Omit<Webhook, 'id'>): Promise<Webhook>;
   webhooksOf(accountId: number): Promise<Webhook[]>;
-  /** False: the account has none of that id. */
+  /** False: the account has no webhook with that ID. */
   removeWebhook(accountId: number, id: number): Promise<boolean>;
   /** Adds a delivery that is due at once, such as a test; false: the account has no such webhook. */
   addDelivery(
@@ -75,14 +75,14 @@ export interface WebhookStore {
   ): Promise<boolean>;
   /** Newest first, at most 50. */
   deliveriesOf(accountId: number): Promise<Delivery[]>;
-  /** Makes a delivery due again; false: the account has none of that id. */
+  /** Makes a delivery due again; false: the account has no delivery with that ID. */
   replayDelivery(accountId: number, id: number, now: number): Promise<boolean>;
-  /** Those due by `now`, the longest waiting first, and at most 8 of an account. */
+  /** Deliveries that are due at `now`, longest waiting first, at most 8 of each account. */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**
-   * Deletes settled deliveries that were made before `before`, epoch milliseconds, and all but the newest 10,000 of each
-   * webhook, settled or not. Resolves with their number.
+   * Deletes settled deliveries from before `before`, epoch milliseconds, and all but the newest 10,000 deliveries of
+   * each webhook. Resolves with their number.
    */
   forgetDeliveries(before: number): Promise<number>;
 }

@@ -5,13 +5,13 @@ import type { Account, AccountStore } from '../ports/accounts.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
 
-/** Longest name of an account, in characters. */
+/** Maximum length of an account's name, in characters. */
 const MAX_NAME_LENGTH = 60;
 
-/** Notices shown of an account. */
+/** Maximum number of notices that are listed for an account. */
 const MAX_NOTICES = 20;
 
-/** Finds or makes the account of that name. */
+/** Finds or creates the account with that name. */
 export async function ensureAccount(
   { kysely, queries }: RegistryStore,
   name: string,
@@ -140,7 +140,7 @@ function countBy(rows: readonly { account_id: number | null; count: number }[]):
 
 async function freeName({ kysely, queries }: RegistryStore, wanted: string): Promise<string> {
   const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
-  // The character behind the dash is the dot: what lies between are the names with something behind a dash.
+  // In ASCII the dot follows the dash, so this range contains the names with a dash and a suffix.
   const rows = await queries.all(
     kysely
       .selectFrom('accounts')

@@ -1,6 +1,7 @@
 /**
- * Copies a whole registry from one database to another, row by row in one transaction of the target: an interrupted copy
- * leaves nothing behind. What was written is read again, and its count and digest are compared, before it is committed.
+ * Copies a whole registry from one database to another, row by row in one transaction of the target: an interrupted
+ * copy leaves no rows behind. Before the commit, the written rows are read again, and their count and digest are
+ * compared.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,26 +12,26 @@ import { RegistryError } from './registry-error.ts';
 import { type Queries, statement } from './registry-store.ts';
 import { createQueries } from './sqlite-store.ts';
 
-/** One side of a copy, with a transaction open that sees one state of the database. */
+/** One side of a copy, with an open transaction that sees one snapshot of the database. */
 export interface CopyEnd {
-  /** Where it is, for messages. */
+  /** Location of the database, for messages. */
   readonly place: string;
   readonly queries: Queries;
   /** The columns of a table, in any order. */
   columnsOf(table: string): Promise<string[]>;
-  /** The newest number that was given for rows of each table that numbers them. */
+  /** The newest generated ID of each table with generated IDs. */
   readNumbers(): Promise<ReadonlyMap<string, number>>;
   writeNumbers(numbers: ReadonlyMap<string, number>): Promise<void>;
-  /** Commits what was written. */
+  /** Commits the written rows. */
   commit(): Promise<void>;
-  /** Undoes what was not committed and closes the database. */
+  /** Rolls back uncommitted changes and closes the database. */
   close(): Promise<void>;
 }
 
-/** How far a copy has come, in rows. */
+/** Progress of a copy, in rows. */
 export type NoteProgress = (done: number, total: number) => void;
 
-/** What was copied. */
+/** Summary of a completed copy. */
 export interface CopyReport {
   readonly tables: number;
   readonly rows: number;
@@ -41,7 +42,7 @@ export interface CopyReport {
 type Value = string | number | Uint8Array | null;
 type Row = Readonly<Record<string, Value>>;
 
-/** Every table after those that it refers to, with the columns of its key. The lease is not copied: its fence is. */
+/** All tables, each after those that it refers to, with its key columns. Only the fence of the lease is copied. */
 export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]])[] = [
   ['accounts', 'id'],
   ['services', 'id'],
@@ -71,14 +72,14 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['facts', 'name'],
 ];
 
-/** Rows that are read and written at a time. */
+/** Number of rows that are read and written at a time. */
 const PAGE_ROWS = 500;
-/** A monitor renews its lease every second; one that did within this time is at work, milliseconds. */
+/** A monitor that renewed its lease within this time is running, milliseconds. Monitors renew every second. */
 const MONITOR_FRESH_MS = 5_000;
 
 /**
- * Copies everything from `source` to `target`. Throws where a monitor works on the source, where the target is not empty,
- * or where what was written is not what was read; the target is then as it was.
+ * Copies everything from `source` to `target`. Throws if a monitor uses the source, if the target is not empty, or if
+ * the written rows differ from the source; the target is then unchanged.
  */
 export async function copyRegistry(
   source: CopyEnd,
@@ -119,7 +120,7 @@ export async function copyRegistry(
   }
   await target.writeNumbers(await source.readNumbers());
   const [lease] = await source.queries.all(statement<{ fence: number }>('SELECT fence FROM lease')());
-  // No earlier monitor may write into the copy.
+  // The fence keeps earlier monitors from writing to the copy.
   await target.queries.run(statement('UPDATE lease SET fence = ?, renewed_at = 0')((lease?.fence ?? 0) + 1));
   await target.commit();
   return { tables: COPIED_TABLES.length, rows: done, digest: whole.digest('hex') };
@@ -143,7 +144,7 @@ async function countRows({ queries }: CopyEnd, table: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-/** The columns of a table in the order of their names. Throws where the two sides have different ones. */
+/** The columns of a table in the order of their names. Throws if the two sides have different columns. */
 async function commonColumns(source: CopyEnd, target: CopyEnd, table: string): Promise<string[]> {
   const [columns, others] = [await source.columnsOf(table), await target.columnsOf(table)].map((names) =>
     names.toSorted(),
@@ -203,7 +204,7 @@ const NUMBERS = statement<{ readonly name: string; readonly seq: number }>(
 const FORGET_NUMBER = statement('DELETE FROM sqlite_sequence WHERE name = ?');
 const SET_NUMBER = statement('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
 
-/** Opens the registry of a data directory to read it as it is. Throws where there is none, or one of another version. */
+/** Opens the registry of a data directory for reading. Throws if there is none, or if its version differs. */
 export async function openSqliteSource(dataDir: string): Promise<CopyEnd> {
   const file = registryFile(dataDir);
   if (!existsSync(file)) throw new RegistryError('registry_missing', `There is no registry at ${file}.`);
@@ -214,14 +215,14 @@ export async function openSqliteSource(dataDir: string): Promise<CopyEnd> {
   return end;
 }
 
-/** Opens or makes the registry of a data directory to write it. */
+/** Opens or creates the registry of a data directory for writing. */
 export async function openSqliteTarget(dataDir: string): Promise<CopyEnd> {
   const { database, file } = await openRegistryDatabase(dataDir);
   database.exec('BEGIN IMMEDIATE');
   return endOf(database, file);
 }
 
-/** Throws where the steps that were done are not all that this version has. */
+/** Throws unless exactly the migrations of this version have been applied. */
 export async function refuseOtherVersion(
   { queries, place }: Pick<CopyEnd, 'queries' | 'place'>,
   steps: MigrationSteps,

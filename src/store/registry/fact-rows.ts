@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegistryStore } from './registry-store.ts';
 
-/** The fact of that name; null: unset. */
+/** The fact with that name; null: unset. */
 export async function getFact({ kysely, queries }: RegistryStore, name: string): Promise<string | null> {
   return (
     (await queries.first(kysely.selectFrom('facts').select('value').where('name', '=', name)))?.value ?? null
@@ -23,7 +23,7 @@ export async function setFact(
   );
 }
 
-/** The identity of this installation; unset: it was not given one yet. */
+/** The identity of this installation; unset before the first start. */
 export const INSTALLATION_FACT = 'installation';
 
 /** The identity of this installation, created by the first call. It shows which stores belong together. */

@@ -1,32 +1,35 @@
-/** Writes that arrive together share one transaction: one wait for the disk for all of them. */
+/** Groups concurrent writes into one transaction, so that they share one wait for the disk. */
 
 /** Transactions of one connection, one at a time. */
 export interface Transactions {
   /**
-   * Begins one, as the only writer of the database, and runs `first` in it: in the same exchange, where the database is a
-   * server. Rejects where another process holds the lock for too long.
+   * Begins a transaction as the only writer of the database and runs `first` in it; with a database server, in the same
+   * round trip. Rejects if another process holds the lock for too long.
    */
   begin<T>(first: () => Promise<T>): Promise<T>;
   commit(): Promise<void>;
-  /** Undoes everything; does nothing where no transaction is open. */
+  /** Rolls back the transaction; does nothing if none is open. */
   rollback(): Promise<void>;
-  /** Runs `work`; if it rejects, what it wrote is undone and the transaction continues. */
+  /** Runs `work`. If it rejects, its changes are rolled back and the transaction continues. */
   nested<T>(work: () => Promise<T>): Promise<T>;
-  /** False: none was begun, or the database has ended it, such as one whose disk is full. */
+  /**
+   * Whether a transaction is open. False: none was begun, or the database has ended it, for example because its disk is
+   * full.
+   */
   readonly isOpen: boolean;
 }
 
 /** Settings of {@link createGroupCommit}. */
 export interface GroupCommitOptions {
-  /** Nothing else begins transactions on it. */
+  /** The transactions. No other part may begin transactions on them. */
   readonly transactions: Transactions;
-  /** Longest work of one transaction, milliseconds; what is left over goes into the next. */
+  /** Maximum duration of the work in one transaction, milliseconds. Remaining writes go into the next one. */
   readonly maxGroupMs: number;
   /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
   /**
-   * Runs first in each transaction; what it throws rejects the whole group. What it resolves with is called after the
-   * commit; null: nothing is.
+   * Runs first in each transaction. If it throws, the whole group is rejected. It may resolve with a function that is
+   * called after the commit, or with null.
    */
   readonly guard: () => Promise<(() => void) | null>;
 }
@@ -37,7 +40,7 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
-/** Takes writes and commits them in groups. */
+/** Accepts writes and commits them in groups. */
 export function createGroupCommit(options: GroupCommitOptions) {
   const { transactions, maxGroupMs, monotonic, guard } = options;
   let queue: Write[] = [];
@@ -47,15 +50,15 @@ export function createGroupCommit(options: GroupCommitOptions) {
   const run = async (): Promise<void> => {
     isRunning = true;
     do {
-      // A turn of the event loop delivers every message that waits; they join this group. While its commit waits for
-      // the disk, the next group gathers by itself.
+      // After one iteration of the event loop, all waiting messages have joined this group. The next group forms while
+      // this one waits for the disk.
       await new Promise((resolve) => setImmediate(resolve));
       await commitGroup();
     } while (queue.length > 0);
     isRunning = false;
   };
 
-  /** Commits what it can and answers the callers. */
+  /** Commits as many writes as it can and answers the callers. */
   const commitGroup = async (): Promise<void> => {
     const taken: Write[] = [];
     const answers: (() => void)[] = [];
@@ -71,7 +74,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
       await transactions.commit();
     } catch (error) {
       await transactions.rollback();
-      // Where the transaction did not even begin, nothing that waits has a chance.
+      // If the transaction could not begin, no waiting write can succeed.
       const failed = taken.length > 0 ? taken : queue;
       queue = queue.slice(failed.length);
       for (const { reject } of failed) reject(error);
@@ -87,7 +90,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
       const value = await transactions.nested(work);
       return () => resolve(value as never);
     } catch (error) {
-      // The transaction is lost: the whole group fails with it.
+      // The transaction is lost, so the whole group fails.
       if (!transactions.isOpen) throw error;
       return () => reject(error);
     }
@@ -95,8 +98,8 @@ export function createGroupCommit(options: GroupCommitOptions) {
 
   return {
     /**
-     * Runs `work` inside a transaction and resolves with its value after the commit is on disk. What it throws undoes
-     * its own changes only, not those of its group.
+     * Runs `work` inside a transaction and resolves with its value after the commit is on disk. If it throws, only its
+     * own changes are rolled back, not those of its group.
      */
     write<T>(work: () => Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
@@ -104,7 +107,7 @@ export function createGroupCommit(options: GroupCommitOptions) {
         if (!isRunning) running = run();
       });
     },
-    /** Resolves when everything taken so far is committed or refused. */
+    /** Resolves when all writes accepted so far are committed or refused. */
     idle: (): Promise<void> => running,
   };
 }

@@ -1,4 +1,4 @@
-/** Heartbeats: written as a part of each status update, and read with what they say of dependencies. */
+/** Heartbeats and the dependencies that they report. They are written as a part of each status update. */
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatStore, HeartbeatWrite } from '../ports/heartbeats.ts';
 import { type Calls, read } from './registry-calls.ts';
@@ -11,14 +11,14 @@ import {
   statement,
 } from './registry-store.ts';
 
-/** Heartbeats that are kept of a service. */
+/** Maximum number of stored heartbeats of a service. */
 const MAX_HEARTBEATS_KEPT = 100;
-/** Runs that have begun and not ended, kept of a service; of more, the oldest are forgotten. */
+/** Maximum number of open runs of a service; the oldest are deleted beyond it. */
 const MAX_RUNS_KEPT = 100;
-/** Changes of dependencies kept of a service. */
+/** Maximum number of stored dependency changes of a service. */
 const MAX_CHANGES_KEPT = 1_000;
 
-/** What is known of a service's heartbeats; all null: it never sent one. */
+/** The stored summary of a service's heartbeats; all null: it has not sent any. */
 export interface HeartbeatState {
   readonly count: number | null;
   readonly arrived_at: number | null;
@@ -61,7 +61,7 @@ const PUT_HEARTBEAT: Batch<unknown> = {
      timestamp = excluded.timestamp, counted = excluded.counted, verdict = excluded.verdict,
      response_time = excluded.response_time, run = excluded.run, run_ms = excluded.run_ms, body = excluded.body`,
 };
-// A run that starts again is the newest one: it gets a new id.
+// A run that starts again becomes the newest one, so it gets a new ID.
 const FORGET_RUN = statement<{ readonly started_at: number }>(
   'DELETE FROM heartbeat_runs WHERE service_id = ? AND run = ? RETURNING started_at',
 );
@@ -83,17 +83,17 @@ const ADD_FAILING = statement(
 );
 const REMOVE_FAILING = statement('DELETE FROM failing_dependencies WHERE service_id = ? AND name = ?');
 
-/** A heartbeat with what is known of its service from then on. */
+/** A heartbeat with the new summary of its service. */
 export interface NotedHeartbeat {
-  /** How long the run that it ends has lasted, milliseconds; null: it ends none. */
+  /** Duration of the run that it ends, milliseconds; null: it ends none. */
   readonly runMs: number | null;
   readonly state: Parameters;
   readonly row: Parameters;
 }
 
 /**
- * What is known of the heartbeats of services, each of which must be there and be the account's; undefined: it is not. In
- * the order of the input.
+ * The summaries of services' heartbeats, in the order of the input; undefined: the service does not exist or belongs to
+ * another account.
  */
 export function readHeartbeatStates(
   { queries }: RegistryStore,
@@ -136,7 +136,7 @@ export async function putHeartbeats(
   { queries }: RegistryStore,
   noted: readonly NotedHeartbeat[],
 ): Promise<void> {
-  // Other tables: neither waits for the answer of the other.
+  // These are separate tables, so the writes run concurrently.
   await Promise.all([
     queries.runEach(
       PUT_STATE,
@@ -162,7 +162,7 @@ async function noteRun(
   return null;
 }
 
-/** Writes what has changed from one report to the next; the new states. */
+/** Writes the changes from one report to the next; returns the new states. */
 async function noteReport(
   { queries }: RegistryStore,
   serviceId: number,
@@ -192,7 +192,7 @@ async function noteReport(
   return states;
 }
 
-/** Forgets all that a service has reported, inside the caller's transaction. */
+/** Deletes all reports of a service, inside the caller's transaction. */
 export async function forgetHeartbeats({ kysely, queries }: RegistryStore, serviceId: number): Promise<void> {
   const first = serviceId * MAX_HEARTBEATS_KEPT;
   await queries.run(
@@ -278,7 +278,10 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
   }),
 };
 
-/** Dependencies reported as failing by verified services that are neither paused nor silent and publish their reports. */
+/**
+ * Dependencies that are reported as failing by verified services that are not paused or silent and that publish their
+ * dependencies.
+ */
 function failingPublicly(kysely: RegistryStore['kysely']) {
   return kysely
     .selectFrom('failing_dependencies')

@@ -1,8 +1,8 @@
 /**
- * The writer lease inside the registry's thread: one row whose `fence` grows with every holder, and what each transaction
- * is checked against. Where the disk takes no writes, the holder shows that it is alive by a small file of a fixed size,
- * written over in place, so that it needs no room. Without that file other processes would take a lease for abandoned that
- * cannot be renewed.
+ * The writer lease inside the registry's thread: one row whose `fence` increases with every holder, and against which
+ * each transaction is verified. While the disk refuses writes, the holder marks itself alive in a small file of a fixed
+ * size, which is overwritten in place and so needs no free space. Otherwise other processes would consider a lease that
+ * cannot be renewed to be abandoned.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,12 +35,12 @@ export async function renewLease(store: RegistryStore, fence: number, now: numbe
   if (renewed === 0) throw await leaseLost(store);
 }
 
-/** Writes the row as it is: a page for the disk to take. */
+/** Writes the row unchanged, to test whether the disk accepts a page. */
 export async function touchLease({ kysely, queries }: RegistryStore): Promise<void> {
   await queries.run(kysely.updateTable('lease').set((eb) => ({ renewed_at: eb.ref('renewed_at') })));
 }
 
-/** Gives the lease back, so that the next process need not wait; does nothing where it was lost. */
+/** Releases the lease, so that the next process need not wait; does nothing if it was lost. */
 export async function releaseLease({ kysely, queries }: RegistryStore, fence: number): Promise<void> {
   await queries.run(
     kysely.updateTable('lease').set({ pid: null, host: null, process: null }).where('fence', '=', fence),
@@ -51,8 +51,8 @@ export async function releaseLease({ kysely, queries }: RegistryStore, fence: nu
 export type HeldLease = ReturnType<typeof createHeldLease>;
 
 /**
- * Makes the lease of a process that holds none yet. `dataDir` takes the signs of life of a holder whose disk takes no
- * renewals; null: the row alone tells of a holder.
+ * Creates the state of a process that does not hold the lease yet. `dataDir`: directory of the file in which a holder
+ * marks itself alive while the disk refuses renewals; null: only the row shows a holder.
  */
 export function createHeldLease(store: RegistryStore, dataDir: string | null) {
   let heldFence: number | null = null;
@@ -60,12 +60,12 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
   let holder: LeaseHolder | null = null;
   let alive: ReturnType<typeof openAliveFile> = null;
 
-  /** Opens the file now, while there is room. */
+  /** Opens the file now, while the disk has free space. */
   const keepHolder = (claim: LeaseRequest): void => {
     holder = claim;
     alive ??= dataDir === null ? null : openAliveFile(dataDir);
   };
-  /** The claim was written, and has this fence. */
+  /** Notes that the claim was written with this fence. */
   const hold = (claim: LeaseRequest, fence: number): void => {
     heldFence = fence;
     claimed = null;
@@ -80,13 +80,13 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
       const mark = dataDir === null ? null : readAliveMark(dataDir);
       if (mark === null) return state;
       if (mark.fence === state.fence && state.holder !== null) return { ...state, markedAt: mark.at };
-      // A holder whose lease is not on disk yet.
+      // The holder's lease is not on disk yet.
       if (mark.fence !== state.fence + 1) return state;
       return { ...state, holder: holderOf(mark), markedAt: mark.at };
     },
     /**
-     * For a disk that takes no writes now: the lease is taken in the first transaction that it lets through, and before
-     * anything else in it. Returns the fence that it will have; null: it was renewed or taken meanwhile.
+     * Takes the lease in the first transaction that succeeds, before anything else in it, for a disk that refuses
+     * writes now. Returns the fence that it will have; null: the lease was renewed or taken meanwhile.
      */
     async claim(claim: LeaseRequest): Promise<number | null> {
       const { fence, renewedAt } = await readLease(store);
@@ -95,22 +95,22 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
       keepHolder(claim);
       return fence + 1;
     },
-    /** Marks the holder alive where the disk takes no renewal. Throws `lease_lost` where another process has it. */
+    /** Marks the holder alive while the disk refuses renewals. Throws `lease_lost` if another process has the lease. */
     async mark(fence: number, now: number): Promise<void> {
       const state = await readLease(store);
       const isOurs = claimed === null ? state.fence === fence : state.fence === claimed.replacing;
       if (!isOurs) throw await leaseLost(store);
       if (holder !== null) alive?.write({ ...holderOf(holder), fence, at: now });
     },
-    /** The lease was given back. */
+    /** Notes that the lease was released. */
     drop(): void {
       alive?.write({ fence: 0, pid: 0, host: '', at: 0 });
       heldFence = null;
       claimed = null;
     },
     /**
-     * Runs first in each transaction: a process that lost its lease while it slept writes nothing more. Throws
-     * `lease_lost`. Call the returned function after the commit.
+     * Runs first in each transaction, so that a process that lost its lease while it was suspended writes nothing.
+     * Throws `lease_lost`. Call the returned function after the commit.
      */
     async guard(writable: RegistryStore): Promise<(() => void) | null> {
       if (claimed === null) {
@@ -134,7 +134,7 @@ async function readLease({ kysely, queries }: RegistryStore): Promise<LeaseState
   return { fence, holder: pid === null || host === null ? null : { pid, host, process }, renewedAt };
 }
 
-/** The error of a process that another one has replaced. */
+/** The error for a process that another one has replaced. */
 async function leaseLost(store: RegistryStore): Promise<RegistryError> {
   const { holder } = await readLease(store);
   const who = holder === null ? 'Another process' : `Process ${holder.pid} on ${holder.host}`;
@@ -148,20 +148,20 @@ function holderOf({ pid, host, process = null }: LeaseHolder): LeaseHolder {
   return { pid, host, process };
 }
 
-/** A sign of life. */
+/** The content of the file. */
 interface AliveMark extends LeaseHolder {
-  /** Of the lease that the process holds, or takes as soon as the disk lets it. */
+  /** Fence of the lease that the process holds, or will take as soon as the disk accepts writes. */
   readonly fence: number;
-  /** Epoch milliseconds of the process's clock. */
+  /** Time of the mark, epoch milliseconds of the process's clock. */
   readonly at: number;
 }
 
-/** A block of most file systems, so that its place on the disk is its own from the beginning. */
+/** Size of the file: a block of most file systems, so that its space is allocated at creation. */
 const FILE_BYTES = 4_096;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'monitor.alive');
 
-/** Opens the file, and makes it where it does not exist; null: the disk has no room for it, or is read-only. */
+/** Opens or creates the file; null: the disk is full or read-only. */
 function openAliveFile(dataDir: string) {
   try {
     const handle = openSync(fileOf(dataDir), constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -172,12 +172,12 @@ function openAliveFile(dataDir: string) {
       return null;
     }
     return {
-      /** Writes the mark over the one before, if the disk takes it. */
+      /** Overwrites the previous mark, if the disk accepts the write. */
       write(mark: AliveMark): void {
         try {
           writeSync(handle, JSON.stringify(mark).padEnd(FILE_BYTES), 0);
         } catch {
-          // Other processes go on by the mark before.
+          // Other processes continue to see the previous mark.
         }
       },
       close: () => closeSync(handle),

@@ -1,10 +1,10 @@
-/** The inbox of heartbeats as rows. What writes runs inside the caller's transaction. */
+/** The inbox of heartbeats as rows. Writing functions run inside the caller's transaction. */
 import type { InboxAnswer, InboxEntry, InboxStore } from '../ports/inbox.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 
 const MAX_OPEN = 200;
-/** Entries looked at for being old, at a time: nothing else is written meanwhile. */
+/** Maximum number of entries examined for deletion at a time, since other writes wait meanwhile. */
 const MAX_SCANNED = 20_000;
 
 const INSERT = statement<{ readonly id: number }>(
@@ -48,7 +48,7 @@ export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
   }),
 };
 
-/** Whether the entry waits for its answer. */
+/** Whether the entry has no answer yet. */
 export async function isOpenInInbox({ queries }: RegistryStore, id: number): Promise<boolean> {
   return (await queries.first(FIND_OPEN(id))) !== undefined;
 }

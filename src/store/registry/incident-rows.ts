@@ -1,4 +1,4 @@
-/** Incidents: written by one statement; each list is one walk along an index. */
+/** Incidents. Each is written by one statement, and each list is read by one index scan. */
 
 import type { SelectQueryBuilder } from 'kysely';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
@@ -9,13 +9,13 @@ import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { RegistrySchema, Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
-/** Incidents that a query has chosen, by their ids, not yet in order. */
+/** IDs of the incidents that a query selects, not yet ordered. */
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
 
-/** Which incidents are asked for, whatever the page. */
+/** The filters of a query, without its page. */
 type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset'>;
 
-/** Newest `startedAt` first, then `id` (decisions, Incidents). Those of removed services are left out. */
+/** Newest `startedAt` first, then `id` (decisions, Incidents). Incidents of removed services are left out. */
 export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {
   return await readPage(store, incidentsOf(store.kysely.selectFrom('incidents').select('id'), query), query);
 }
@@ -86,19 +86,19 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
   }),
 };
 
-/** Leaves the incidents that the query asks for. */
+/** Adds the filters of the query. */
 function incidentsOf<Row>(
   found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
   { serviceId, status, verifiedOnly = false }: IncidentFilter,
 ): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
-  // The flags are written as literals, not parameters: only so SQLite knows that the partial indexes serve.
+  // The flags are literals, not parameters, because SQLite otherwise does not use the partial indexes.
   let chosen = found.where('listed', '=', sql.lit(1));
   if (serviceId !== undefined) chosen = chosen.where('service_id', '=', serviceId);
   if (status !== undefined) chosen = chosen.where('status', '=', status);
   return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 
-/** A page out of `found`: the index alone finds it, and only its own rows are read whole. */
+/** Reads a page of `found`. The page is located in the index alone, and only its own rows are read completely. */
 async function readPage(
   { kysely, queries }: RegistryStore,
   found: FoundIncidents,
@@ -116,7 +116,7 @@ async function readPage(
   return rows.map(toIncident);
 }
 
-/** Most incidents that one look at a service's past returns: what comes and goes by the minute must not stop the thread. */
+/** Maximum number of incidents in a query of a service's past, so that a flapping service does not block the thread. */
 const MAX_INCIDENTS = 1_000;
 
 const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
@@ -133,8 +133,8 @@ const PUT = statement(
 );
 
 /**
- * Writes or replaces an incident by its id, inside the caller's transaction, with the deliveries of webhooks that a new
- * incident or another status makes. Drops an incident of an unknown service.
+ * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
+ * incident or a changed status. Ignores an incident of an unknown service.
  */
 export async function writeIncident(store: RegistryStore, incident: Incident): Promise<void> {
   const { queries } = store;
@@ -160,9 +160,9 @@ export async function writeIncident(store: RegistryStore, incident: Incident): P
   await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
 }
 
-/** The incident that a row holds. */
+/** The incident in a row. */
 export function toIncident(row: Row<'incidents'>): Incident {
-  // By name, not by `fromRow`: pages hold hundreds of them.
+  // Properties are named one by one, since `fromRow` would be slower and pages contain hundreds of incidents.
   return {
     id: row.id,
     serviceId: row.service_id,

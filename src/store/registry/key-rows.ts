@@ -5,7 +5,7 @@ import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore, sql } from './registry-store.ts';
 
-/** Keys of an account that are revoked or expired and are kept, where its keys are bounded. */
+/** Maximum number of revoked and expired keys that are kept of an account with a limit of keys. */
 const MAX_EXPIRED_KEYS = 50;
 
 /** Keys. */
@@ -35,8 +35,8 @@ export const KEY_CALLS: Calls<KeyStore> = {
   }),
   findKey: read(async (store, sha256) => {
     if (sha256.byteLength !== 32) return null;
-    // The index finds by the first 8 bytes; the whole is compared in constant time (decisions, Keys), so that the time of
-    // an answer says nothing about the other 24.
+    // The index finds rows by the first 8 bytes. The whole digest is compared in constant time (decisions, Keys), so
+    // that response times reveal nothing about the other 24 bytes.
     const candidates = await store.queries.all(
       selectKeys(store)
         .select('sha256')
@@ -72,7 +72,7 @@ export const KEY_CALLS: Calls<KeyStore> = {
   }),
 };
 
-/** Makes room for a key of the account, or throws `account_limit`. */
+/** Deletes old keys of the account to admit another one, or throws `account_limit`. */
 async function boundKeys(
   { kysely, queries }: RegistryStore,
   { accountId, createdAt }: NewKey,

@@ -1,4 +1,4 @@
-/** What vendors announce and report: maintenances, stored when announced, and the present state of each service. */
+/** Maintenances that vendors announce, and the current vendor state of each service. */
 
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
@@ -34,7 +34,7 @@ export async function writeMaintenance(
   );
 }
 
-/** Marks one as over, whatever its times say: its page no longer lists it. */
+/** Marks a maintenance that its page no longer lists as over, regardless of its times. */
 export async function endMaintenance({ kysely, queries }: RegistryStore, id: string): Promise<void> {
   await queries.run(
     kysely
@@ -44,7 +44,7 @@ export async function endMaintenance({ kysely, queries }: RegistryStore, id: str
   );
 }
 
-/** Which maintenances are asked for, whatever the page. */
+/** The filters of a query, without its page. */
 type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
 
 function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {
@@ -56,19 +56,19 @@ function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: Maintena
   return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
 }
 
-/** The maintenance that a row holds. */
+/** The maintenance in a row. */
 export function toMaintenance({ due_at: _, told, updates, ...row }: Row<'maintenances'>): Maintenance {
   return { ...fromRow(row), reportedState: told, updates: JSON.parse(updates) };
 }
 
-/** The state of these services, in the order given; one that no vendor speaks of has an empty one. */
+/** The states of these services in the order of the input; empty for a service without vendor reports. */
 export async function readVendorStates(
   { kysely, queries }: RegistryStore,
   serviceIds: readonly number[],
 ): Promise<VendorState[]> {
   const states: VendorState[] = [];
   for (const serviceId of serviceIds) {
-    // Literals, not parameters: only so SQLite knows that the partial indexes serve.
+    // Literals, not parameters, because SQLite otherwise does not use the partial indexes.
     const incidents = kysely
       .selectFrom('incidents')
       .where('service_id', '=', serviceId)
@@ -100,7 +100,7 @@ export async function readVendorStates(
   return states;
 }
 
-/** Maintenances, and the present states of vendors. */
+/** Maintenances, and the current vendor states. */
 export const MAINTENANCE_CALLS: Calls<
   Pick<VendorStore, 'loadVendorStates' | 'listMaintenances' | 'countMaintenances' | 'maintenancesOfServices'>
 > = {

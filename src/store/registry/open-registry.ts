@@ -6,22 +6,22 @@ import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
-/** How to open a registry. */
+/** Options for opening a registry. */
 export interface RegistryOptions extends Omit<RegistryThreadData, 'domainsPerAccount'> {
   readonly log: Log;
   readonly clock: Clock;
-  /** Most live domains of one account (decisions, Ownership). Default 100. */
+  /** Maximum number of live domains of an account (decisions, Ownership). Default 100. */
   readonly domainsPerAccount?: number;
-  /** Called if the thread ends by a fault; every later call rejects with the same reason. */
+  /** Called if the thread ends because of a fault. All later calls reject with the same reason. */
   readonly onEnd?: (reason: Error) => void;
 }
 
 const ENTRY = new URL('../../../workers/registry.ts', import.meta.url);
 
 /**
- * Opens the registry in a thread of its own, beside other processes that have it open. Rejects with an error whose
- * message says what to do and whose `code` is `registry_damaged`, `registry_newer`, `registry_foreign`,
- * `registry_unusable`, `storage_busy` or `storage_unreachable`.
+ * Opens the registry in its own thread. Other processes may have it open too. Rejects with an error whose message says
+ * what to do and whose `code` is `registry_damaged`, `registry_newer`, `registry_foreign`, `registry_unusable`,
+ * `storage_busy` or `storage_unreachable`.
  */
 export async function openRegistry(options: RegistryOptions): Promise<RegistryClient> {
   const { log, clock, onEnd } = options;
@@ -47,7 +47,7 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
 }
 
 /**
- * Opens the registry in this thread, for commands: they do one thing and end, so a thread costs more than it frees. Rejects
+ * Opens the registry in this thread, for commands, which are too short to benefit from a thread of their own. Rejects
  * as {@link openRegistry} does.
  */
 export async function openRegistryInProcess(

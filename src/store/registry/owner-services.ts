@@ -18,10 +18,10 @@ import {
 } from './slugs.ts';
 
 /**
- * Adds an owner's service at the operator's word, inside the caller's transaction. An account that adds a domain again
- * gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
- * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (another service has, or
- * keeps, the slug, or it is its dashed domain: append a number and try again), `name_taken`.
+ * Adds an owner's service on behalf of the operator, inside the caller's transaction. An account that adds a domain
+ * again gets the old service back. Throws `domain_taken` (a live owner service has the domain), `catalogue_domain` (the
+ * domain lies within one of the catalogue and is not verified), `account_limit`, `slug_taken` (the slug is the slug, a
+ * reserved slug or the dashed domain of another service: append a number and try again), `name_taken`.
  */
 export async function addService(
   store: RegistryStore,
@@ -39,8 +39,8 @@ export async function addService(
 }
 
 /**
- * Adds owners' services at the operator's word, inside the caller's transaction, each under the slug that is free. One
- * that is refused hinders no other.
+ * Adds owners' services on behalf of the operator, inside the caller's transaction, each under a free slug. A refusal
+ * does not affect the other services.
  */
 export async function addServices(
   store: RegistryStore,
@@ -82,7 +82,7 @@ export function ownedServices(kysely: RegistryStore['kysely']) {
   return kysely.selectFrom('services').where('origin', '=', 'owner').where('removed', '=', 0);
 }
 
-/** The live owner's service with that domain. */
+/** The live service of an owner with that domain. */
 export async function findOwned(
   { kysely, queries }: RegistryStore,
   domain: string,
@@ -91,9 +91,9 @@ export async function findOwned(
 }
 
 /**
- * Registers a domain inside the caller's transaction, under its dashed form, or that with a number where another
- * service has it; a verified domain moves services there that were never verified. An account that registers a domain
- * again gets its old service back. Throws `domain_taken`, `catalogue_domain`, `account_limit`.
+ * Registers a domain inside the caller's transaction, under its dashed form, with a number appended if another service
+ * has that slug; for a verified domain, services there that were never verified get another slug. An account that
+ * registers a domain again gets its old service back. Throws `domain_taken`, `catalogue_domain`, `account_limit`.
  */
 export async function registerDomain(
   store: RegistryStore,
@@ -116,13 +116,13 @@ export async function registerDomain(
   return await putService(store, returning, definition);
 }
 
-/** Throws `account_limit` where the account has as many live domains as it may. */
+/** Throws `account_limit` if the account has the maximum number of live domains. */
 export async function refuseBeyondLimit(
   { kysely, queries }: RegistryStore,
   accountId: number,
   { perAccount }: DomainLimits,
 ): Promise<void> {
-  // Counting thousands at each of thousands is what would make an import slow.
+  // The operator has no limit, and an import need not count thousands of rows for each of thousands of services.
   if (perAccount === Number.POSITIVE_INFINITY) return;
   const owned = await queries.first(
     ownedServices(kysely)
@@ -134,8 +134,8 @@ export async function refuseBeyondLimit(
 }
 
 /**
- * Removes an owner's service inside the caller's transaction. One that was never verified reserves nothing: its slug is
- * free for others. Throws `not_found`, for the catalogue's services too.
+ * Removes an owner's service inside the caller's transaction. The slug of a service that was never verified becomes
+ * free. Throws `not_found`, also for services of the catalogue.
  */
 export async function removeService(store: RegistryStore, slug: string): Promise<void> {
   const { kysely, queries } = store;
@@ -199,7 +199,7 @@ async function refuseDomain(
   await refuseBeyondLimit(store, accountId, limits);
 }
 
-/** Counts a registration. Throws `account_limit` where the account has made as many within a day as it may. */
+/** Counts a registration. Throws `account_limit` if the account has made the maximum number within a day. */
 async function noteRegistration(
   { kysely, queries }: RegistryStore,
   accountId: number,
@@ -207,7 +207,8 @@ async function noteRegistration(
   now: number,
 ): Promise<void> {
   const ofAccount = () => kysely.selectFrom('domain_registrations').where('account_id', '=', accountId);
-  // A clock that was set back leaves registrations in the future: they do not count, or they would count indefinitely.
+  // After the clock was set back, registrations may lie in the future. They are deleted, since they would otherwise
+  // count too long.
   await queries.run(
     kysely
       .deleteFrom('domain_registrations')
@@ -226,13 +227,13 @@ async function noteRegistration(
   await queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
 }
 
-/** The account's own service with that domain that it removed last; null: it never had one. */
+/** The service with that domain that the account removed last; null: there is none. */
 async function findReturning(
   { kysely, queries }: RegistryStore,
   domain: string,
   accountId: number,
 ): Promise<ServiceRow | null> {
-  // By the domain alone: SQLite would otherwise walk through all services of the account.
+  // The query selects by domain alone, because SQLite would otherwise scan all services of the account.
   const rows = await queries.all(kysely.selectFrom('services').selectAll().where('domain', '=', domain));
   const returning = rows
     .filter((row) => row.account_id === accountId && row.origin === 'owner' && row.removed === 1)

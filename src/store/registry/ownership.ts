@@ -1,4 +1,4 @@
-/** Who owns which domain: heartbeats, claims and proofs, and what an owner may change (decisions, Ownership). */
+/** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import {
   type DomainClaim,
@@ -45,8 +45,8 @@ export async function claimDomain(
 }
 
 /**
- * Changes an owner's service inside the caller's transaction. Throws `not_found`, for the catalogue's services too, and
- * `name_taken`.
+ * Changes an owner's service inside the caller's transaction. Throws `not_found`, also for services of the catalogue,
+ * and `name_taken`.
  */
 export async function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Promise<Service> {
   const { kysely, queries } = store;
@@ -63,7 +63,7 @@ export async function changeService(store: RegistryStore, slug: string, edit: Se
   });
 }
 
-/** A service that sends heartbeats and is given another kind keeps it, whatever it sends. */
+/** A heartbeat service that gets another kind keeps that kind, even if heartbeats arrive. */
 function chosen(before: Service['check'], after: Service['check']): Service['check'] {
   const { keepsKind, ...check } = after;
   if (check.kind === 'heartbeat') return check;
@@ -150,7 +150,7 @@ export async function claimsOf(
   return rows.map(({ account_id: _, ...row }) => fromRow(row));
 }
 
-/** Removes a claim; does nothing if there is none. */
+/** Removes a claim; does nothing if it does not exist. */
 export async function dropClaim(
   { kysely, queries }: RegistryStore,
   accountId: number,
@@ -162,8 +162,7 @@ export async function dropClaim(
 }
 
 /**
- * Gives a domain, and the slug that is its dashed form, to the account that has shown control of it. Throws
- * `account_limit`.
+ * Assigns a domain, and its dashed form as slug, to the account that has proved control of it. Throws `account_limit`.
  */
 export async function proveDomain(
   store: RegistryStore,
@@ -184,7 +183,7 @@ export async function proveDomain(
   const moves = former !== accountId;
   if (moves) {
     await refuseBeyondLimit(store, accountId, limits);
-    // What the former owner reported is not the new one's to see, nor to show.
+    // The new owner must neither see nor publish the reports of the former owner.
     await forgetHeartbeats(store, row.id);
   }
   const slug = await slugFor(store, domain, true, row);

@@ -18,7 +18,10 @@ import type { RegistryStore } from './registry-store.ts';
 import { putService, retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
-/** Puts the public list in, inside the caller's transaction. Throws `slug_taken` or `domain_taken`, and nothing is changed. */
+/**
+ * Replaces the public list inside the caller's transaction. Throws `slug_taken` or `domain_taken`; nothing is then
+ * changed.
+ */
 export async function putCatalogue(
   store: RegistryStore,
   entries: readonly NewService[],
@@ -68,21 +71,21 @@ function checkEntries(entries: readonly NewService[]): void {
   }
 }
 
-/** The list, as owners' services may meet it. */
+/** Indexes of the list, to find conflicts with owners' services. */
 interface CatalogueNames {
   readonly byDomain: ReadonlyMap<string, NewService>;
-  /** By slug and by dashed domain: where pages and badges of the list stand. */
+  /** By slug and by dashed domain, which are the paths of pages and badges. */
   readonly byPageName: ReadonlyMap<string, NewService>;
   readonly byNameKey: ReadonlyMap<string, NewService>;
 }
 
-/** Makes room for `entries`, before they are written. */
+/** Resolves conflicts of owners' services with `entries`, before these are written. */
 async function displaceOwners(store: RegistryStore, entries: readonly NewService[]): Promise<void> {
   const { kysely, queries } = store;
   const owners = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
   if (owners.length === 0) return;
   const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
-  // A page of that name is the entry's whose domain it is, whatever another's slug says (decisions, Badge).
+  // The path belongs to the entry with that domain, even if it is the slug of another entry (decisions, Badge).
   for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
   const names: CatalogueNames = {
     byDomain: new Map(entries.map((entry) => [entry.domain, entry])),
@@ -95,7 +98,7 @@ async function displaceOwners(store: RegistryStore, entries: readonly NewService
   }
 }
 
-/** A slug that a removed service keeps goes to the entry. */
+/** Gives the reserved slug of a removed service to the entry. */
 async function releaseRemoved(
   store: RegistryStore,
   row: ServiceRow,
@@ -111,7 +114,7 @@ async function releaseRemoved(
   );
 }
 
-/** Removes an unverified service on a domain of the list; false: it may stay. */
+/** Removes an unverified service on a domain of the list; false: the service does not conflict and stays. */
 async function displace(
   store: RegistryStore,
   row: ServiceRow,
@@ -135,7 +138,7 @@ async function displace(
   return true;
 }
 
-/** Gives a service that stays another slug or name, where the list has its own. */
+/** Gives a service that stays another slug or name, if an entry has the same one. */
 async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNames): Promise<void> {
   const definition = toDefinition(row);
   const slugTaker = names.byPageName.get(row.slug);
@@ -176,7 +179,7 @@ async function rename(store: RegistryStore, row: ServiceRow, names: CatalogueNam
     await tellOwner(store, row, { code: 'name_to_catalogue', domain: row.domain, entryName: nameTaker.name });
 }
 
-/** The entry whose domain is this one or lies above it. */
+/** The entry whose domain is this one or a parent of it. */
 function findParent(byDomain: ReadonlyMap<string, NewService>, domain: string): NewService | null {
   const labels = domain.split('.');
   for (let at = 0; at < labels.length - 1; at++) {

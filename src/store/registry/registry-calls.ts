@@ -6,15 +6,17 @@
 import type { RegistryStore } from './registry-store.ts';
 import type { Secrets } from './secret-box.ts';
 
-/** How many domains an account may have and register. */
+/** Limits of an account's domains. */
 export interface DomainLimits {
-  /** Most live domains of one account; infinity: the operator's word. */
+  /** Maximum number of live domains of an account; infinity for the operator. */
   readonly perAccount: number;
-  /** Most domains that one account registers within 24 hours, those that it removed again included. */
+  /**
+   * Maximum number of domains that an account may register within 24 hours, including domains that it removed again.
+   */
   readonly perDay: number;
 }
 
-/** Everything that the calls of the registry need. */
+/** The dependencies of the registry's calls. */
 export interface OpenRegistry extends RegistryStore {
   readonly limits: DomainLimits;
   readonly secrets: Secrets;
@@ -22,29 +24,29 @@ export interface OpenRegistry extends RegistryStore {
 
 type Run<A extends unknown[], R> = (registry: OpenRegistry, ...args: A) => Promise<R>;
 
-/** How one method is served. */
+/** The implementation of one method. */
 export interface Call<A extends unknown[], R> {
   /**
-   * `read`: it only reads, and sees no transaction that is still open. `write`: it runs inside a transaction, and is
-   * answered after the commit.
+   * `read`: the method only reads, and sees committed data only. `write`: it runs inside a transaction and returns
+   * after the commit.
    */
   readonly kind: 'read' | 'write';
   readonly run: Run<A, R>;
 }
 
-/** How each method of `Port` is served. */
+/** The implementations of all methods of `Port`. */
 export type Calls<Port> = {
   readonly [Name in keyof Port]: Port[Name] extends (...args: infer A) => Promise<infer R>
     ? Call<A, R>
     : never;
 };
 
-/** A method that only reads. */
+/** Defines a method that only reads. */
 export function read<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
   return { kind: 'read', run };
 }
 
-/** A method that writes. */
+/** Defines a method that writes. */
 export function write<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
   return { kind: 'write', run };
 }

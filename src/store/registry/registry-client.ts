@@ -10,17 +10,20 @@ import type { RegistryMethods } from './registry-thread.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
-/** The port, and what only this adapter has. */
+/** The port, with additional methods of this adapter. */
 export interface RegistryClient extends Registry, SecretMethods {
-  /** Encrypts secrets that an earlier version stored in clear, and removes every trace of them from the file; their number. */
+  /**
+   * Encrypts secrets that an earlier version stored in clear text, and removes all copies of the clear text from the
+   * file. Resolves with their number.
+   */
   sealSecrets(): Promise<number>;
-  /** The identity of this installation, which its other stores carry too. */
+  /** The identity of this installation, which its other stores contain too. */
   installation(): Promise<string>;
-  /** Whether its disk takes writes. */
+  /** Whether the registry accepts writes. */
   readonly health: StorageHealth;
 }
 
-/** The thread, and what the client needs beside it. */
+/** Options of the client. */
 export interface RegistryClientOptions {
   /** Names of the methods that the thread serves. */
   readonly methods: readonly string[];
@@ -28,7 +31,7 @@ export interface RegistryClientOptions {
   readonly call: Call;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the thread, after the file was closed. */
+  /** Ends the thread after the registry was closed. */
   readonly end: () => Promise<void>;
 }
 
@@ -43,7 +46,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
   'proveDomain',
 ]);
 
-/** Makes the client. */
+/** Creates the client. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { methods, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
@@ -65,7 +68,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const health = createStorageWatch({ tryWriting: remote.tryWriting, clock, log });
 
   let stopWatching: (() => void) | null = null;
-  /** A commit of another process may have changed services; listeners are called after that was read. */
+  /** A commit of another process may have changed services. The feed of changes is read before listeners are called. */
   const onCommit = () => {
     pokeWatches();
     listeners.notify();

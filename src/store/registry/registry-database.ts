@@ -1,4 +1,4 @@
-/** Opens the registry's file: makes it, brings its tables up to date, refuses what cannot be trusted. */
+/** Opens the registry's file: creates it, migrates its tables, and refuses a damaged or foreign file. */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,23 +16,23 @@ import { Kysely } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-store.ts';
 
-/** Marks the file as ours in SQLite's header: the letters `UPBT`. */
+/** The application ID in SQLite's header: the letters `UPBT`. */
 const APPLICATION_ID = 0x55504254;
 
-/** How long a process waits for another one's transaction; those of Upbeat last milliseconds. */
+/** Maximum time that a process waits for the transaction of another one. Transactions of Upbeat last milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Up to this size the whole file is looked through at start, which then takes less than half a second. */
+/** A file up to this size, bytes, is completely checked at start, which takes less than half a second. */
 const CHECKED_BYTES = 64 * 1024 * 1024;
 
-/** The steps of the tables. */
+/** The migrations of the tables. */
 export const SQLITE_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
 
 /** An open registry file. */
 export interface RegistryDatabase {
   readonly file: string;
   readonly database: DatabaseSync;
-  /** Builds queries; `createQueries` runs them. */
+  /** Builds queries, which `createQueries` runs. */
   readonly kysely: Kysely<RegistrySchema>;
   /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
@@ -43,7 +43,7 @@ export function registryFile(dataDir: string): string {
   return join(dataDir, 'registry.sqlite');
 }
 
-/** Opens or makes the registry of `dataDir`. Throws a RegistryError with a code of RegistryFaultCode. */
+/** Opens or creates the registry of `dataDir`. Throws a RegistryError with a code of RegistryFaultCode. */
 export async function openRegistryDatabase(dataDir: string): Promise<RegistryDatabase> {
   const file = registryFile(dataDir);
   makeDirectory(dataDir);
@@ -67,7 +67,7 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
   }
 }
 
-/** Opens an existing registry whose disk takes no writes. Throws `storage_full` where its tables are of another version. */
+/** Opens an existing registry whose disk refuses writes. Throws `storage_full` if its tables are of another version. */
 function openForReading(file: string): RegistryDatabase {
   try {
     const { database, access } = openWithoutRoom(file);
@@ -82,13 +82,13 @@ function openForReading(file: string): RegistryDatabase {
 }
 
 function withQueries(file: string, database: DatabaseSync, access: SqliteAccess): RegistryDatabase {
-  // What is sorted must not need a disk.
+  // Sorting must not need the disk.
   database.exec('PRAGMA temp_store = MEMORY');
   const kysely = new Kysely<RegistrySchema>({ dialect: createSqliteDialect(database) });
   return { file, database, kysely, access };
 }
 
-/** Makes a data directory where there is none. Throws `registry_unusable`. */
+/** Creates the data directory if it does not exist. Throws `registry_unusable`. */
 export function makeDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -101,11 +101,11 @@ export function makeDirectory(dataDir: string): void {
   }
 }
 
-/** Sets our mark on a new file, and refuses the file of another program. */
+/** Sets the application ID of a new file, and refuses the file of another program. */
 function claimFile(database: DatabaseSync, file: string): void {
   if (readNumber(database, 'PRAGMA application_id') === APPLICATION_ID) return;
   database.exec('BEGIN IMMEDIATE');
-  // Read again under the lock: another process may have claimed the file meanwhile.
+  // Reads the ID again under the lock, since another process may have claimed the file meanwhile.
   const owner = readNumber(database, 'PRAGMA application_id');
   const tables = readNumber(database, 'SELECT count(*) FROM sqlite_master');
   if (owner !== APPLICATION_ID && (owner !== 0 || tables > 0)) {
@@ -124,7 +124,7 @@ function claimFile(database: DatabaseSync, file: string): void {
   database.exec('COMMIT');
 }
 
-/** What an installation leaves beside its registry, once its monitor has started. */
+/** Files of an installation beside its registry, once its monitor has started. */
 function formerStores(dataDir: string): string[] {
   return ['samples.sqlite', 'influx-spool.sqlite', 'monitor.alive', 'secret.key']
     .map((name) => join(dataDir, name))

@@ -1,35 +1,35 @@
-/** Errors of the registry: each says what is wrong and what to do about it. */
+/** Errors of the registry, each with a description of the problem and its remedy. */
 import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import { toError } from '../../error.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
 import { isDiskRefusal } from '../sqlite/open-full.ts';
 
-/** Codes of faults that only an operator can fix; in addition to {@link RegistryErrorCode}, and as stable. */
+/** Codes of faults that only an operator can fix. They are stable, like those of {@link RegistryErrorCode}. */
 export type RegistryFaultCode =
-  /** The file is no database any more, or its pages contradict each other. */
+  /** The file is not a database, or its pages are inconsistent. */
   | 'registry_damaged'
   /** A newer version of the program has changed the tables. */
   | 'registry_newer'
   /** The file belongs to another program. */
   | 'registry_foreign'
-  /** The key of the secrets in the database is missing, or another one. */
+  /** The key of the secrets in the database is missing or wrong. */
   | 'secrets_key'
-  /** There are stores of an earlier installation, and no registry. */
+  /** There are stores of an earlier installation, but no registry. */
   | 'registry_missing'
-  /** The file or its folder cannot be opened or written. */
+  /** The file or its directory cannot be opened or written. */
   | 'registry_unusable'
-  /** The disk takes no writes, or another process held the lock for too long. */
+  /** The disk refuses writes, or another process held the lock for too long. */
   | StorageRefusal
   /** Another process is the monitor of this data directory. */
   | 'lease_held'
-  /** Another process has taken the lease over: this one must stop. */
+  /** Another process has taken the lease, so this one must stop. */
   | 'lease_lost';
 
-/** An error with a stable `code`. Calls between threads keep the code and the refusal. */
+/** An error with a stable `code`. Calls between threads preserve the code and the refusal. */
 export class RegistryError extends Error {
   readonly code: RegistryErrorCode | RegistryFaultCode;
-  /** What a person is refused; undefined: the error is for the operator, who reads its message. */
+  /** The refusal of a person's change; undefined: the error is for the operator, who reads its message. */
   readonly refusal: Refusal | undefined;
 
   constructor(
@@ -44,7 +44,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** The error for a file whose content cannot be trusted. `detail` is SQLite's own word. */
+/** The error for a damaged file. `detail` is SQLite's message. */
 export function damagedRegistry(file: string, detail: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'registry_damaged',
@@ -54,7 +54,7 @@ export function damagedRegistry(file: string, detail: string, cause?: unknown): 
   );
 }
 
-/** The error for a registry that is missing or empty beside stores that were its own. */
+/** The error for a registry that is missing or empty while other stores of the installation exist. */
 export function missingRegistry(file: string, remains: readonly string[]): RegistryError {
   return new RegistryError(
     'registry_missing',
@@ -62,7 +62,7 @@ export function missingRegistry(file: string, remains: readonly string[]): Regis
   );
 }
 
-/** The error for a disk that takes no writes. */
+/** The error for a disk that refuses writes. */
 export function fullDisk(file: string, cause?: Error): RegistryError {
   const detail = cause === undefined ? '' : ` (${cause.message})`;
   return new RegistryError(
@@ -72,7 +72,7 @@ export function fullDisk(file: string, cause?: Error): RegistryError {
   );
 }
 
-/** Turns what SQLite threw into an error that says what to do; errors of another kind pass unchanged. */
+/** Converts an error of SQLite to one that says what to do; other errors are returned unchanged. */
 export function explainSqliteError(thrown: unknown, file: string): Error {
   const error = toError(thrown);
   const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;

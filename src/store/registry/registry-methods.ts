@@ -1,4 +1,4 @@
-/** The methods of the registry's thread that are the same whatever database it is in. */
+/** The methods of the registry's thread that are the same for all databases. */
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
@@ -20,7 +20,7 @@ import { UPDATE_CALLS } from './update-rows.ts';
 import { VENDOR_CALLS } from './vendor-rows.ts';
 import { removeAllWebhooks, WEBHOOK_CALLS } from './webhook-rows.ts';
 
-/** Methods of the port that the client makes by polling, and those that need more than a transaction. */
+/** Methods of the port that the client implements by polling, or that need more than a transaction. */
 type OtherMethods =
   | 'watchChanges'
   | 'watchOtherProcesses'
@@ -31,11 +31,14 @@ type OtherMethods =
   | 'releaseLease'
   | 'close';
 
-/** Methods of this adapter alone. */
+/** Methods of this adapter only. */
 export interface SecretMethods {
-  /** Rejects with `secrets_key` if the key of stored secrets is missing, or is not the one that sealed them. */
+  /** Verifies the key of stored secrets. Rejects with `secrets_key` if the key is missing or did not encrypt them. */
   checkSecrets(): Promise<void>;
-  /** Removes all webhooks, whose secrets cannot be read any more, with a notice to their owners. Resolves with their number. */
+  /**
+   * Removes all webhooks, because their secrets can no longer be decrypted, with a notice to their owners. Resolves
+   * with their number.
+   */
   resetSecrets(now: number): Promise<number>;
 }
 
@@ -70,18 +73,18 @@ const CALLS: Calls<ServedByCalls> = {
   setFact: write(setFact),
 };
 
-/** An open database, and how work gets to it. */
+/** An open database, with the functions that run work on it. */
 export interface RegistryParts {
   readonly limits: DomainLimits;
   readonly secrets: Secrets;
   readonly lease: HeldLease;
-  /** Runs work that only reads, and sees committed data alone. */
+  /** Runs work that only reads; it sees committed data only. */
   readonly read: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
   /** Runs work inside a transaction, and resolves after the commit. */
   readonly write: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
 }
 
-/** Makes the methods. */
+/** Creates the methods. */
 export function createRegistryMethods(parts: RegistryParts) {
   const { limits, secrets, lease } = parts;
   const entries = Object.entries(CALLS).map(([name, { kind, run }]) => {
@@ -110,7 +113,7 @@ export function createRegistryMethods(parts: RegistryParts) {
       await parts.write((store) => releaseLease(store, fence));
       lease.drop();
     },
-    /** Resolves when the database takes a write. */
+    /** Resolves when the database accepts a write. */
     tryWriting: () => parts.write(touchLease),
   };
 }

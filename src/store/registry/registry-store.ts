@@ -1,5 +1,5 @@
 /**
- * The connection that all rows of the registry work on. Row functions are written once for every database
+ * The database interface of all row functions of the registry. Row functions are written once for every database
  * (docs/adr/0018-one-set-of-queries-for-two-databases.md).
  */
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ export const { SqliteAdapter, SqliteDriver, SqliteIntrospector, SqliteQueryCompi
 /** The dialect of PostgreSQL. */
 export const { PostgresDialect } = kysely;
 
-/** Runs queries. A query that was built by Kysely and a {@link statement} are run alike. */
+/** Runs queries, either built by Kysely or as a {@link statement}. */
 export interface Queries {
   /** All rows. */
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
@@ -38,33 +38,36 @@ export interface Queries {
   run(query: Compilable<unknown>): Promise<number>;
   /** The first row for each list of parameters, in their order; undefined: none. */
   firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<(Row | undefined)[]>;
-  /** Runs it for each list of parameters; whether each has changed a row. No two lists may concern the same row. */
+  /**
+   * Runs the query for each list of parameters; returns whether each has changed a row. No two lists may concern the
+   * same row.
+   */
   runEach(batch: Batch<unknown>, lists: readonly Parameters[]): Promise<boolean[]>;
 }
 
 /** The parameters of one execution. */
 export type Parameters = readonly (string | number | null)[];
 
-/** A statement that is run for many lists of parameters, in one exchange with a server. */
+/** A statement that runs for many lists of parameters in one round trip to a server. */
 export interface Batch<Row> {
   /** A `SELECT`, an `UPDATE … WHERE`, or an `INSERT … VALUES (?, …)` with all its parameters in `VALUES`. */
   readonly sql: string;
   /** The type of each parameter. */
   readonly types: readonly ('bigint' | 'text')[];
-  /** Only a type: the rows that it returns. */
+  /** The type of the returned rows; never set. */
   readonly row?: Row;
 }
 
-/** An open database. Functions over it that write run inside a transaction of the caller. */
+/** An open database. Row functions that write run inside a transaction of the caller. */
 export interface RegistryStore {
   /** Builds queries in the database's dialect. */
   readonly kysely: Kysely<RegistrySchema>;
   readonly queries: Queries;
-  /** Runs `work`; if it rejects, what it wrote is undone and the transaction continues. */
+  /** Runs `work`. If it rejects, its changes are rolled back and the transaction continues. */
   nested<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs `work` for each item; the results are in the order of the items. The statements of one item run in order; those
-   * of different items may interleave, where the database answers them faster so.
+   * Runs `work` for each item; the results are in the order of the items. The statements of one item run in order;
+   * those of different items may interleave if that is faster.
    */
   each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]>;
 }
@@ -75,7 +78,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 type Properties<Row> = { readonly [Name in keyof Row as CamelCase<Name>]: Row[Name] };
 
-/** The properties of columns that were read so far. */
+/** Cache of property names by column name. */
 const propertyNames = new Map<string, string>();
 
 /** The values of a row under the names of properties: `service_id` is `serviceId`. */
@@ -89,8 +92,8 @@ export function fromRow<Row extends object>(row: Row): Properties<Row> {
 }
 
 /**
- * A statement as text, for the hot paths: building a query costs more than running it. `?` marks a parameter. The text
- * must mean the same in every database.
+ * A statement as text, for hot paths, where building a query costs more than running it. `?` marks a parameter. The
+ * text must mean the same in all databases.
  */
 export function statement<Row = unknown>(
   sql: string,

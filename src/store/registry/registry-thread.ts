@@ -1,4 +1,4 @@
-/** The registry's thread: opens the file and serves the calls, over one connection. */
+/** The registry's thread: opens the file and serves the calls over one connection. */
 import { statfsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
@@ -11,24 +11,27 @@ import type { RegistryStore } from './registry-store.ts';
 import { createSecrets } from './secret-box.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
-/** Longest work of one transaction, milliseconds (architecture, The stores). */
+/** Maximum duration of the work in one transaction, milliseconds (architecture, The stores). */
 const MAX_GROUP_MS = 5;
-/** A disk that was full is so until this is free. */
+/** Free space from which on a disk no longer counts as full, bytes. */
 const MIN_FREE_BYTES = 1_048_576;
-/** How long writes wait for another process's transaction, milliseconds; those of Upbeat last a few. */
+/**
+ * Maximum time that writes wait for the transaction of another process, milliseconds. Transactions of Upbeat last a few
+ * milliseconds.
+ */
 const BUSY_TIMEOUT_MS = 5_000;
-/** So long SQLite waits by itself for a lock, and the thread with it, milliseconds. */
+/** Busy timeout of SQLite, for which the thread is blocked, milliseconds. */
 const TRY_TIMEOUT_MS = 5;
-/** How long the last writes wait, before the file is closed. */
+/** Maximum time that the last writes wait for the lock before the file is closed, milliseconds. */
 const LAST_BUSY_TIMEOUT_MS = 1_000;
-/** A file whose disk took no writes is opened anew no more often than this, milliseconds. */
+/** Minimum time between two attempts to reopen a file whose disk refused writes, milliseconds. */
 const REOPEN_MS = 500;
 
-/** What the thread is started with. */
+/** Options of the thread. */
 export interface RegistryThreadData {
-  /** Folder of `registry.sqlite` and of the key of secrets; it is made where it does not exist. */
+  /** Directory of `registry.sqlite` and of the key of secrets; it is created if it does not exist. */
   readonly dataDir: string;
-  /** Most live domains of one account (decisions, Ownership). */
+  /** Maximum number of live domains of an account (decisions, Ownership). */
   readonly domainsPerAccount: number;
   /** The setting `storage.postgres.url`; null or absent: the registry is in the data directory. */
   readonly postgresUrl?: string | null;
@@ -39,7 +42,7 @@ export interface RegistryThreadData {
 /** The methods of the thread. */
 export type RegistryMethods = Awaited<ReturnType<typeof openRegistryMethods>>;
 
-/** Opens the registry; throws what `openRegistryDatabase` throws. */
+/** Opens the registry; throws as `openRegistryDatabase`. */
 export async function openRegistryMethods({
   dataDir,
   domainsPerAccount,
@@ -61,7 +64,7 @@ export async function openRegistryMethods({
     guard: () => lease.guard(store),
   });
 
-  /** Opens a file anew that could not be shared when it was opened: its disk may take writes by now. */
+  /** Reopens a file that could not be shared when it was opened, since its disk may accept writes by now. */
   const share = async (): Promise<void> => {
     if (opened.access === 'shared') return;
     const now = systemClock.monotonic();
@@ -94,7 +97,7 @@ export async function openRegistryMethods({
   return {
     ...methods,
 
-    /** Another number if another connection has committed since the last call. */
+    /** Returns a different number if another connection has committed since the last call. */
     commitVersion: () =>
       explained(async () => Number(opened.database.prepare('PRAGMA data_version').get()?.data_version)),
     sealSecrets: async () => {
@@ -102,17 +105,17 @@ export async function openRegistryMethods({
       if (sealed > 0) await read(async () => rewriteFile(opened));
       return sealed;
     },
-    /** Resolves where the disk takes a page, and has room for many more: or it would be full again at once. */
+    /** Resolves if the disk accepts a page and has enough free space, so that it is not full again at once. */
     tryWriting: async () => {
       if (freeBytes(dataDir) < MIN_FREE_BYTES) throw fullDisk(opened.file);
       await methods.tryWriting();
     },
 
-    /** Commits what waits and closes the file; SQLite then folds the write-ahead log into it. */
+    /** Commits waiting writes and closes the file; SQLite then checkpoints the write-ahead log. */
     close: async () => {
       busyTimeoutMs = LAST_BUSY_TIMEOUT_MS;
       await commits.idle();
-      // The answers to what was just committed leave first.
+      // The responses to the last commits are sent first.
       await new Promise((resolve) => setImmediate(resolve));
       lease.close();
       opened.database.close();
@@ -120,7 +123,7 @@ export async function openRegistryMethods({
   };
 }
 
-/** Writes the whole file anew, so that nothing of what was changed in it is left in free pages or in the log. */
+/** Rewrites the whole file, so that no old content remains in free pages or in the log. */
 function rewriteFile({ database }: RegistryDatabase): void {
   database.exec('VACUUM');
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -1,6 +1,6 @@
 /**
- * Secrets that must be read again, such as those that sign webhooks, as they stand in the database: encrypted by
- * AES-256-GCM with a key that stands outside of it, so that a copy of the database alone gives none away.
+ * Encrypts secrets in the database that must be read again, such as those that sign webhooks. It uses AES-256-GCM with
+ * a key outside of the database, so that a copy of the database alone does not reveal them.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,16 +13,16 @@ import type { RegistryStore } from './registry-store.ts';
 /** Encrypts and decrypts with one key. */
 export interface SecretBox {
   seal(secret: string): string;
-  /** What was sealed; a text that is not sealed stays as it is. Throws `secrets_key` where the key is another one. */
+  /** Decrypts a sealed text; returns other texts unchanged. Throws `secrets_key` if the key is wrong. */
   open(text: string): string;
 }
 
-/** Where a key is. */
+/** Where the key is configured. */
 export type KeySource =
-  /** Of the setting `secrets.key`. */
+  /** Key of the setting `secrets.key`. */
   | { readonly kind: 'setting'; readonly key: Buffer }
   | { readonly kind: 'file'; readonly key: Buffer }
-  /** There is none. */
+  /** There is no key. */
   | { readonly kind: 'none' };
 
 const ALGORITHM = 'aes-256-gcm';
@@ -42,7 +42,7 @@ function isSealed(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** Makes the box of a key of 32 bytes. */
+/** Creates the box with a key of 32 bytes. */
 export function createSecretBox(key: Buffer): SecretBox {
   return {
     seal(secret) {
@@ -70,7 +70,7 @@ export function createSecretBox(key: Buffer): SecretBox {
 
 /**
  * Finds the key: the setting (64 hexadecimal digits, or base64 of 32 bytes) before the file. Throws `secrets_key` for a
- * file that holds none.
+ * file without a valid key.
  */
 export function findKey(dataDir: string, setting: string | null): KeySource {
   if (setting !== null) {
@@ -90,7 +90,7 @@ export function findKey(dataDir: string, setting: string | null): KeySource {
   return { kind: 'file', key };
 }
 
-/** Makes the file with a new key; where another process was first, its key is the one. */
+/** Creates the file with a new key; if another process was first, uses its key. */
 function makeKeyFile(dataDir: string): Buffer {
   const key = randomBytes(KEY_BYTES);
   try {
@@ -103,7 +103,7 @@ function makeKeyFile(dataDir: string): Buffer {
   }
 }
 
-/** The error of a key that is missing or wrong. */
+/** The error for a missing or wrong key. */
 function lostKey(what: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'secrets_key',
@@ -120,26 +120,26 @@ function readKeyText(text: string): Buffer | null {
   return /^[A-Za-z0-9+/]{43}=$/.test(trimmed) && bytes.length === KEY_BYTES ? bytes : null;
 }
 
-/** The secrets of a registry, inside its thread. */
+/** The secrets of a registry, for its thread. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
-/** Holds a sealed word by which a wrong key is found before it is used. */
+/** Name of the fact with a sealed text that detects a wrong key before it is used. */
 const CHECK_FACT = 'secrets-check';
 const CHECK_WORD = 'upbeat';
 
 /**
- * Makes the secrets of a registry. `store` reads facts; `setting` is `secrets.key`; null: the key is in the data
+ * Creates the secrets of a registry. `store` reads facts; `setting` is `secrets.key`; null: the key is in the data
  * directory.
  */
 export function createSecrets(store: RegistryStore, dataDir: string, setting: string | null) {
   let known: SecretBox | null = null;
 
-  /** The box; the key is found, or made, at the first call. Throws `secrets_key`. */
+  /** The box. The first call reads or creates the key. Throws `secrets_key`. */
   const box = async (): Promise<SecretBox> => {
     if (known !== null) return known;
     const word = await getFact(store, CHECK_FACT);
     const found = findKey(dataDir, setting);
-    // A new key beside sealed secrets would only hide that the old one is missing.
+    // If there are sealed secrets, a new key would only hide that the old one is missing.
     if (found.kind === 'none' && word !== null) throw lostKey('is missing');
     const made = createSecretBox(found.kind === 'none' ? makeKeyFile(dataDir) : found.key);
     if (word !== null) made.open(word);
@@ -149,11 +149,14 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
 
   return {
     box,
-    /** Checks the key against what is stored, and makes it at the first start. Throws `secrets_key`. */
+    /** Verifies the key, and creates it at the first start. Throws `secrets_key`. */
     async check(): Promise<void> {
       await box();
     },
-    /** Encrypts what an earlier version stored in clear, inside the caller's transaction; how many there were. */
+    /**
+     * Encrypts secrets that an earlier version stored in clear text, inside the caller's transaction; returns their
+     * number.
+     */
     async sealClear(writable: RegistryStore): Promise<number> {
       const { seal } = await box();
       if ((await getFact(writable, CHECK_FACT)) === null)
@@ -170,7 +173,7 @@ export function createSecrets(store: RegistryStore, dataDir: string, setting: st
         );
       return clear.length;
     },
-    /** Forgets the previous key, so that another one is accepted. Inside the caller's transaction. */
+    /** Deletes the record of the previous key, inside the caller's transaction, so that another key is accepted. */
     async forgetKey({ kysely, queries }: RegistryStore): Promise<void> {
       known = null;
       await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));

@@ -1,4 +1,7 @@
-/** Services as rows: reading, adding, changing and removing one, each with its line in the feed of changes. */
+/**
+ * Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of
+ * changes.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
@@ -14,10 +17,10 @@ import { toCurrent } from './update-rows.ts';
 /** A row of the services table. */
 export type ServiceRow = Row<'services'>;
 
-/** Most changes that one call returns. */
+/** Maximum number of changes in a call. */
 const CHANGES_PER_CALL = 1_000;
 
-/** The service that a row describes. */
+/** The service in a row. */
 export function toService(row: ServiceRow): Service {
   return { id: row.id, ...toDefinition(row), revision: row.revision };
 }
@@ -67,7 +70,7 @@ export async function insertService(store: RegistryStore, service: NewService): 
   return await appendChange(store, toService(row));
 }
 
-/** Gives a service, live or removed, another definition; its revision grows. */
+/** Gives a live or removed service another definition with the next revision. */
 export async function updateService(
   store: RegistryStore,
   row: ServiceRow,
@@ -166,7 +169,7 @@ export const SERVICE_ROW_CALLS: Calls<
         .selectAll()
         .where('source', '=', sql.lit('own'))
         .where('status', '<>', sql.lit('resolved'))
-        // Only one should be open. If there are several, the newest counts.
+        // Normally one incident is open. If there are several, the newest counts.
         .orderBy('started_at')
         .orderBy('id'),
     );
@@ -236,7 +239,7 @@ export const SERVICE_ROW_CALLS: Calls<
   }),
 };
 
-/** When the region last checked the service; where at most one region checks, when it was last checked. */
+/** Time of the region's last check of the service; if at most one region checks, the time of the last check. */
 function lastCheckOf(latest: string | null, stored: string | null, region: string): number | null {
   const check: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
   if (stored === null) return check?.checkedAt ?? null;

@@ -1,4 +1,6 @@
-/** Which slug and which name a service may have, and who makes room for whom (decisions, Ownership, Heartbeats and Badge). */
+/**
+ * Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge).
+ */
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { systemClock } from '../../clock.ts';
 import type { Notice } from '../../domain/refusal.ts';
@@ -9,20 +11,20 @@ import { RegistryError } from './registry-error.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
-/** Most slugs that a service had before and still answers to; of more, the oldest are forgotten. */
+/** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
 export const MAX_FORMER_SLUGS = 5;
 
-/** What {@link findFreeSlug} leaves out. */
+/** Exceptions for {@link findFreeSlug}. */
 export interface SlugSearch {
-  /** The service that looks for a slug: its own is free to it. */
+  /** The service that needs a slug; its own slugs count as free. */
   readonly exceptId?: number;
-  /** Slugs that are about to be given to others. */
+  /** Slugs that are about to be assigned to other services. */
   readonly reserved?: ReadonlySet<string>;
 }
 
 /**
- * The dashed form of a domain, or that with the lowest number from 2 on that is free. A form is taken where any service
- * has it as its slug, had it before, or has it as its dashed domain. One query, however many numbers are taken.
+ * The dashed form of a domain if it is free, else that form with the lowest free number from 2 on. A form is taken if
+ * it is the slug, a former slug or the dashed domain of any service. One query, however many numbers are taken.
  */
 export async function findFreeSlug(
   store: RegistryStore,
@@ -34,14 +36,14 @@ export async function findFreeSlug(
   return firstFreeForm(base, (form) => taken.has(form));
 }
 
-/** Whether `slug` is some service's, or the badge of one. */
+/** Whether `slug` leads to a service, or to the badge of one. */
 export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): Promise<boolean> {
   return (await takenForms(store, slug, exceptId)).has(slug);
 }
 
 /**
- * Makes room for a verified service at the dashed form of its domain: services that were never verified get a
- * numbered slug, and their owners receive a notice. False: the catalogue or another verified service has the form.
+ * Frees the dashed form of a domain for a verified service: services that were never verified get a numbered slug, and
+ * their owners receive a notice. False: the catalogue or another verified service has the form.
  */
 export async function clearDashedSlug(
   store: RegistryStore,
@@ -79,7 +81,7 @@ export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): str
   return isReleased(slug) ? slug : `${slug}~${id}`;
 }
 
-/** Whether a slug was given up when its service was removed. */
+/** Whether a slug was released when its service was removed. */
 export function isReleased(slug: string): boolean {
   return slug.includes('~');
 }
@@ -93,14 +95,14 @@ export async function tellOwner(
   if (account_id !== null) await addNotice(store, account_id, systemClock.now(), notice);
 }
 
-/** `base` and its numbered forms that stand for some service. */
+/** `base` and its numbered forms that are taken. */
 async function takenForms(
   store: RegistryStore,
   base: string,
   exceptId?: number,
 ): Promise<ReadonlySet<string>> {
   const { kysely, queries } = store;
-  // The character behind the dash is the dot: what lies between are the forms with something behind a dash.
+  // In ASCII the dot follows the dash, so this range contains the forms with a dash and a suffix.
   const [from, to] = [`${base}-`, `${base}.`];
   const rows = await queries.all(
     kysely
@@ -122,7 +124,7 @@ async function takenForms(
   ]);
 }
 
-/** Slugs that still lead to services which have another one now. There are few of them. */
+/** Former slugs, which still lead to their services. There are few of them. */
 async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
   const rows = await queries.all(
     kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
@@ -132,11 +134,14 @@ async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number
   );
 }
 
-/** Keys of the catalogue's names, which are asked for again and again; of more than this, all are forgotten. */
+/** Maximum number of cached keys of catalogue names; the cache is cleared beyond it. */
 const MAX_REMEMBERED = 10_000;
 const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
 
-/** Throws `name_taken` where a service of the catalogue has that name or one that looks like it; its own domain may be one. */
+/**
+ * Throws `name_taken` if a service of the catalogue has that name or one that resembles it. The service's own domain is
+ * always allowed.
+ */
 export async function refuseTakenName(
   { kysely, queries }: RegistryStore,
   name: string,
@@ -145,7 +150,7 @@ export async function refuseTakenName(
   if (name === domain) return;
   const keys = nameKeys(name);
   const entries = await queries.all(
-    // Literals, not parameters: only so SQLite knows that the partial index serves.
+    // Literals, not parameters, because SQLite otherwise does not use the partial index.
     kysely
       .selectFrom('services')
       .select('name')

@@ -18,7 +18,7 @@ import {
 } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 
-/** A connection; it is another one after the file was opened anew. */
+/** The connection, which changes when the file is reopened. */
 export interface SqliteConnection {
   readonly database: DatabaseSync;
   readonly kysely: Kysely<RegistrySchema>;
@@ -28,19 +28,19 @@ export interface SqliteConnection {
 export interface SqliteStoreOptions {
   /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
-  /** How long a transaction waits for a lock that another process holds, milliseconds; reads go on meanwhile. */
+  /** Maximum time that a transaction waits for the lock of another process, milliseconds. Reads continue meanwhile. */
   readonly busyTimeoutMs: () => number;
 }
 
-/** Pause between two tries to get the lock, milliseconds. */
+/** Pause between two attempts to get the lock, milliseconds. */
 const LOCK_RETRY_MS = 5;
 const SQLITE_BUSY = 5;
 /** Maximum number of prepared statements; lists of varying length make new ones. */
 const MAX_STATEMENTS = 200;
 
 /**
- * Makes the store over the connection that `current` names at the time. The connection's own busy timeout should be short,
- * since the thread is blocked for that time.
+ * Creates the store over the current connection, which `current` returns. The connection's own busy timeout should be
+ * short, since the thread is blocked for that time.
  */
 export function createSqliteStore(
   current: () => SqliteConnection,
@@ -122,7 +122,10 @@ export function createSqliteStore(
   };
 }
 
-/** Makes {@link Queries} over the database that `current` names. They resolve without a turn of the event loop. */
+/**
+ * Creates {@link Queries} over the database that `current` returns. They resolve within the same iteration of the event
+ * loop.
+ */
 export function createQueries(current: () => DatabaseSync): Queries {
   let database: DatabaseSync | null = null;
   let kept = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
@@ -162,7 +165,7 @@ function isBusy(error: unknown): boolean {
   return (code & 0xff) === SQLITE_BUSY;
 }
 
-/** The dialect over an open database. Transactions take the write lock at their beginning. */
+/** The dialect over an open database. Transactions acquire the write lock when they begin. */
 export function createSqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
@@ -178,14 +181,14 @@ export function createSqliteDialect(database: DatabaseSync): Dialect {
   };
 }
 
-/** SQLite rolls back changes of tables like any others, which Kysely does not rely on by itself. */
+/** SQLite can roll back schema changes, which Kysely does not assume by default. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Two processes that open a new database together migrate one after the other, not into each other. */
+/** If two processes open a new database at the same time, they migrate one after the other. */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
@@ -201,7 +204,7 @@ function asKyselyStatement(statement: StatementSync) {
   };
 }
 
-/** Parameters as `node:sqlite` takes them. Throws for values that SQLite has no type for. */
+/** Converts parameters for `node:sqlite`. Throws for values that SQLite has no type for. */
 export function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')

@@ -130,7 +130,7 @@ export async function pagesOf({ kysely, queries }: RegistryStore, accountId: num
   return rows.map(toPage);
 }
 
-/** A stranger's page must not stand under the name of a public service, as its badge must not (decisions, Badge). */
+/** As for badges, another account's page must not have the slug of a public service (decisions, Badge). */
 async function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): Promise<void> {
   const service = await queries.first(
     kysely
@@ -144,7 +144,7 @@ async function refuseServiceName({ kysely, queries }: RegistryStore, slug: strin
     throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
 }
 
-/** The live page of that slug, of any account or of that one. */
+/** The live page with that slug, of any account or of the given one. */
 async function findRow({ kysely, queries }: RegistryStore, slug: string, accountId?: number) {
   const pages = kysely
     .selectFrom('status_pages')

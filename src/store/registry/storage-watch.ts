@@ -1,4 +1,7 @@
-/** Watches whether the registry takes writes: a refused call shows that it does not, a retry that it does again. */
+/**
+ * Tracks whether the registry accepts writes: a refused call shows that it does not, a successful retry that it does
+ * again.
+ */
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
@@ -7,15 +10,15 @@ import { refusalOf, type StorageProblem } from '../ports/storage-health.ts';
 /** Pause between two attempts, milliseconds. */
 const TRY_MS = 500;
 
-/** What watching needs. */
+/** Options of the watch. */
 export interface StorageWatchOptions {
-  /** Writes something; resolves where that is on disk. */
+  /** Makes a test write; resolves when it is on disk. */
   readonly tryWriting: () => Promise<void>;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
 }
 
-/** The health of a registry as the results of its calls show it; at first it takes writes as far as is known. */
+/** Creates the health of a registry from the results of its calls. It is assumed to accept writes at first. */
 export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions) {
   const listeners = createListeners<[StorageProblem | null]>();
   let problem: StorageProblem | null = null;
@@ -51,7 +54,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
   return {
     problem: () => problem,
     watch: listeners.add,
-    /** Takes the error of a call, of any kind. */
+    /** Examines the error of a call, of any kind. */
     note,
     stop(): void {
       stopped = true;

@@ -1,6 +1,6 @@
 /**
- * Status updates: each is one compare-and-set, by statements without a query builder, since every evaluated result passes
- * here. Also reads the feed of transitions that they make.
+ * Status updates, each of which is one compare-and-set, and the feed of transitions that they produce. The statements
+ * are plain text because every evaluated result is written here.
  */
 import {
   type CurrentStatus,
@@ -28,7 +28,7 @@ import { type Batch, type Parameters, type RegistryStore, statement } from './re
 import type { Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
-/** Most transitions of one service that one call returns. */
+/** Maximum number of transitions of one service in a call. */
 const MAX_TRANSITIONS = 1_000;
 
 const UPDATE: Batch<unknown> = {
@@ -63,7 +63,9 @@ export async function commitUpdates(
 /** An update and its place in the input. */
 type Entry = readonly [index: number, update: StatusUpdate];
 
-/** Updates of different services go together; those of one service follow each other in their order. */
+/**
+ * Splits updates into groups: updates of different services are written together, those of one service in their order.
+ */
 function toRounds(updates: readonly StatusUpdate[]): Entry[][] {
   const rounds: Entry[][] = [];
   const counts = new Map<number, number>();
@@ -98,7 +100,7 @@ async function commitRound(
   await putHeartbeats(store, noted);
 }
 
-/** What is known of the services of heartbeats, by their places in the input; without those that must not be written. */
+/** The heartbeat summaries of services by index in the input, without those of updates that must not be written. */
 async function readStates(
   store: RegistryStore,
   round: readonly Entry[],
@@ -110,7 +112,8 @@ async function readStates(
     store,
     beats.map(({ serviceId, accountId }) => [serviceId, accountId]),
   );
-  // An answered entry is not written again: its monitor may have ended before it learnt of the answer.
+  // An answered entry is not written again, since its monitor may have ended before it received the response to its
+  // commit.
   const areOpen = await store.each(beats, async ({ inboxId }) =>
     inboxId === undefined ? true : await isOpenInInbox(store, inboxId),
   );
@@ -131,7 +134,9 @@ function toParameters({ serviceId, expectedSeq, current, memory }: StatusUpdate)
   return [seq, observedAt, status, since, check, regions, learnt, serviceId, expectedSeq];
 }
 
-/** Writes what an update brings beside the record; a heartbeat is added to `noted`, for all to be written together. */
+/**
+ * Writes the parts of an update other than the record. A heartbeat is added to `noted`, to be written with the others.
+ */
 async function writeRest(
   store: RegistryStore,
   update: StatusUpdate,
@@ -178,7 +183,7 @@ export const UPDATE_CALLS: Calls<UpdateStore> = {
   commitUpdates: write(commitUpdates),
   transitionsAfter: read((store, position, limit) =>
     readTransitions(store, (query) =>
-      // Without those of removed services: others may have their slugs by now.
+      // Transitions of removed services are left out, since other services may have their slugs by now.
       query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
     ),
   ),
@@ -219,7 +224,7 @@ export function toTransition({ reason_code, scope, ...row }: TransitionRow): Tra
   };
 }
 
-/** Transitions with the present slugs of their services. */
+/** Transitions with the current slugs of their services. */
 export function selectTransitions(kysely: RegistryStore['kysely']) {
   return kysely
     .selectFrom('transitions')

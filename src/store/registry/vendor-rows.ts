@@ -20,14 +20,14 @@ import type { Row } from './schema.ts';
 
 type EntryRow = Row<'vendor_entries'>;
 
-/** What is stored of one service's part of a feed. */
+/** The stored state of one service's part of a feed. */
 interface Stored {
   readonly rows: ReadonlyMap<string, EntryRow>;
   readonly incidents: ReadonlyMap<string, Incident>;
   readonly maintenances: ReadonlyMap<string, Maintenance>;
 }
 
-/** What vendors list. */
+/** Incidents and maintenances of vendors. */
 export const VENDOR_CALLS: Calls<VendorStore> = {
   ...MAINTENANCE_CALLS,
   putVendorReadings: write(async (registry, readings) => {
@@ -123,7 +123,7 @@ async function putEntry(
   const ownId = publicId(kind, feed, entry.key, slug);
   const reborn =
     row === undefined ? isWithoutStart(entry) && stored.incidents.has(ownId) : isReborn(row, entry);
-  // Made of the reading too where the entry has had an incident before.
+  // If the entry has had an incident before, the ID also contains the time of the reading.
   const id = reborn ? publicId(kind, feed, `${entry.key}\n${readAt}`, slug) : (row?.id ?? ownId);
   const known = stored.incidents.get(id) ?? null;
   let incident: Incident | null;
@@ -201,7 +201,7 @@ async function writeRow(
   );
 }
 
-/** An open entry without a start of its own, whose last incident has ended: this is another one. */
+/** Whether an entry is a new incident: it is open, has no start of its own, and its last incident has ended. */
 function isReborn(row: EntryRow, entry: FeedEntry): boolean {
   return row.open === 0 && isWithoutStart(entry);
 }
@@ -210,7 +210,7 @@ function isWithoutStart(entry: FeedEntry): boolean {
   return entry.kind === 'incident' && entry.startedAt === null && entry.status !== 'resolved';
 }
 
-/** An entry under which the vendor reported the same outage before, at a time that overlaps that of `entry`. */
+/** An earlier entry of the vendor for the same outage, whose time overlaps that of `entry`. */
 function findContinued(
   stored: Stored,
   entry: FeedEntry,
@@ -272,7 +272,10 @@ async function readStored(
   };
 }
 
-/** Made of feed, entry and slug (decisions, Incidents); the first two are too long and odd for a path. */
+/**
+ * The ID of an incident: a digest of feed and entry, which are not suitable for a path, with the slug (decisions,
+ * Incidents).
+ */
 function publicId(kind: string, feed: string, entry: string, slug: string): string {
   const digest = createHash('sha256').update(`${feed}\n${entry}`).digest('hex');
   return `${kind}-${digest.slice(0, 16)}-${slug}`;

@@ -1,16 +1,16 @@
-/** Follows what other processes commit, by polling: the feed of changes, and the number of commits. */
+/** Follows commits of other processes by polling the feed of changes and the number of commits. */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/services.ts';
 
 /**
- * Interval of polling, milliseconds. About as long as the process of a command takes to end: its changes are visible by
- * then.
+ * Interval of polling, milliseconds. It is about the time in which the process of a command ends, so that its changes
+ * are visible by then.
  */
 const POLL_MS = 50;
 
-/** Where changes come from. */
+/** The source of changes. */
 export interface ChangeFeed {
   /** Changes after `seq`, in order; an empty list: none yet. */
   readonly changesAfter: (seq: number) => Promise<readonly ServiceChange[]>;
@@ -18,11 +18,11 @@ export interface ChangeFeed {
   readonly log: Log;
 }
 
-/** A listener at work. */
+/** A running watch. */
 export interface ChangeWatch {
-  /** Polls at once, because this process just wrote something. */
+  /** Polls at once, because this process has just written a change. */
   poke(): void;
-  /** Delivers no change from now on, even if a poll is in flight. */
+  /** Stops the watch. No change is delivered afterwards, even if a poll is in flight. */
   stop(): void;
 }
 
@@ -63,8 +63,8 @@ export function startChangeWatch(
 const COMMITS_POLL_MS = 25;
 
 /**
- * Calls `onCommit` after each change of what `version` resolves with: another number if another process has committed
- * since the last call. Returns how to stop. A failed poll is repeated.
+ * Calls `onCommit` each time that `version` resolves with a different number, which means that another process has
+ * committed. Returns a function that stops the watch. A failed poll is repeated.
  */
 export function watchCommits(
   version: () => Promise<number>,

@@ -12,9 +12,11 @@ import type { Row } from './schema.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const MAX_SHOWN = 50;
-/** Due deliveries of one account that are named at a time: its slow receivers must not hold up those of others. */
+/**
+ * Maximum number of due deliveries of one account in a call, so that its slow receivers do not delay those of others.
+ */
 const MAX_DUE_PER_ACCOUNT = 8;
-/** Deliveries kept of one webhook; of more, those made first are forgotten, delivered or not. */
+/** Maximum number of stored deliveries of a webhook; the oldest are deleted beyond it, delivered or not. */
 const MAX_KEPT = 10_000;
 
 /** Webhooks and deliveries. */
@@ -75,7 +77,8 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
     if ((await queries.first(any)) === undefined) return [];
     const box = await secrets.box();
-    // A few of each webhook by its own index: what else waits there, however much it is, is not looked at.
+    // Reads only a few deliveries of each webhook by an index, so that the cost does not depend on how many are
+    // waiting.
     const placed = kysely
       .selectFrom('webhooks')
       .innerJoin('deliveries', (join) =>
@@ -194,9 +197,9 @@ const ADD_DELIVERY = statement(
 
 /**
  * Writes a delivery of the event for each webhook of the service's owner, due at once, inside the transaction of the
- * transition or incident that it reports: none is lost, and none is made twice
- * (docs/adr/0016-deliveries-are-written-beside-their-change.md). A service whose owner has no webhook costs one look into
- * an index.
+ * transition or incident that it reports: none is lost or created twice
+ * (docs/adr/0016-deliveries-are-written-beside-their-change.md). For a service whose owner has no webhook, this costs
+ * one index lookup.
  */
 export async function deliverEvent(
   { queries }: RegistryStore,

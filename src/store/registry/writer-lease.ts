@@ -1,6 +1,6 @@
 /**
  * Only one process is the monitor of a data directory: it holds a lease that it renews every second. Processes of one
- * machine are told apart over reused process ids and containers, and a holder that no longer answers is ended.
+ * machine are distinguished even across reused process IDs and containers, and a holder that hangs is killed.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -16,62 +16,74 @@ import { RegistryError } from './registry-error.ts';
 const RENEW_MS = 1_000;
 
 /**
- * A lease that was renewed within this time is fresh, milliseconds. With the renewal before, the pause between two
- * requests and the start as the monitor, the end of a monitor costs less than 5 s of evaluation.
+ * A lease that was renewed within this time is fresh, milliseconds. Including the renewal interval, the pause between
+ * two requests and the start as the monitor, evaluation is interrupted for less than 5 s when a monitor ends.
  */
 export const FRESH_MS = 4_000;
 
-/** Who wants the lease. */
+/** Options of a process that requests the lease. */
 export interface LeaseOptions {
-  /** Of the registry through which this process will write: once it lost the lease, those writes are refused. */
+  /**
+   * The lease store of the registry to which this process will write. Once the lease is lost, these writes are refused.
+   */
   readonly store: LeaseStore;
-  /** Where the registry is, for messages: the data directory, or the database. */
+  /** Location of the registry for messages: the data directory or the database. */
   readonly place: string;
   readonly clock: Clock;
   /**
-   * Called once, when another process has become the monitor, or when no renewal went through for 4 s: stop at once.
+   * Called once, when another process has become the monitor, or when no renewal has succeeded for 4 s. The process
+   * must stop at once.
    */
   readonly onLost: (reason: Error) => void;
   /** Default: this process. */
   readonly self?: LeaseProcess;
-  /** Of a process that asks again and again; without it the lease's age goes by the time that stands in it. */
+  /**
+   * The observations of a process that requests the lease repeatedly. Without it, the age of the lease is computed from
+   * the time in it.
+   */
   readonly sight?: LeaseSight;
-  /** Called when a former monitor was ended; absent: not reported. */
+  /** Called when a former monitor was killed; absent: not reported. */
   readonly log?: Pick<Log, 'warn'>;
 }
 
-/** A process as the lease knows it. */
+/** A process as identified in the lease. */
 export interface LeaseProcess {
   readonly pid: number;
   readonly host: string;
-  /** Whether a process of that id runs on this host. */
+  /** Whether a process with that ID runs on this host. */
   readonly isAlive: (pid: number) => boolean;
-  /** What tells it from every other process; absent: nothing does. */
+  /** Identity that distinguishes the process from all others; absent: not available. */
   readonly identity?: string | null;
-  /** What tells a process of this host from every other; absent or null: nothing does. */
+  /** The identity of a process of this host; absent or null: not available. */
   readonly identityOf?: (pid: number) => string | null;
-  /** Ends the process with that identity; rejects where it cannot. Absent: none is ended. */
+  /** Kills the process with that identity; rejects if it cannot. Absent: no process is killed. */
   readonly end?: (pid: number, identity: string) => Promise<void>;
 }
 
-/** What a process has seen of the lease: how old it is goes by its own monotonic clock, whatever clocks are set to. */
+/**
+ * The observations of the lease by a process. They measure its age by the process's own monotonic clock, independently
+ * of wall clocks.
+ */
 export type LeaseSight = ReturnType<typeof createLeaseSight>;
 
-/** Makes the sight of a process that has not looked yet. */
+/** Creates the observations of a process that has not read the lease yet. */
 export function createLeaseSight(clock: Clock) {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
   let firstSeenMs = clock.monotonic();
   return {
-    /** Milliseconds for which it has watched the lease as it is, without what clocks say of the time before the first look. */
+    /**
+     * Milliseconds for which the process has observed the lease unchanged, not counting time before the first
+     * observation.
+     */
     watchedMs: (): number => clock.monotonic() - firstSeenMs,
-    /** Milliseconds for which the lease has stood as it is; null: it was never looked at before. */
+    /** Milliseconds for which the lease has been unchanged; null: this is the first observation. */
     look(state: LeaseState): number | null {
       const { fence } = state;
       const renewedAt = seenAt(state);
       const nowMs = clock.monotonic();
       if (known?.fence === fence && known.renewedAt === renewedAt) return nowMs - known.sinceMs;
       const isFirst = known === null;
-      // At the first look it may be a little old already, and may be taken that much sooner.
+      // At the first observation the lease may already have some age, so it may be taken that much sooner.
       const ageMs = isFirst ? Math.max(0, clock.now() - renewedAt) : 0;
       known = { fence, renewedAt, sinceMs: nowMs - ageMs };
       firstSeenMs = nowMs;
@@ -81,12 +93,13 @@ export function createLeaseSight(clock: Clock) {
 }
 
 /**
- * Takes the lease of a data directory and keeps it. Rejects with `lease_held`, naming the other's process and host.
- * A holder that is known to be dead, or was not heard of for 4 s, is replaced. Where its process id is our own (two
- * lives of one container), only time can tell: then this waits until the lease is old, or renewed.
+ * Takes the lease of a data directory and renews it. Rejects with `lease_held`, naming process and host of the holder.
+ * A holder that is known to be dead, or has not renewed the lease for 4 s, is replaced. If the holder has the process
+ * ID of this process, as after the restart of a container, this waits until the lease expires or is renewed.
  *
- * A holder that hangs on this machine is ended first: stopped inside a transaction it would keep SQLite's lock indefinitely.
- * It must be the very process that took the lease, and this one must have watched the lease for 4 s by its own clock.
+ * A holder that hangs on this machine is killed first, because a process that is suspended inside a transaction would
+ * hold SQLite's lock indefinitely. It must be the process that took the lease, and this process must have observed the
+ * lease for 4 s by its own clock.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
   const { store, place, clock, sight, self = thisProcess() } = options;
@@ -106,7 +119,7 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
     const { fence: replacing, renewedAt } = state;
     const claim = { pid, host, process: identity, replacing, renewedAt, now: clock.now() };
     const fence = await store.takeLease(claim).catch((error: unknown) => {
-      // No other process can take it either; stored data can be served, and services can be checked.
+      // No other process can take the lease either. Stored data can be served, and services can be checked.
       if (refusalOf(error)?.code === 'storage_full') return store.claimLease(claim);
       throw error;
     });
@@ -115,8 +128,8 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
 }
 
 /**
- * Whether a lease may be taken: `free`, `held` by a living process, or `unclear`, because the holder may be our former
- * self. `seenForMs` is what a {@link LeaseSight} says.
+ * Whether a lease may be taken: `free`, `held` by a live process, or `unclear`, because the holder may be an earlier
+ * run with the same process ID. `seenForMs` is the age by {@link LeaseSight}.
  */
 export function judgeLease(
   state: LeaseState,
@@ -126,7 +139,7 @@ export function judgeLease(
 ): 'free' | 'held' | 'unclear' {
   const { holder } = state;
   if (holder === null) return 'free';
-  // A lease from the future is as old as one from the past: some clock was set.
+  // A time in the future counts like one in the past, since it shows that a clock was set.
   if ((seenForMs ?? Math.abs(now - seenAt(state))) > FRESH_MS) return 'free';
   if (!isHere(holder, self)) return 'held';
   if (holder.pid === self.pid) return 'unclear';
@@ -134,8 +147,8 @@ export function judgeLease(
 }
 
 /**
- * Whether process ids of the holder mean anything here. Machines and containers may share a host name; the boot and the
- * namespace of process ids, which an identity begins with, tell them apart.
+ * Whether the holder's process ID is valid on this machine. Machines and containers may share a host name; the boot ID
+ * and the namespace of process IDs, with which an identity begins, distinguish them.
  */
 function isHere({ host, process = null }: LeaseHolder, self: LeaseProcess): boolean {
   if (host !== self.host) return false;
@@ -145,7 +158,7 @@ function isHere({ host, process = null }: LeaseHolder, self: LeaseProcess): bool
   return placeOf(process) === placeOf(identity);
 }
 
-/** Whether the holder of a lease that may be taken is a process of this machine that still runs. */
+/** Whether the holder of an expired lease is a process of this machine that still runs. */
 function hangs({ holder }: LeaseState, self: LeaseProcess): boolean {
   if (holder === null || !isHere(holder, self) || holder.pid === self.pid) return false;
   const { pid, process: identity = null } = holder;
@@ -163,7 +176,7 @@ async function endHolder(
     await end(pid, identity ?? '');
     log?.warn({ pid, registry: place }, 'the former monitor hangs and was ended, so that it holds no lock');
   } catch (error) {
-    // Where it holds no lock, this one becomes the monitor all the same.
+    // If the holder holds no lock, this process can become the monitor anyway.
     const problem = messageOf(error);
     log?.warn(
       { pid, registry: place, problem },
@@ -172,9 +185,9 @@ async function endHolder(
   }
 }
 
-/** Waits until the lease can no longer be fresh; true: a process renewed or took it meanwhile. */
+/** Waits until the lease must have expired; true: a process renewed or took it meanwhile. */
 async function wasRenewed(store: LeaseStore, before: LeaseState, clock: Clock): Promise<boolean> {
-  // The clock's timers let a process end that has nothing else to do; this one is still starting.
+  // Timers of `Clock` do not keep a process alive, and this process is still starting.
   const awake = setInterval(() => {}, FRESH_MS);
   await new Promise<void>((resolve) => {
     clock.after(FRESH_MS, resolve);
@@ -184,7 +197,7 @@ async function wasRenewed(store: LeaseStore, before: LeaseState, clock: Clock): 
   return after.fence !== before.fence || seenAt(after) !== seenAt(before);
 }
 
-/** When the holder was last heard of, epoch milliseconds of its clock. */
+/** Time of the holder's last renewal or mark, epoch milliseconds of its clock. */
 function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
   return Math.max(renewedAt, markedAt);
 }
@@ -192,7 +205,7 @@ function seenAt({ renewedAt, markedAt = 0 }: LeaseState): number {
 /** A lease that is held. */
 export type WriterLease = ReturnType<typeof keepLease>;
 
-/** `askedAt`: when the lease was asked for, by the monotonic clock. */
+/** `askedAt`: time of the request, monotonic milliseconds. */
 function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedAt: number) {
   let renewedAt = askedAt;
   let over = false;
@@ -202,11 +215,12 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
     cancel();
     onLost(error);
   };
-  /** A renewal waits for another process's lock. */
+  /** True: a renewal is waiting for the lock of another process. */
   let renewing = false;
-  /** Runs `step`; the lease was ours when it was asked for. */
+  /** Runs `step`. If it succeeds, this process held the lease when the step began. */
   const prove = async (step: () => Promise<void>): Promise<void> => {
-    // Not when the answer comes: this process may have slept in between, and have a successor by then.
+    // The time of the request counts, not that of the response, since the process may have been suspended in between
+    // and replaced.
     const askedAt = clock.monotonic();
     await step();
     renewedAt = Math.max(renewedAt, askedAt);
@@ -217,7 +231,8 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
     try {
       await prove(() => store.renewLease(fence, clock.now()));
     } catch (error) {
-      // Where a disk takes no writes, no other process can take the lease: it is ours as long as the row says so.
+      // While the disk refuses writes, no other process can take the lease. This process holds it as long as the row
+      // says so.
       if (refusalOf(error) === null) throw error;
       await mark();
     } finally {
@@ -226,16 +241,16 @@ function keepLease({ store, clock, onLost }: LeaseOptions, fence: number, askedA
   };
   const cancel = clock.every(RENEW_MS, () => {
     (renewing ? mark() : renew()).catch((error: Error & { code?: string }) => {
-      // A thread that is slow for a moment is no reason to stop; a lease that cannot be kept is.
+      // A slow thread is not a reason to stop, but an expired lease is.
       if (error.code === 'lease_lost' || clock.monotonic() - renewedAt >= FRESH_MS) lose(error);
     });
   });
   return {
-    /** Grows with every holder of this data directory. */
+    /** Increases with every holder of this data directory. */
     fence,
     /** Whether it was renewed recently, so that no other process can have taken it; false after a sleep of this process. */
     isFresh: (): boolean => !over && clock.monotonic() - renewedAt < FRESH_MS,
-    /** Gives the lease back; the next process then starts without waiting. */
+    /** Releases the lease, so that the next process starts without waiting. */
     async release(): Promise<void> {
       if (over) return;
       over = true;
@@ -258,14 +273,14 @@ function thisProcess(): LeaseProcess {
   return { pid, host: hostname(), isAlive: isRunning, identity, identityOf, end: endProcess };
 }
 
-/** An end by SIGKILL takes milliseconds, unless the process waits for a device. */
+/** A process ends within milliseconds of SIGKILL, unless it waits for a device. */
 const END_TIMEOUT_MS = 2_000;
 const LOOK_MS = 10;
 
 /**
- * What no two processes have in common: the machine's boot, the namespace of process ids, the id, and when the process
- * started, in ticks since the boot. Null where the system does not tell (it is read from Linux' /proc), or where there is
- * no such process.
+ * The unique identity of a process: the machine's boot ID, the namespace of process IDs, the process ID, and its start
+ * time in ticks since the boot. It is read from Linux' /proc. Null: the system does not have /proc, or there is no such
+ * process.
  */
 export function identityOf(pid: number): string | null {
   const stat = statOf(pid);
@@ -278,20 +293,20 @@ export function identityOf(pid: number): string | null {
   }
 }
 
-/** Whether a process of that id runs on this machine; one that has ended and waits for its parent does not. */
+/** Whether a process with that ID runs on this machine. A zombie does not count. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, under another user.
+    // EPERM: the process runs as another user.
     if (errorCodeOf(error) === 'ESRCH') return false;
   }
   return !['Z', 'X'].includes(statOf(pid)?.state ?? '');
 }
 
 /**
- * Ends the process with this identity by SIGKILL, and waits until it has ended. Rejects where that is not allowed, or
- * takes over 2 s; where another process has the id by now, there is nothing to do.
+ * Kills the process with this identity by SIGKILL and waits until it has ended. Rejects if that is not permitted or
+ * takes over 2 s. Does nothing if another process has the ID by now.
  */
 export async function endProcess(pid: number, identity: string): Promise<void> {
   if (identityOf(pid) !== identity) return;
@@ -306,7 +321,7 @@ export async function endProcess(pid: number, identity: string): Promise<void> {
 function statOf(pid: number): { readonly state: string; readonly startedAt: string } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in brackets, may hold anything.
+    // The name, in parentheses, may contain any characters.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const [state, startedAt] = [fields[0], fields[19]];
     return state === undefined || startedAt === undefined ? null : { state, startedAt };

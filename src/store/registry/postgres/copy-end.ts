@@ -11,19 +11,19 @@ import { createPostgresQueries, WRITE_LOCK } from './postgres-store.ts';
 const COLUMNS = statement<{ readonly name: string }>(
   'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?',
 );
-/** Tables whose rows are numbered by a sequence. */
+/** Tables whose IDs come from a sequence. */
 const NUMBERED = statement<{ readonly name: string; readonly sequence: string }>(
   `SELECT table_name AS name, pg_get_serial_sequence(quote_ident(table_name), column_name) AS sequence
    FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'`,
 );
 const SET_NUMBER = statement('SELECT setval(CAST(? AS text)::regclass, ?)');
 
-/** Opens a registry to read one state of it. Throws where there is none, or one of another version. */
+/** Opens a registry for reading one snapshot. Throws if there is none, or if its version differs. */
 export async function openPostgresSource(url: string): Promise<CopyEnd> {
   return await openEnd(url, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 }
 
-/** Opens or makes a registry to write it, as the only writer. */
+/** Opens or creates a registry for writing, as the only writer. */
 export async function openPostgresTarget(url: string): Promise<CopyEnd> {
   await openPostgresDatabase(url);
   return await openEnd(url, `BEGIN; ${WRITE_LOCK}`);

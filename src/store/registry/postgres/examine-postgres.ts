@@ -1,4 +1,4 @@
-/** A look at PostgreSQL for `upbeat doctor`, and what `doctor --setup` makes in it. */
+/** Examines PostgreSQL for `upbeat doctor`, and sets it up for `doctor --setup`. */
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
 import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../domain/postgres-address.ts';
@@ -9,7 +9,7 @@ import { findPrimary } from './postgres-servers.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 export interface PostgresFinding {
-  /** What was looked at; empty: the server as a whole. */
+  /** The examined part; empty: the server as a whole. */
   readonly what: string;
   readonly found: string;
   readonly advice: string | null;
@@ -17,14 +17,14 @@ export interface PostgresFinding {
 
 /** A step of the set-up. */
 export interface SetUpStep extends PostgresFinding {
-  /** True: it was made just now. */
+  /** True: it was created just now. */
   readonly made: boolean;
 }
 
 /** The database that every server has. */
 const MAINTENANCE_DATABASE = 'postgres';
 
-/** Connections of one process (docs/cluster.md). */
+/** Number of connections of one process (docs/cluster.md). */
 const CONNECTIONS = 5;
 
 const LOOK = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
@@ -84,7 +84,7 @@ function adviseOn({ standby, readonly, fsync, commit }: Look): string | null {
   return loose === null ? null : `set ${loose} = on: a power cut loses what was confirmed to clients`;
 }
 
-/** What a fail-over loses, by the settings of the primary (PostgreSQL, 27.2.8). */
+/** What a failover loses, by the settings of the primary (PostgreSQL, 27.2.8). */
 function describeFailOver({ names, commit }: Look, servers: number): string {
   const several = servers === 1 ? 'one server is named' : `the primary of ${servers} servers is used`;
   const isSynchronous = names !== '' && ['on', 'remote_write', 'remote_apply'].includes(commit);
@@ -98,7 +98,7 @@ function describeConnections({ most, used }: Look): PostgresFinding {
   return { what: 'connections', found: `${used} of ${most} are in use`, advice };
 }
 
-/** Makes the database and the tables, where they are missing; changes nothing that is there. */
+/** Creates the database and the tables if they are missing. Never changes existing ones. */
 export async function setUpPostgres(url: string): Promise<SetUpStep[]> {
   const address = addressOf(url);
   const where = describePostgres(address);
@@ -117,7 +117,7 @@ export async function setUpPostgres(url: string): Promise<SetUpStep[]> {
   return steps;
 }
 
-/** True: it was made; false: it is there. */
+/** True: it was created; false: it exists. */
 async function makeDatabase(url: string, address: PostgresAddress): Promise<boolean> {
   try {
     await withClient(url, async () => {});

@@ -1,4 +1,7 @@
-/** Opens the registry of a PostgreSQL database: brings its tables up to date, refuses what cannot be trusted. */
+/**
+ * Opens the registry in a PostgreSQL database: migrates its tables, and refuses a database of another program or a
+ * newer version.
+ */
 import pg from 'pg';
 import {
   describePostgres,
@@ -16,10 +19,10 @@ import { connectionSettings } from './postgres-store.ts';
 /** PostgreSQL 13, as `server_version_num` says it. */
 const MIN_VERSION = 130_000;
 
-/** The steps of the tables. */
+/** The migrations of the tables. */
 export const POSTGRES_STEPS = createMigrationSteps(new URL('./migrations/', import.meta.url));
 
-/** Where `url` leads. Throws `registry_unusable` where it is no URL of a database. */
+/** Parses `url`. Throws `registry_unusable` if it is not the URL of a database. */
 export function addressOf(url: string): PostgresAddress {
   const address = readPostgresAddress(url);
   if (address === null)
@@ -31,8 +34,8 @@ export function addressOf(url: string): PostgresAddress {
 }
 
 /**
- * Brings the tables up to date, or makes them. Resolves with what builds queries in the dialect of PostgreSQL, and runs
- * none. Throws a RegistryError with a code of RegistryFaultCode.
+ * Creates or migrates the tables. Resolves with a query builder for PostgreSQL, which does not run queries. Throws a
+ * RegistryError with a code of RegistryFaultCode.
  */
 export async function openPostgresDatabase(url: string): Promise<Kysely<RegistrySchema>> {
   const target = addressOf(url);
@@ -40,9 +43,9 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
   try {
     const primary = await findPrimary(url, target);
     await primary.end();
-    // The migrator needs a pool; what is done once takes its time.
+    // The migrator needs a pool. It runs once, so its speed does not matter.
     pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1 });
-    // A connection that is lost fails its query.
+    // The query of a lost connection fails, so the event needs no handling.
     pool.on('error', () => {});
     await checkServer(pool, target);
     const done = await executedMigrations(pool, target);
@@ -57,7 +60,7 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
   }
 }
 
-/** What only builds queries has no connections. */
+/** A query builder has no connections. */
 async function refusePool(): Promise<never> {
   throw new Error('queries of the registry run over its link');
 }

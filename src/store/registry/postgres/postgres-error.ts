@@ -1,9 +1,9 @@
-/** Errors of PostgreSQL: each says what is wrong and what to do about it. The password is never part of a text. */
+/** Errors of PostgreSQL, each with a description of the problem and its remedy. Messages never contain the password. */
 import { describePostgres, type PostgresAddress } from '../../../domain/postgres-address.ts';
 import { errorCodeOf, toError } from '../../../error.ts';
 import { RegistryError } from '../registry-error.ts';
 
-/** Errors of Node.js for a server that cannot be reached. */
+/** Error codes of Node.js for a server that cannot be reached. */
 const NETWORK_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -15,17 +15,17 @@ const NETWORK_ERRORS = new Set([
   'EPIPE',
   'ENOENT',
 ]);
-/** What the driver itself says of a connection that is lost. */
+/** Messages of the driver for a lost connection. */
 const LOST =
   /^(Connection terminated|timeout e|Query read timeout|Client (has|was)|it does not answer|it is a standby now)/;
 
-/** What Node.js says of a certificate that it does not trust, in `code`, beside those that begin with `ERR_TLS_`. */
+/** Error codes of Node.js for an untrusted certificate, besides those that begin with `ERR_TLS_`. */
 const CERTIFICATE_ERRORS =
   /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_CERT|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_PURPOSE)/;
-/** What the driver says of a server without TLS. */
+/** Message of the driver for a server without TLS. */
 const WITHOUT_TLS = 'The server does not support SSL connections';
 
-/** Whether a session was ended under a query, by the server or by what lies between; the server may be well. */
+/** Whether a session was ended during a query, by the server or by the network. The server itself may be available. */
 export function isSessionEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
@@ -35,8 +35,8 @@ export function isSessionEnd(error: unknown): boolean {
 }
 
 /**
- * Turns what the driver threw into an error that says what to do; errors of another kind pass unchanged. Codes are those
- * of PostgreSQL, Appendix A.
+ * Converts an error of the driver to one that says what to do; other errors are returned unchanged. Codes are those of
+ * PostgreSQL, Appendix A.
  */
 export function explainPostgresError(thrown: unknown, target: PostgresAddress): Error {
   const error = toError(thrown);
@@ -101,7 +101,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
   }
 }
 
-/** Whether a user was refused what it may not do. */
+/** Whether the user lacks a privilege. */
 export function isMissingRight(error: unknown): boolean {
   if (!(error instanceof RegistryError)) return false;
   const { cause } = error;
@@ -109,8 +109,8 @@ export function isMissingRight(error: unknown): boolean {
 }
 
 /**
- * The same after the registry was opened: a server that no longer lets this process in, for its password or certificate,
- * is away like one that does not answer.
+ * The same after the registry was opened. A server that then refuses the password, or whose certificate is not trusted,
+ * counts as unavailable.
  */
 export function explainAtWork(thrown: unknown, target: PostgresAddress): Error {
   const error = explainPostgresError(thrown, target);
@@ -121,7 +121,7 @@ export function explainAtWork(thrown: unknown, target: PostgresAddress): Error {
 
 function isConnectionLost(error: Error, code: string): boolean {
   if (NETWORK_ERRORS.has(code) || code.startsWith('08') || LOST.test(error.message)) return true;
-  // A host with several addresses: each was tried.
+  // For a host with several addresses, each was tried.
   if (error instanceof AggregateError) return true;
   // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout, too_many_connections
   return ['57P01', '57P02', '57P03', '57P05', '53300'].includes(code);

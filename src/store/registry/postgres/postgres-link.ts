@@ -1,6 +1,7 @@
 /**
- * The connections of a process to PostgreSQL: one listens and watches the server, one writes, the others read. The one
- * that listens finds the server; what it finds out holds for all. While the server is away, everything is refused at once.
+ * The connections of a process to PostgreSQL: one listens and monitors the server, one writes, the others read. The
+ * listening connection finds the server for all of them. While the server is unavailable, all queries are refused at
+ * once.
  */
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
@@ -10,26 +11,29 @@ import { type Connection, connectTo, findPrimary, readPosition } from './postgre
 import { CHANNEL, type Runner, type WriteConnection } from './postgres-store.ts';
 import { createServerHistory } from './server-history.ts';
 
-/** Connections that read. */
+/** Number of reading connections. */
 const READERS = 3;
-/** Pause before a lost server is looked for again, milliseconds. */
+/** Pause between two attempts to find a lost server, milliseconds. */
 const RECONNECT_MS = 500;
 const PING_MS = 1_000;
-/** A server that answers no ping for this long is lost, with all connections to it, milliseconds. */
+/** A server without a response to pings for this time counts as lost, with all its connections, milliseconds. */
 const SILENCE_MS = 2_500;
-/** A write that takes longer has lost its connection, milliseconds. */
+/** Timeout of a write, after which its connection counts as lost, milliseconds. */
 const WRITE_TIMEOUT_MS = 10_000;
-/** A read of everything at start takes its time, milliseconds. */
+/** Timeout of a read, milliseconds; long, since a start reads all services. */
 const READ_TIMEOUT_MS = 60_000;
 
-/** What a link needs. */
+/** Options of a link. */
 export interface LinkOptions {
   readonly url: string;
   readonly address: PostgresAddress;
   readonly clock: Pick<Clock, 'monotonic' | 'every' | 'after'>;
-  /** Receives what other processes send with their commits, and null after a time in which nothing could be heard. */
+  /**
+   * Receives the notifications of other processes' commits, and null after an interruption in which notifications may
+   * have been lost.
+   */
   readonly onNotice: (notice: string | null) => void;
-  /** Called when the server, which may be another one now, lacks what it had confirmed. */
+  /** Called when the server, possibly a new primary, lacks commits that had been confirmed. */
   readonly onLostCommits: (reason: Error) => void;
 }
 
@@ -37,22 +41,22 @@ export interface LinkOptions {
 export interface PostgresLink {
   readonly readers: Runner;
   readonly writer: WriteConnection;
-  /** Whether every commit of other processes is heard at present. */
+  /** Whether notifications of all commits of other processes are received at present. */
   readonly isListening: boolean;
   /** Resolves when the server is reached. Rejects with the driver's error. */
   open(): Promise<void>;
-  /** The server confirmed a commit when its log was this long, bytes. */
+  /** Records that the server confirmed a commit at this position of its log, bytes. */
   noteCommit(position: number): void;
   close(): Promise<void>;
 }
 
-/** Makes the link, at first not open. */
+/** Creates the link, which is not open yet. */
 export function createPostgresLink(options: LinkOptions): PostgresLink {
   const { url, address, clock, onNotice, onLostCommits } = options;
   const history = createServerHistory(address);
   let listener: Connection | null = null;
   let opening: Promise<void> | null = null;
-  /** Why the server was not reached the last time; null: it was. */
+  /** Why the last attempt to reach the server failed; null: it succeeded. */
   let problem: unknown = null;
   let serverUrl = url;
   let isClosed = false;
@@ -110,7 +114,9 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     return opening;
   };
 
-  /** Not only for the next query: what others commit must be heard. */
+  /**
+   * The connection is restored at once, and not by the next query, because commits of other processes must be received.
+   */
   const retryLater = (): void => {
     if (!isClosed) cancelRetry = clock.after(RECONNECT_MS, () => void open().catch(() => {}));
   };
@@ -125,17 +131,17 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       problem = reason;
       dropAll();
     }
-    // At once: an administrator may have ended this session alone.
+    // The search starts at once, since an administrator may have ended only this session.
     if (!isClosed) open().catch(() => {});
   };
 
-  /** Asks the server for a sign of life, every second; a network that drops packets tells of no end. */
+  /** Pings the server every second, because a network that drops packets does not report the end of a connection. */
   const watch = (watched: Connection): (() => void) => {
     let askedAtMs: number | null = null;
     let lastTickMs = clock.monotonic();
     return clock.every(PING_MS, () => {
       const nowMs = clock.monotonic();
-      // While this thread itself was busy, it could not have read an answer.
+      // A response may be unread because this thread was busy.
       const ownDelayMs = nowMs - lastTickMs - PING_MS;
       lastTickMs = nowMs;
       if (askedAtMs !== null) {
@@ -155,7 +161,9 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     });
   };
 
-  /** Waits for the first search, or for one that begins because a session was ended; then everything is refused. */
+  /**
+   * Waits for the first search, or for one after a session was ended. In all other cases, queries are refused at once.
+   */
   const reach = async (): Promise<void> => {
     if (isClosed) throw new Error('Connection terminated');
     if (listener !== null) return;
@@ -163,7 +171,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     await open();
   };
 
-  /** A connection that reads and has the fewest queries in flight. */
+  /** The reading connection with the fewest queries in flight. */
   const chooseReader = async (): Promise<Slot> => {
     const byLoad = [...reading].sort((a, b) => a.inFlight - b.inFlight);
     const idle = byLoad.find((slot) => slot.client !== null && slot.inFlight === 0);
@@ -175,7 +183,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       await unconnected.open();
       return unconnected;
     } catch (error) {
-      // The server may have no more connections to give.
+      // The server may have reached its limit of connections.
       if (connected === undefined) throw error;
       return connected;
     }
@@ -200,7 +208,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
           try {
             return await slot.run((client) => client.query(query));
           } catch (error) {
-            // A session that was ended just now; a read may be repeated.
+            // The session was just ended; a read can be repeated.
             if (attempt > 1 || problem !== null || !isSessionEnd(error)) throw error;
           }
         }
@@ -224,15 +232,15 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
   };
 }
 
-/** A place for one connection, which is made when it is needed. */
+/** A slot for one connection, which is opened on demand. */
 interface Slot {
-  /** Null: it is lost, or was never made. */
+  /** Null: the connection is lost or was never opened. */
   readonly client: pg.Client | null;
-  /** Queries without an answer. */
+  /** Number of queries in flight. */
   readonly inFlight: number;
   open(): Promise<pg.Client>;
   run<T>(work: (client: pg.Client) => Promise<T>): Promise<T>;
-  /** Ends it without the server. */
+  /** Closes the connection without waiting for the server. */
   drop(): void;
   end(): Promise<void>;
 }
@@ -240,7 +248,7 @@ interface Slot {
 function createSlot(connect: () => Promise<Connection>): Slot {
   let current: Connection | null = null;
   let opening: Promise<pg.Client> | null = null;
-  /** Grows when a connection is dropped: one that is being made then is of no use. */
+  /** Increases when a connection is dropped, so that one that is still being opened is discarded. */
   let generation = 0;
   let inFlight = 0;
 

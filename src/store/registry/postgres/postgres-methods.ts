@@ -14,12 +14,12 @@ import { explainAtWork, explainPostgresError, isMissingRight } from './postgres-
 import { createPostgresLink } from './postgres-link.ts';
 import { createReadStore, createWriteStore } from './postgres-store.ts';
 
-/** Longest work of one transaction, milliseconds: other processes wait for it. */
+/** Maximum duration of the work in one transaction, milliseconds, since other processes wait for it. */
 const MAX_GROUP_MS = 20;
 
 /**
- * Opens the registry at `url`; throws what `openPostgresDatabase` throws. `onLostCommits` is called where the server lacks
- * what it had confirmed; by default the thread then ends.
+ * Opens the registry at `url`; throws as `openPostgresDatabase`. `onLostCommits` is called if the server lacks
+ * confirmed commits; by default the thread then ends.
  */
 export async function openPostgresMethods(
   url: string,
@@ -30,7 +30,7 @@ export async function openPostgresMethods(
   makeDirectory(dataDir);
   const kysely = await openPostgresDatabase(url);
   const self = randomUUID();
-  /** Grows with each commit that may concern this process; the second one with those of other processes alone. */
+  /** Counters of commits that may concern this process; the second one counts only those of other processes. */
   let commitsSeen = 0;
   let foreignCommits = 0;
   const link = createPostgresLink({
@@ -50,7 +50,8 @@ export async function openPostgresMethods(
     onCommitted: link.noteCommit,
     notice: self,
   });
-  // The file with signs of life is for a disk that refuses writes. An unavailable server refuses every process.
+  // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses
+  // all processes.
   const lease = createHeldLease(reader, null);
   const secrets = createSecrets(reader, dataDir, secretKey);
   const commits = createGroupCommit({
@@ -77,12 +78,12 @@ export async function openPostgresMethods(
     read: (work) => explained(() => work(reader)),
     write: (work) => explained(() => commits.write(() => work(writer.store))),
   });
-  /** The end of the feed of changes as it was last read, and the commits until then. */
+  /** The end of the feed of changes at the last read, and the number of commits until then. */
   let feedEnd = { seq: -1, commitsSeen: -1 };
   return {
     ...methods,
 
-    /** Another number if another connection has committed since the last call. */
+    /** Returns a different number if another connection has committed since the last call. */
     commitVersion: async () => foreignCommits,
     /** The feed is polled many times a second. Without a commit there is nothing new in it. */
     async changesAfter(seq) {
@@ -92,7 +93,10 @@ export async function openPostgresMethods(
       if (changes.length === 0) feedEnd = { seq, commitsSeen: seen };
       return changes;
     },
-    /** No other process can take the lease through a server that is away; where one did elsewhere, the fence tells. */
+    /**
+     * No other process can take the lease through an unavailable server. If one took it on another server, the fence
+     * shows it.
+     */
     async markLease(fence, now) {
       try {
         await methods.markLease(fence, now);
@@ -101,7 +105,7 @@ export async function openPostgresMethods(
       }
     },
 
-    /** A node that only makes checks has no right to write: it is enough that it can read again. */
+    /** A node that only makes checks may not write, so a successful read is enough. */
     async tryWriting() {
       try {
         await methods.tryWriting();
@@ -111,7 +115,7 @@ export async function openPostgresMethods(
       }
     },
 
-    /** Commits what waits and ends the connections. */
+    /** Commits waiting writes and closes the connections. */
     async close() {
       await commits.idle();
       lease.close();
@@ -120,7 +124,7 @@ export async function openPostgresMethods(
   };
 }
 
-/** The state in memory is outdated: the thread ends with an error, and the program restarts. */
+/** The state in memory is outdated, so the thread ends with an error and the program restarts. */
 function endThread(reason: Error): void {
   setImmediate(() => {
     throw reason;

@@ -1,36 +1,38 @@
-/** Connections to the server that takes writes, of those that `storage.postgres.url` names. */
+/** Finds the server that accepts writes among those in `storage.postgres.url`, and connects to it. */
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
 import { connectionSettings } from './postgres-store.ts';
 
-/** A connection, and how it ends. */
+/** A connection, with two ways to close it. */
 export interface Connection {
   readonly client: pg.Client;
-  /** The server's own URL. */
+  /** URL of this server. */
   readonly url: string;
-  /** Ends it without the server, which may be silent; its queries reject. */
+  /** Closes the connection without waiting for the server. Its queries reject. */
   destroy(): void;
-  /** Says good-bye after the queries in flight, and waits for that at most {@link END_TIMEOUT_MS}. */
+  /** Terminates the session after the queries in flight, within at most {@link END_TIMEOUT_MS}. */
   end(): Promise<void>;
 }
 
-/** How far a server is in its write-ahead log. Positions are bytes from its beginning. */
+/** The position of a server in its write-ahead log. Positions are bytes from the beginning of the log. */
 export interface ServerPosition {
   readonly isStandby: boolean;
-  /** Grows when a standby becomes the primary. */
+  /** Increases when a standby becomes the primary. */
   readonly timeline: number;
-  /** Up to here the log is on the server's disk. */
+  /** The log is on the server's disk up to this position. */
   readonly position: number;
-  /** Up to here it had the log of the former primary; null: it was none of its standbys since its start. */
+  /**
+   * The server had the log of the former primary up to this position; null: it has not been a standby since its start.
+   */
   readonly takenOver: number | null;
 }
 
-/** How long the end of a connection waits for the server, milliseconds. */
+/** Maximum time that closing a connection waits for the server, milliseconds. */
 const END_TIMEOUT_MS = 1_000;
 
-/** The functions of PostgreSQL here may be called by any user, but not all of them on a standby. */
+/** Any user may call these functions of PostgreSQL, but some of them fail on a standby. */
 const POSITION = `SELECT pg_is_in_recovery() AS standby,
   CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_walfile_name(pg_current_wal_lsn()) END AS file,
   pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_flush_lsn() END, '0/0') AS position,
@@ -45,10 +47,10 @@ interface PositionRow {
 
 /** Connects to one server. Rejects with the driver's error. */
 export async function connectTo(url: string, settings: pg.ClientConfig = {}): Promise<Connection> {
-  // Our own socket, since the driver ends none without the server.
+  // The program opens the socket itself, since the driver cannot close a connection without the server.
   const socket = new Socket();
   const client = new pg.Client({ ...connectionSettings(url), ...settings, stream: () => socket });
-  // What ends the connection also fails its queries.
+  // An error of the connection also rejects its queries.
   client.on('error', () => {});
   const destroy = () => void socket.destroy();
   try {
@@ -69,16 +71,19 @@ export async function connectTo(url: string, settings: pg.ClientConfig = {}): Pr
   };
 }
 
-/** How to look for the primary. */
+/** Options of the search for the primary. */
 export interface PrimarySearch {
   readonly settings?: pg.ClientConfig;
-  /** A primary of an older timeline was replaced by another server since, and is of no use. Default 0: any. */
+  /**
+   * Minimum timeline. A primary with an older timeline has been replaced by another server and is ignored. Default 0:
+   * any.
+   */
   readonly minTimeline?: number;
 }
 
 /**
- * Connects to the one server, or to the first that answers as the primary. Rejects with the driver's error; where only
- * standbys and former primaries answer, its code is that of a read-only transaction.
+ * Connects to the one server, or to the first that answers as the primary. Rejects with the driver's error; if only
+ * standbys and former primaries respond, its code is that of a read-only transaction.
  */
 export async function findPrimary(
   url: string,
@@ -113,7 +118,7 @@ export async function findPrimary(
   }
 }
 
-/** Reads how far a server is. */
+/** Reads the log position of a server. */
 export async function readPosition(client: pg.Client): Promise<ServerPosition> {
   const { rows } = await client.query<PositionRow>(POSITION);
   const { standby = false, file = null, position = null, replayed = null } = rows[0] ?? {};
@@ -133,7 +138,7 @@ function refuse(message: string): Error {
   return Object.assign(new Error(message), { code: READ_ONLY });
 }
 
-/** What a server has said tells more than that another one does not answer. */
+/** An error that a server has returned is more informative than a timeout of another server. */
 function mostTelling(errors: readonly unknown[]): unknown {
   const isRefusal = (error: unknown) => errorCodeOf(error) === READ_ONLY;
   return errors.find((error) => error instanceof pg.DatabaseError) ?? errors.find(isRefusal) ?? errors[0];

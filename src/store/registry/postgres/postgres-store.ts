@@ -1,6 +1,6 @@
 /**
- * Queries and transactions over PostgreSQL: a pool of connections that read, and one that writes. One transaction writes
- * at a time, over all processes: positions of feeds are then without gaps and in the order of the commits.
+ * Queries and transactions over PostgreSQL: a pool of connections that read, and one that writes. Only one transaction
+ * of all processes writes at a time, so that positions of feeds have no gaps and follow the order of the commits.
  */
 import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
@@ -16,7 +16,7 @@ import {
 import type { RegistrySchema } from '../schema.ts';
 import { isSessionEnd } from './postgres-error.ts';
 
-/** What runs a query: a connection, or a pool of them. */
+/** Runs queries: a connection or a pool. */
 export interface Runner {
   query(query: pg.QueryConfig): Promise<pg.QueryResult>;
 }
@@ -24,13 +24,16 @@ export interface Runner {
 /** Maximum number of prepared statements of a connection; lists of varying length make new ones. */
 const MAX_PREPARED = 200;
 
-/** Items whose statements are sent without waiting: the last one must be answered before a write counts as lost. */
+/**
+ * Maximum number of items whose statements are sent without waiting, so that the last response arrives before the write
+ * times out.
+ */
 const SENT_TOGETHER = 500;
 
 const ESCAPE = '\u0010';
 const UNESCAPED: Readonly<Record<string, string>> = { D: ESCAPE, N: '\0' };
 
-/** Numbers are exact up to 2^53: times are milliseconds, ids and positions far below. */
+/** Numbers are exact up to 2^53. Times in milliseconds, IDs and positions are far below. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.INT8]: Number,
   [pg.types.builtins.NUMERIC]: Number,
@@ -41,7 +44,9 @@ const TYPES: pg.CustomTypesConfig = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),
 };
 
-/** The settings of every connection. `lock_timeout`: how long a transaction waits for the one of another process. */
+/**
+ * The settings of every connection. `lock_timeout`: maximum time that a transaction waits for that of another process.
+ */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
@@ -49,13 +54,13 @@ export function connectionSettings(url: string): pg.ClientConfig {
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
     lock_timeout: 5_000,
-    // A process that stops inside a transaction holds up the others no longer than this.
+    // A process that is suspended inside a transaction blocks the others no longer than this.
     idle_in_transaction_session_timeout: 5_000,
     types: TYPES,
   };
 }
 
-/** Makes {@link Queries} over what `runner` returns at the time. */
+/** Creates {@link Queries} over the current value of `runner`. */
 export function createPostgresQueries(runner: () => Runner): Queries {
   const prepared = new BoundedMap<string, pg.QueryConfig>(MAX_PREPARED);
   let made = 0;
@@ -65,7 +70,7 @@ export function createPostgresQueries(runner: () => Runner): Queries {
     if (config === undefined) {
       made += 1;
       const text = numberParameters(sql);
-      // A connection keeps what it has prepared until it ends: after the first ones, the rest is sent as it is.
+      // Prepared statements stay in a connection until it ends, so only the first ones are prepared.
       config = made <= MAX_PREPARED ? { name: `upbeat-${made}`, text } : { text };
       prepared.set(sql, config);
     }
@@ -91,7 +96,7 @@ export function createPostgresQueries(runner: () => Runner): Queries {
   };
 }
 
-/** A store that reads, on any connection. */
+/** Creates a store that reads on any connection. */
 export function createReadStore(kysely: Kysely<RegistrySchema>, readers: Runner): RegistryStore {
   return {
     kysely,
@@ -103,7 +108,7 @@ export function createReadStore(kysely: Kysely<RegistrySchema>, readers: Runner)
 
 /** The one connection that writes. */
 export interface WriteConnection {
-  /** The connection, made anew where it was lost. Rejects with the driver's error. */
+  /** The connection, reopened if it was lost. Rejects with the driver's error. */
   open(): Promise<pg.Client>;
   /** Null: it is lost, or was never made. */
   readonly client: pg.Client | null;
@@ -113,7 +118,7 @@ export interface WriteConnection {
 export interface WriteStoreOptions {
   readonly kysely: Kysely<RegistrySchema>;
   readonly connection: WriteConnection;
-  /** Receives how long the server's log was after a commit, bytes. */
+  /** Receives the position of the server's log after a commit, bytes. */
   readonly onCommitted: (position: number) => void;
   /** Sent with each commit to the other processes; they listen on {@link CHANNEL}. */
   readonly notice: string;
@@ -121,24 +126,24 @@ export interface WriteStoreOptions {
 
 /** The channel on which other processes are notified of each commit. */
 export const CHANNEL = 'upbeat';
-/** One lock for each schema: registries of one database do not wait for each other. `UPBT` in ASCII. */
+/** One lock for each schema, so that registries in one database do not wait for each other. `UPBT` in ASCII. */
 export const WRITE_LOCK = "SELECT pg_advisory_xact_lock(x'55504254'::int, hashtext(current_schema()))";
 
-/** How much of the write-ahead log is on the server's disk, bytes. */
+/** Position up to which the write-ahead log is on the server's disk, bytes. */
 const LOG_LENGTH = "SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') AS length";
 
-/** Makes the store that writes, and its transactions. */
+/** Creates the store that writes, and its transactions. */
 export function createWriteStore({ kysely, connection, onCommitted, notice }: WriteStoreOptions): {
   readonly store: RegistryStore;
   readonly transactions: Transactions;
 } {
-  /** The connection of the open transaction; null: none is open. */
+  /** The connection of the open transaction; null: there is none. */
   let writing: pg.Client | null = null;
   const current = (): pg.Client => {
     if (writing === null || writing !== connection.client) throw new Error('Connection terminated');
     return writing;
   };
-  /** For statements whose failure shows in the next one: the connection runs them in their order. */
+  /** For statements whose failure is reported by the next one, since a connection runs them in order. */
   const sendAhead = (text: string): void => {
     current()
       .query(text)
@@ -163,11 +168,11 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
         const client = await connection.open();
         writing = client;
         try {
-          // Sent together: where the beginning fails, its error comes first.
+          // Both are sent together; if BEGIN fails, its error comes first.
           const [, value] = await Promise.all([client.query(`BEGIN; ${WRITE_LOCK}`), first()]);
           return value;
         } catch (error) {
-          // A session that was ended since the last transaction; nothing was written in this one.
+          // The session was ended since the last transaction, and this one has written nothing.
           if (attempt > 1 || !isSessionEnd(error)) throw error;
         }
       }
@@ -177,7 +182,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
         `SELECT pg_notify('${CHANNEL}', '${notice}'); COMMIT; ${LOG_LENGTH}`,
       );
       writing = null;
-      // Of several statements, the driver returns a list.
+      // The driver returns a list for several statements.
       const [last] = [answer].flat().at(-1)?.rows ?? [];
       if (last !== undefined) onCommitted(last.length);
     },
@@ -196,7 +201,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
     kysely,
     queries: createPostgresQueries(current),
     nested,
-    /** Many at once: the connection sends them without waiting for answers. */
+    /** The connection sends many statements without waiting for responses. */
     async each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>) {
       const values: T[] = [];
       for (let at = 0; at < items.length; at += SENT_TOGETHER) {
@@ -212,10 +217,13 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
   return { store, transactions };
 }
 
-/** The statements of batches: their texts are the same for any number of lists. */
+/** Statements of batches, whose texts do not depend on the number of lists. */
 const COMPILED = new WeakMap<Batch<unknown>, ReturnType<typeof statement>>();
 
-/** A statement over all lists at once: `p1`, `p2` and so on are columns of arrays, and `n` counts their rows from 1. */
+/**
+ * Converts a statement to one over all lists at once. `p1`, `p2` and so on are columns of arrays, and `n` numbers their
+ * rows from 1.
+ */
 function compileBatch(batch: Batch<unknown>, lists: readonly Parameters[]) {
   let compiled = COMPILED.get(batch);
   if (compiled === undefined) {
@@ -243,7 +251,7 @@ function overRows(body: string, source: string): string {
   );
 }
 
-/** `?` as `$1`, `$2` and so on. */
+/** Replaces each `?` by `$1`, `$2` and so on. */
 function numberParameters(sql: string): string {
   let number = 0;
   return sql.replaceAll('?', () => {
@@ -252,7 +260,7 @@ function numberParameters(sql: string): string {
   });
 }
 
-/** PostgreSQL stores no NUL in a text: an escape of our own, which begins with DLE, stands for it and for DLE itself. */
+/** PostgreSQL cannot store NUL in a text. NUL, and DLE itself, are stored as escapes that begin with DLE. */
 function toValue(value: unknown): unknown {
   return typeof value === 'string' && (value.includes(ESCAPE) || value.includes('\0'))
     ? value.replaceAll(ESCAPE, `${ESCAPE}D`).replaceAll('\0', `${ESCAPE}N`)

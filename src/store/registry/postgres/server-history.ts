@@ -1,23 +1,26 @@
 /**
- * What this process knows of the server's write-ahead log: whether the server still has everything that was confirmed. A
- * standby that copies asynchronously may lack the newest commits when it is promoted, and so may a restored server.
+ * Tracks the server's write-ahead log to detect lost commits. An asynchronous standby may lack the newest confirmed
+ * commits when it is promoted, and so may a restored server.
  */
 import { describePostgres, type PostgresAddress } from '../../../domain/postgres-address.ts';
 import type { ServerPosition } from './postgres-servers.ts';
 
-/** The history of the servers that a process has met. */
+/** The history of the servers that a process has connected to. */
 export interface ServerHistory {
-  /** The timeline of the newest primary; 0: none was met yet. */
+  /** The timeline of the newest primary; 0: no connection has been made yet. */
   readonly timeline: number;
-  /** Takes the position of a server just connected to. Returns what it lacks, as an error; null: all is there. */
+  /**
+   * Records the position of a newly connected server. Returns an error that describes lost commits; null: none are
+   * lost.
+   */
   meet(position: ServerPosition): Error | null;
-  /** Takes the position of the same server, later. */
+  /** Records a later position of the same server. */
   note(position: ServerPosition): void;
-  /** The server confirmed a commit when its log was this long, bytes. */
+  /** Records that the server confirmed a commit at this position of its log, bytes. */
   noteCommit(position: number): void;
 }
 
-/** Makes the history of a process that has met no server yet. */
+/** Creates an empty history. */
 export function createServerHistory(address: PostgresAddress): ServerHistory {
   let timeline = 0;
   let confirmed = 0;

@@ -1,6 +1,6 @@
 /**
- * The judge's side of the shards: it sees to it that each shard of each region has its job, so that a Redis that was emptied
- * has all of them again within seconds.
+ * Maintains the shard jobs, for the judge: every shard of every region has a job. If Redis was emptied, all jobs are
+ * added again within seconds.
  */
 import { Queue } from 'bullmq';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
@@ -11,40 +11,46 @@ import { messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { connectQueues, jobIdOf, MIXED_SHARDS, type ShardData } from './shard-queue.ts';
 
-/** What the judge provides. */
-export interface KeepShardsOptions {
+/** Options of {@link maintainShards}. */
+export interface MaintainShardsOptions {
   readonly address: RedisAddress;
   /** The regions in which nodes check services. */
   readonly regions: () => readonly string[];
-  /** The writer lease: its fence makes generations grow from judge to judge. */
+  /** The writer lease. Its fence makes generations increase from judge to judge. */
   readonly lease: { readonly fence: number; isFresh(): boolean };
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The shards of a region by their state. */
+/** Numbers of shards of a region by state. */
 export interface ShardCounts {
-  /** A node checks them. */
+  /** Shards that a node checks. */
   readonly held: number;
-  /** No node checks them. */
+  /** Shards that no node checks. */
   readonly waiting: number;
 }
 
-/** What keeps the shards, until it is stopped. */
-export interface ShardKeeper {
-  /** As of the last look, by region; without a region before its first look. */
+/** The running maintenance of shard jobs. */
+export interface ShardMaintenance {
+  /** Counts of the last poll by region. A region is absent before its first poll. */
   counts(): ReadonlyMap<string, ShardCounts>;
   stop(): Promise<void>;
 }
 
 const PERIOD_MS = 2_000;
-/** A judge makes fewer generations than this. */
+/** Upper bound of the generations that one judge creates. */
 const GENERATIONS = 1_000_000;
 
 type ShardQueue = Queue<ShardData, void, 'shard'>;
 
-/** Starts to keep the shards. Nothing is written while the lease is not fresh. */
-export function keepShards({ address, regions, lease, clock, log }: KeepShardsOptions): ShardKeeper {
+/** Starts the maintenance. It writes nothing while the lease is not fresh. */
+export function maintainShards({
+  address,
+  regions,
+  lease,
+  clock,
+  log,
+}: MaintainShardsOptions): ShardMaintenance {
   const { client, reconnect, options } = connectQueues(address);
   const queues = new Map<string, ShardQueue>();
   const counts = new Map<string, ShardCounts>();
@@ -62,14 +68,14 @@ export function keepShards({ address, regions, lease, clock, log }: KeepShardsOp
     return queue;
   }
 
-  async function keep(region: string): Promise<void> {
+  async function maintain(region: string): Promise<void> {
     const queue = queueOf(region);
     const { active = 0, waiting = 0 } = await queue.getJobCounts('active', 'waiting');
     counts.set(region, { held: active, waiting });
     if (active + waiting >= SHARDS || stopped || !lease.isFresh()) return;
     const generation = lease.fence * GENERATIONS + generations;
     generations += 1;
-    // BullMQ ignores a job whose id it has, whatever its state.
+    // BullMQ ignores a job whose ID exists, in any state.
     await queue.addBulk(
       MIXED_SHARDS.map((shard) => ({
         name: 'shard',
@@ -82,7 +88,7 @@ export function keepShards({ address, regions, lease, clock, log }: KeepShardsOp
 
   const loop = createCoalescingLoop(async () => {
     try {
-      for (const region of new Set([...queues.keys(), ...regions()])) if (!stopped) await keep(region);
+      for (const region of new Set([...queues.keys(), ...regions()])) if (!stopped) await maintain(region);
       problem = null;
     } catch (error) {
       const message = messageOf(error);
@@ -90,13 +96,13 @@ export function keepShards({ address, regions, lease, clock, log }: KeepShardsOp
       problem = message;
     }
   });
-  const look = () => {
+  const poll = () => {
     reconnect();
     if (!loop.isRunning && client.status === 'ready') void loop.run();
   };
-  client.on('ready', look);
-  const cancel = clock.every(PERIOD_MS, look);
-  look();
+  client.on('ready', poll);
+  const cancel = clock.every(PERIOD_MS, poll);
+  poll();
 
   return {
     counts: () => counts,
