@@ -1,25 +1,25 @@
-/** What changes by owners and the operator have in common: the principal and the outcome. */
+/** The principal and the outcome of changes by owners and the operator. */
 import type { Refusal } from '../domain/refusal.ts';
 
 /**
- * Who acts. An owner acts on what the account has, within its limits. The operator acts for one account, or on what any
- * account has (`accountId` is null), and has no limits.
+ * Who makes a change. An owner changes what belongs to the account, within its limits. The operator changes what
+ * belongs to one account, or to any account (`accountId` is null), without limits.
  */
 export type Principal =
   | { readonly role: 'owner'; readonly accountId: number }
   | { readonly role: 'operator'; readonly accountId: number | null };
 
-/** A principal that makes something for an account. */
+/** A principal that creates something for an account. */
 export type AccountPrincipal = Principal & { readonly accountId: number };
 
-/** One reason why a change is refused. */
+/** A reason for refusing a change. */
 export interface FieldRefusal {
-  /** The member of the input that it concerns; null: none alone. */
+  /** The member of the input that the refusal concerns; null: the input as a whole. */
   readonly field: string | null;
   readonly refusal: Refusal;
 }
 
-/** A change that is refused, with at least one reason. */
+/** A refused change, with at least one reason. */
 export interface Refused {
   readonly ok: false;
   readonly refusals: readonly FieldRefusal[];
@@ -28,22 +28,25 @@ export interface Refused {
 /** The outcome of a change. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
 
-/** Whether the principal may change what the account `ownerId` owns; null: the catalogue, which only its file changes. */
+/**
+ * Whether the principal may change what the account `ownerId` owns; null: the catalogue, which can be changed only in
+ * its file.
+ */
 export function mayChange(principal: Principal, ownerId: number | null): boolean {
   return ownerId !== null && (principal.accountId === null || principal.accountId === ownerId);
 }
 
-/** A change that was made, or an input that may be made. */
+/** The outcome of a successful change or a valid input. */
 export function accept<T>(value: T): Outcome<T> {
   return { ok: true, value };
 }
 
-/** A refusal for one reason. */
+/** The outcome of a change that is refused for one reason. */
 export function refuse(refusal: Refusal, field: string | null = null): Refused {
   return { ok: false, refusals: [{ field, refusal }] };
 }
 
-/** Makes a change in the registry; what the registry refuses concerns `field`. Rejects with its other errors. */
+/** Makes a change in the registry. Refusals of the registry concern `field`. Rejects with its other errors. */
 export async function attempt<T>(change: () => Promise<T>, field: string | null = null): Promise<Outcome<T>> {
   try {
     return accept(await change());

@@ -1,4 +1,4 @@
-/** Domains that an owner claims and shows control of (decisions, Ownership). */
+/** Claims of domains, and proofs of control over them (decisions, Ownership). */
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
@@ -6,11 +6,11 @@ import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './
 import { readAll, readDomain, readKind } from './read-input.ts';
 import { claimPlace } from './services.ts';
 
-/** What changes of claims need. */
+/** The dependencies of changes of claims. */
 export interface DomainContext {
   readonly registry: OwnershipStore;
   readonly proofs: Pick<DomainProofs, 'check'>;
-  /** The addresses that a domain leads to now. */
+  /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;
 }
@@ -18,7 +18,7 @@ export interface DomainContext {
 /** The input of a claim. */
 export interface ClaimInput {
   readonly domain: string;
-  /** How the service is monitored once the domain is verified. */
+  /** The kind of check of the service after verification. */
   readonly kind: string;
 }
 
@@ -33,7 +33,7 @@ export async function addClaim(
   return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
 }
 
-/** Removes a claim; does nothing if there is none. */
+/** Removes a claim; does nothing if it does not exist. */
 export async function dropClaim(
   { registry }: DomainContext,
   { accountId }: AccountPrincipal,
@@ -55,8 +55,8 @@ export async function verifyClaim(
 }
 
 /**
- * Gives a domain to the account if it has shown control of it. Refused with `proof_missing`, `shared_address`,
- * `too_many_domains` or `too_many_registrations`.
+ * Assigns a domain to the account if it has proved control of the domain. Refused with `proof_missing`,
+ * `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
   context: DomainContext,
@@ -71,7 +71,7 @@ export async function verifyDomain(
   if (!place.ok) return place;
   const proven = await attempt(() => registry.proveDomain(accountId, domain, kind, now()), 'domain');
   if (!proven.ok) return proven;
-  // Again, since before there was no service that could have the addresses.
+  // The addresses are stored again, since there was no service to store them for before.
   const placed = await claimPlace(context, domain, kind);
   return placed.ok ? proven : placed;
 }

@@ -1,4 +1,4 @@
-/** API keys of an account: made, listed and revoked by its owner or the operator (decisions, Keys). */
+/** API keys of an account: its owner or the operator creates, lists and revokes them (decisions, Keys). */
 import { createApiKey } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
@@ -6,7 +6,7 @@ import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, type Principal, refuse } from './change.ts';
 import { readAll, readNameField } from './read-input.ts';
 
-/** What changes of keys need. */
+/** The dependencies of changes of keys. */
 export interface KeyContext {
   readonly registry: KeyStore & Pick<AccountStore, 'ensureAccount'>;
   readonly now: () => number;
@@ -19,13 +19,16 @@ export interface KeyInput {
   readonly expires: string;
 }
 
-/** Every key has a rate limit of its own. Without a bound, more keys would evade the limit (contract 8). */
+/**
+ * Maximum number of valid keys of an account. Each key has its own rate limit, which more keys would evade (contract
+ * 8).
+ */
 const MAX_KEYS = 100;
-/** A thousand years: a later time could neither be stored nor printed as a date. */
+/** Maximum lifetime, a thousand years: later times could not be stored or printed as dates. */
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
 /**
- * Makes a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`,
+ * Creates a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`,
  * `lifetime_invalid`, `no_account`, and for an owner with `too_many_keys`.
  */
 export async function addKey(
@@ -47,12 +50,12 @@ export async function addKey(
   return await attempt(() => createApiKey(registry, request), 'name');
 }
 
-/** Name and lifetime (milliseconds; null: it does not expire) of a key, read before anything is opened. */
+/** Reads name and lifetime (milliseconds; null: it does not expire) of a key, without access to any store. */
 export function readKeyInput({ name, expires }: KeyInput) {
   return readAll({ name: readNameField(name, 'key_name_missing'), expires: readLifetime(expires) });
 }
 
-/** Keys with what they are at `now`, oldest first: those of the principal's account, or of all accounts. */
+/** Keys with their state at `now`, oldest first: those of the principal's account, or of all accounts. */
 export async function listKeys(
   { registry, now }: KeyContext,
   { accountId }: Principal,

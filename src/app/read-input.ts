@@ -1,10 +1,10 @@
-/** Reads what a person typed, field by field, so that every field that is wrong is named at once. */
+/** Validates form input field by field, so that all invalid fields are reported at once. */
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
 import type { CheckKind } from '../domain/service.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
-/** All members of an input that were read one by one, or the reasons against each that was refused. */
+/** Combines the outcomes of all fields: their values, or the refusals of every invalid field. */
 export function readAll<T extends object>(
   readings: {
     readonly [Field in keyof T]: Outcome<T[Field]>;

@@ -1,11 +1,11 @@
-/** Judges the picture that an owner uploads as a logo: by its content, never by the name or type that came with it. */
+/** Validates the picture that an owner uploads as a logo, by its content and not by its file name or media type. */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Refusal } from '../domain/refusal.ts';
 import { type LogoType, PAGE_BOUNDS } from '../domain/status-page.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
 
-/** A picture as it is kept, or why it is refused. */
+/** A picture in the form in which it is stored, or why it is refused. */
 export type LogoReading =
   | { readonly ok: true; readonly logo: StoredLogo }
   | { readonly ok: false; readonly problem: Refusal };
@@ -20,7 +20,7 @@ const MARK_CHARACTERS = 16;
 
 let imageSize: typeof import('image-size').imageSize | null = null;
 
-/** The reader of pictures, loaded for the first one. It looks into no other format. */
+/** The parser of pictures, loaded on first use. It accepts no other formats. */
 function loadImageSize(): typeof import('image-size').imageSize {
   if (imageSize === null) {
     const reader: typeof import('image-size') = createRequire(import.meta.url)('image-size');
@@ -47,7 +47,7 @@ export function readLogo(bytes: Uint8Array): LogoReading {
 
 function measure(bytes: Uint8Array): { type: LogoType; width: number; height: number } | null {
   try {
-    // A copy: the reader looks at the buffer below, in which other things may lie behind these bytes.
+    // The bytes are copied because the parser reads the underlying buffer, which may contain other data behind them.
     const { type = '', width, height } = loadImageSize()(new Uint8Array(bytes));
     const known = TYPES[type];
     const isWhole = [width, height].every((side) => Number.isSafeInteger(side) && side > 0);
@@ -57,7 +57,7 @@ function measure(bytes: Uint8Array): { type: LogoType; width: number; height: nu
   }
 }
 
-/** Text that begins like a document; no picture that is taken does. */
+/** Text at the beginning of a document; no accepted picture begins like this. */
 function isMarkup(bytes: Uint8Array): boolean {
   const start = new TextDecoder('utf-8').decode(bytes.subarray(0, 1_000)).trimStart();
   return start.startsWith('<');

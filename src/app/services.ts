@@ -1,4 +1,4 @@
-/** Services of an account: registered, changed and removed by their owner or the operator (decisions, Ownership). */
+/** Services of an account: their owner or the operator registers, changes and removes them (decisions, Ownership). */
 import { type Category, isCategory } from '../domain/category.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
@@ -15,24 +15,24 @@ import {
 } from './change.ts';
 import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 
-/** What changes of services need. */
+/** The dependencies of changes of services. */
 export interface ServiceContext {
   readonly registry: Pick<ServiceStore, 'changeService' | 'removeService'> &
     Pick<OwnershipStore, 'claimAddresses'>;
-  /** The live service with that slug, of an owner or of the catalogue; null: there is none. */
+  /** The live service of an owner or the catalogue with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
-  /** The addresses that a domain leads to now. */
+  /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
 }
 
-/** Changes of a service as they were typed. What is absent stays as it is. */
+/** Changes of a service as entered. Absent properties stay unchanged. */
 export interface ServiceChanges {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
   readonly kind?: string | undefined;
-  /** Time from one heartbeat to the next, a duration such as `1h`; null: the default one. */
+  /** Time from one heartbeat to the next, a duration such as `1h`; null: the default. */
   readonly period?: string | null | undefined;
-  /** How much later a heartbeat may come, a duration; null: the default one. */
+  /** Tolerated delay of a heartbeat, a duration; null: the default. */
   readonly grace?: string | null | undefined;
   readonly paused?: boolean | undefined;
   readonly publicDependencies?: boolean | undefined;
@@ -43,7 +43,7 @@ export type Registration = Pick<NewService, 'domain' | 'name' | 'category' | 'pa
   readonly publicDependencies: boolean;
 };
 
-/** What registering on behalf of accounts needs. */
+/** The dependencies of registrations on behalf of accounts. */
 export interface RegistrationContext {
   readonly registry: Pick<ServiceStore, 'addServices'>;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
@@ -51,13 +51,13 @@ export interface RegistrationContext {
 }
 
 const MIN_PERIOD_MS = 1_000;
-/** The longest silence that an owner may announce: a year. */
+/** Maximum period of heartbeats, a year, milliseconds. */
 const MAX_PERIOD_MS = 365 * DAY_MS;
 
 /**
- * Registers services for an account at the operator's word, which stands for verification; each under its dashed
- * domain, or that with a number where another service has it. Outcomes are slugs, in the order of the input. Each may be
- * refused with `domain_invalid`, `name_invalid`, `name_taken`, `domain_taken` or `catalogue_owns`.
+ * Registers services for an account on behalf of the operator, without verification. Each gets its dashed domain as
+ * slug, with a number appended if another service has that slug. Outcomes are slugs, in the order of the input. Each
+ * may be refused with `domain_invalid`, `name_invalid`, `name_taken`, `domain_taken` or `catalogue_owns`.
  */
 export async function registerServices(
   { registry, catalogueDomains }: RegistrationContext,
@@ -78,8 +78,8 @@ export async function registerServices(
 }
 
 /**
- * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`, `kind_invalid`,
- * `duration_invalid`, `name_taken`, and for an owner who has it checked in another way with `shared_address`.
+ * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`,
+ * `kind_invalid`, `duration_invalid`, `name_taken`, and, if an owner changes the check, with `shared_address`.
  */
 export async function changeService(
   context: ServiceContext,
@@ -111,8 +111,8 @@ export async function removeService(
 }
 
 /**
- * Lets a domain be checked for an owner: refused with `shared_address` where too many services of owners lead to the same
- * place already (decisions, Ownership). Heartbeats come by themselves and go nowhere.
+ * Permits checks of an owner's domain. Refused with `shared_address` if too many services of owners resolve to the same
+ * address (decisions, Ownership). Heartbeat services need no permission, because they are not requested.
  */
 export async function claimPlace(
   {
@@ -126,7 +126,7 @@ export async function claimPlace(
   return await attempt(async () => registry.claimAddresses(domain, await resolve(domain)), 'kind');
 }
 
-/** Reads changes of a service whose check is `before`: the edit that they make, or a reason for each field refused. */
+/** Reads changes of a service whose check is `before`: the resulting edit, or the refusal of each invalid field. */
 export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges): Outcome<ServiceEdit> {
   const { name, category, kind, period, grace, paused, publicDependencies } = changes;
   const reading = readAll({
@@ -152,7 +152,7 @@ function readCategory(word: string): Outcome<Category> {
   return isCategory(word) ? accept(word) : refuse({ code: 'category_invalid' });
 }
 
-/** The live service that the principal may change. For a stranger it does not exist. */
+/** The live service that the principal may change. Services of other accounts count as missing. */
 function findOwned({ findService }: ServiceContext, principal: Principal, slug: string): Outcome<Service> {
   const service = findService(slug.toLowerCase());
   return service !== null && mayChange(principal, service.accountId)
@@ -181,7 +181,7 @@ function readRegistration(
   });
 }
 
-/** The domain and all above it. */
+/** The domain and all its parent domains. */
 function parentsOf(domain: string): string[] {
   const labels = domain.split('.');
   return labels.map((_, index) => labels.slice(index).join('.'));
@@ -206,7 +206,10 @@ function checkOf(
   };
 }
 
-/** Milliseconds; undefined: the default length. Refused with `duration_invalid` if it is none, or out of bounds. */
+/**
+ * Reads a duration, milliseconds; undefined: the default. Refused with `duration_invalid` if it is malformed or out of
+ * range.
+ */
 function readLength(
   text: string | null | undefined,
   before: number | undefined,

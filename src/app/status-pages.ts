@@ -1,4 +1,4 @@
-/** Status pages of an account: made, changed, arranged and removed by their owner or the operator. */
+/** Status pages of an account: their owner or the operator creates, changes, arranges and removes them. */
 import type { Service } from '../domain/service.ts';
 import {
   arrangePage,
@@ -25,7 +25,7 @@ import {
 import { readAll } from './read-input.ts';
 import { readLogo } from './read-logo.ts';
 
-/** What changes of status pages need. */
+/** The dependencies of changes of status pages. */
 export interface PageContext {
   readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putLogo' | 'removePage'>;
   /** The live service with that slug; null: there is none. */
@@ -44,7 +44,7 @@ export interface PageInput {
   readonly logo: Uint8Array | null;
 }
 
-/** What the owner of a page does to its list, as it is asked for; groups are numbered from 0. */
+/** A requested change of a page's list. Groups are numbered from 0. */
 export type PageArrangement =
   | Exclude<PageStep, { readonly kind: 'add_service' }>
   | { readonly kind: 'add_service'; readonly service: string; readonly group: number };
@@ -73,7 +73,7 @@ export async function addStatusPage(
   return added;
 }
 
-/** Reads what of a new page needs no registry: all but its groups. */
+/** Reads the parts of a new page that do not depend on the registry: all except its groups. */
 export function readPageInput({ slug, title, text, logo }: PageInput) {
   return readAll({
     slug: readField(readPageSlug(slug)),
@@ -141,7 +141,7 @@ export async function setPageLogo(
   return accept(undefined);
 }
 
-/** Removes a page for good; its slug stays its account's. Refused with `no_page`. */
+/** Removes a page permanently. Its slug stays reserved for its account. Refused with `no_page`. */
 export async function removeStatusPage(
   context: PageContext,
   principal: Principal,
@@ -153,7 +153,7 @@ export async function removeStatusPage(
   return accept(undefined);
 }
 
-/** The page that the principal may change. For a stranger it does not exist. */
+/** The page that the principal may change. Pages of other accounts count as missing. */
 async function findPage(
   { registry }: PageContext,
   principal: Principal,
@@ -177,7 +177,7 @@ async function write(
   return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
 }
 
-/** All groups of a new page, made step by step, so that the bounds of each step hold. */
+/** Builds the groups of a new page step by step, so that the limits of each step apply. */
 function readGroups(
   context: PageContext,
   accountId: number,

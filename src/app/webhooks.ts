@@ -1,23 +1,25 @@
-/** Webhooks of an account: made, removed, tested and replayed by its owner. */
+/** Webhooks of an account: their owner creates, removes, tests and replays them. */
 import { webhookBody } from '../domain/webhook-event.ts';
 import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './change.ts';
 
-/** What changes of webhooks need. */
+/** The dependencies of changes of webhooks. */
 export interface WebhookContext {
   readonly registry: WebhookStore;
   readonly now: () => number;
-  /** Counts what is sent by hand, by {@link SENT_BY_HAND_PER_MINUTE}. Rejects beyond the limit. */
+  /** Counts deliveries that an account sends manually. Rejects beyond {@link SENT_BY_HAND_PER_MINUTE}. */
   readonly charge: (what: keyof typeof SENT_BY_HAND_PER_MINUTE, accountId: number) => Promise<void>;
 }
 
-/** Deliveries that an account may send by hand within a minute: they go to servers of others. */
+/**
+ * Maximum number of deliveries that an account may send manually within a minute, since they go to servers of others.
+ */
 export const SENT_BY_HAND_PER_MINUTE = { tests: 5, replays: 30 } as const;
 
 const MAX_URL_LENGTH = 2_000;
 
-/** Makes a webhook with a secret of its own. Refused with `webhook_url_invalid` or `too_many_webhooks`. */
+/** Creates a webhook with a new secret. Refused with `webhook_url_invalid` or `too_many_webhooks`. */
 export async function addWebhook(
   { registry, now }: WebhookContext,
   { accountId }: AccountPrincipal,
@@ -38,7 +40,7 @@ export async function removeWebhook(
   return found(await registry.removeWebhook(accountId, id), { code: 'no_webhook', id });
 }
 
-/** Sends a test to a webhook. Refused with `no_webhook`; rejects beyond the limit of a minute. */
+/** Sends a test to a webhook. Refused with `no_webhook`; rejects beyond the limit per minute. */
 export async function testWebhook(
   { registry, now, charge }: WebhookContext,
   { accountId }: AccountPrincipal,
@@ -51,7 +53,7 @@ export async function testWebhook(
   return found(await registry.addDelivery(accountId, id, delivery), { code: 'no_webhook', id });
 }
 
-/** Sends a delivery again. Refused with `no_delivery`; rejects beyond the limit of a minute. */
+/** Sends a delivery again. Refused with `no_delivery`; rejects beyond the limit per minute. */
 export async function replayDelivery(
   { registry, now, charge }: WebhookContext,
   { accountId }: AccountPrincipal,

@@ -1,4 +1,4 @@
-/** Which account a command means: by name or by number; and the list of accounts. */
+/** Resolves the account options of commands, by name or number, and lists accounts. */
 
 import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
@@ -11,17 +11,17 @@ import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printNote, printRows } from './output.ts';
 
-/** How a command names an account: one of the two. */
+/** The account options of a command; exactly one is given. */
 export interface AccountChoice {
-  /** Its name; it is made where there is none. */
+  /** Name of the account, which is created if it does not exist. */
   readonly account?: string;
-  /** Its number, from `upbeat accounts list`. */
+  /** Number of the account, from `upbeat accounts list`. */
   readonly accountId?: number;
 }
 
 /**
- * Checks the words of a command before anything is opened. `byDefault`: the name where neither option is given. Throws
- * {@link UsageError} for both options, for neither, and for a name that may not be.
+ * Validates the account options before any store is opened. `byDefault`: the name if neither option is given. Throws
+ * {@link UsageError} for both options, for neither without a default, and for an invalid name.
  */
 export function readAccountChoice({ account, accountId }: AccountChoice, byDefault?: string): AccountChoice {
   if (account !== undefined && accountId !== undefined)
@@ -33,7 +33,7 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
 }
 
 /**
- * The account that a command means; a new name creates one. Warns on standard error if the account belongs to a person
+ * Finds the account of a command; a new name creates one. Warns on standard error if the account belongs to a person
  * who signed in, because people choose these names themselves, and if a new name differs from a known one only in its
  * case. Throws {@link CommandError} for a number that no account has.
  */
@@ -69,7 +69,7 @@ function warningFor(
   return `account "${name}" (number ${id}) is new; there is "${alike.name}" (number ${alike.id}) too`;
 }
 
-/** A name without what people do not see as a difference. */
+/** Normalizes a name, so that names that look alike are equal. */
 function foldName(name: string): string {
   return name.normalize('NFKC').replaceAll(/\s+/g, ' ').toLowerCase().toUpperCase();
 }

@@ -1,9 +1,11 @@
-/** How the program's process is started so that it needs less memory: fewer arenas, sources compiled once, small heaps. */
+/**
+ * Chooses options of the program's process that reduce its memory: fewer arenas, sources compiled once, small heaps.
+ */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Below this memory of the machine or container, heaps are kept small at the cost of more collections. */
+/** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
 export const SMALL_BYTES = 1_073_741_824;
 /**
  * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
@@ -22,9 +24,9 @@ const SMALL_HEAPS = [
 ];
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
 const SHARED_AUTHORITIES = '--use-system-ca';
-/** The allocator keeps a heap for each processor and more, between which freed memory is not shared. */
+/** By default the allocator has several heaps per processor, which do not share freed memory. */
 const ARENAS = '2';
-/** One heap; blocks of 16 KiB and more, such as what is read from a connection, go back to the system when they are freed. */
+/** One heap. Freed blocks of 16 KiB and more, such as data read from a connection, are returned to the system. */
 const SMALL_ALLOCATOR = {
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '16384',
@@ -33,8 +35,9 @@ const SMALL_ALLOCATOR = {
 };
 
 /**
- * Decides what a process is started with beyond its entry. `memoryBytes`: what the process may use. `cacheDir`: where compiled sources are kept, which saves each thread
- * the compiler of TypeScript, about 10 MiB; null: nowhere. What `env` sets already stays as it is.
+ * Returns the options and variables with which a process is started. `memoryBytes`: the memory that the process may
+ * use. `cacheDir`: where compiled sources are kept, which saves each thread the compiler of TypeScript, about 10 MiB;
+ * null: nowhere. Variables that `env` already contains stay unchanged.
  */
 export function planMemory(
   env: Readonly<Record<string, string | undefined>>,
@@ -58,9 +61,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE_LIST = 'node_modules/.package-lock.json';
 
 /**
- * The entry, with its arguments, that compiles all sources once before the program starts; each thread would hold the
- * compiler of TypeScript otherwise. Null: there is no cache, it has them, or nothing can be written there. `env` and
- * `execArgv` are those of the program's process: code that V8 compiled under other options is of no use to it.
+ * The entry, with its arguments, that compiles all sources once before the program starts. Otherwise each thread would
+ * load the TypeScript compiler. Null: there is no cache, it is up to date, or it is not writable. `env` and `execArgv`
+ * must be those of the program's process, because V8 cannot use code that was compiled under other options.
  */
 export function planCompilation(
   env: Readonly<Record<string, string | undefined>>,
@@ -71,14 +74,14 @@ export function planCompilation(
   const hash = createHash('sha256').update(JSON.stringify([process.version, ROOT, options, execArgv]));
   for (const file of listSources()) {
     const found = statSync(join(ROOT, file), { throwIfNoEntry: false });
-    // Layers of container images keep whole seconds.
+    // Layers of container images store times in whole seconds.
     hash.update(JSON.stringify([file, found?.size, Math.floor((found?.mtimeMs ?? 0) / 1_000)]));
   }
   const mark = join(folder, `upbeat-${hash.digest('hex').slice(0, 32)}`);
   return existsSync(mark) || !canWrite(folder) ? null : [join(ROOT, 'workers/compile.ts'), mark];
 }
 
-/** Every file that is compiled, and the list of packages, relative to the root. */
+/** All files that are compiled, and the list of packages, relative to the root. */
 function listSources(): string[] {
   const files = ['src', 'workers'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),

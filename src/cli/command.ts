@@ -1,9 +1,9 @@
-/** What every command takes, and the errors that end one with their message alone. */
+/** The common options of commands, and the errors of which only the message is printed. */
 import { printableLines } from '../domain/printable-text.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import { printNote } from './output.ts';
 
-/** Options that every command takes. */
+/** Options of all commands. */
 export interface CommonOptions {
   readonly config: string;
   readonly json?: boolean;

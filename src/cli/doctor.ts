@@ -31,7 +31,7 @@ interface Finding {
   readonly what: string;
   readonly found: string;
   readonly advice: string | null;
-  /** It was made just now; absent: it was not. */
+  /** True: it was created just now; absent: it was not. */
   readonly made?: boolean;
 }
 
@@ -46,7 +46,7 @@ const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 
 /** Options of the command. */
 export interface DoctorOptions extends CommonOptions {
-  /** Only create what the stores lack. */
+  /** Only creates what is missing in the stores. */
   readonly setup?: boolean;
 }
 
@@ -87,7 +87,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
   return [
     finding('configuration', `${file} is valid`),
     await examineCatalogue(config),
-    // First: what opens the stores may close it.
+    // Permissions are examined first, because opening the stores may correct them.
     ...examineFiles(config),
     await examineStores(file, config),
     ...(await examineServer(config)),
@@ -118,7 +118,7 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
 async function examineStores(file: string, { node }: Config): Promise<Finding> {
   try {
     const count = await withRegistry(file, async (registry) => {
-      // A node that only makes checks may read nothing else.
+      // A node that only makes checks may not read other tables.
       if (node.roles.every((role) => role === 'probe'))
         return (await registry.loadTargets(ALL_SHARDS, node.region)).length;
       await registry.checkSecrets();
@@ -130,7 +130,7 @@ async function examineStores(file: string, { node }: Config): Promise<Finding> {
   }
 }
 
-/** Who else can read the data directory. */
+/** Files of the data directory that other users can access. */
 function examineFiles({ storage, secrets }: Config): Finding[] {
   const { dataDir } = storage;
   const loose = findLooseFiles(dataDir);
@@ -146,7 +146,7 @@ function examineFiles({ storage, secrets }: Config): Finding[] {
   ];
 }
 
-/** Damage of the embedded samples, and files that a start has set aside for that; nothing where all is well. */
+/** Damage of the embedded sample store, and files that a start has moved away because of it; empty if there is none. */
 function examineHistory({ storage }: Config): Finding[] {
   const { dataDir } = storage;
   const aside = existsSync(dataDir)
@@ -167,7 +167,7 @@ function examineHistory({ storage }: Config): Finding[] {
   ];
 }
 
-/** Nothing where PostgreSQL is not used. */
+/** Empty if PostgreSQL is not used. */
 async function examineServer({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.postgres;
   if (url === null) return [];
@@ -178,7 +178,7 @@ async function examineServer({ storage }: Config): Promise<Finding[]> {
   }));
 }
 
-/** Nothing where Redis is not used. */
+/** Empty if Redis is not used. */
 async function examineCache({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.redis;
   if (url === null) return [];
@@ -193,13 +193,13 @@ async function examineSamples({ storage }: Config): Promise<Finding[]> {
   return [{ what: 'influx', ...(await examineInflux(settings)) }];
 }
 
-/** Null: samples stay in the embedded store. */
+/** Null: samples are in the embedded store. */
 function influxSettings({ influx }: Config['storage']): InfluxSettings | null {
   const { url, bucket } = influx;
   return url === null ? null : { ...influx, url: url.replace(/\/+$/, ''), bucket: bucket ?? DEFAULT_BUCKET };
 }
 
-/** Of a node: whether each role is played, and whether its clock agrees with that of the others. */
+/** Examines the cluster: whether a node has each role, and whether the clocks of the nodes agree. */
 async function examineCluster(config: Config): Promise<Finding[]> {
   const { url } = config.storage.redis;
   if (url === null || !isClustered(config)) return [];
@@ -264,13 +264,13 @@ async function examineNames({ checks }: Config): Promise<Finding> {
   return finding('names', `${servers}: ${answer?.code}`, advice);
 }
 
-/** Asks each control target alone; their Date headers tell whether our clock is right. */
+/** Requests each control target separately. Their Date headers show whether the clock of this machine is right. */
 async function examineControlTargets({ checks, http }: Config): Promise<Finding[]> {
   const outbound = createOutbound({
     userAgent: userAgentOf(VERSION, http.siteUrl),
     nameservers: checks.nameservers,
   });
-  // The operator's own addresses, wherever they are.
+  // The operator configured these addresses, so any address is allowed.
   const policy = { allowPrivate: ['0.0.0.0/0', '::/0'], ports: checks.ports };
   const answers = await Promise.all(
     checks.controlTargets.map((url) =>

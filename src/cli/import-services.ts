@@ -15,14 +15,14 @@ import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
 import { listCatalogueDomains, registrationOf } from './service-commands.ts';
 
-/** Entries that are written in one transaction; the running program waits for no longer than one lasts. */
+/** Number of entries in one transaction; the running program waits at most for one transaction. */
 const BATCH = 200;
 
-/** What became of the services of a list. */
+/** The outcomes for the services of a list. */
 interface ImportOutcome {
-  /** Slugs of the services that are new. */
+  /** Slugs of the added services. */
   readonly added: string[];
-  /** Slugs of those that were there, as the list has them. */
+  /** Slugs of the services that already existed with the same properties. */
   readonly unchanged: string[];
   readonly skipped: SkippedEntry[];
 }
@@ -107,7 +107,7 @@ function isSame(one: ListedService, other: ListedService): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The members in which a service is not as listed, as the columns of an export name them. */
+/** The columns in which an existing service differs from the list, by their names in an export. */
 function differences(service: Service, listed: ListedService): string[] {
   const [there, wanted] = [listingOf(service), listingOf(listed)];
   return [...new Set([...Object.keys(there), ...Object.keys(wanted)])].filter(
@@ -134,7 +134,7 @@ function namesOf(entry: string, count: number): string {
   return count === 1 ? entry : `${count.toLocaleString('en')} entries, such as ${entry}`;
 }
 
-/** The first of each group, and how many there are. */
+/** The first entry and the size of each group. */
 function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): (readonly [T, number])[] {
   const groups = new Map<string, { first: T; count: number }>();
   for (const one of list) {
@@ -146,15 +146,15 @@ function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): (readonly [T
   return [...groups.values()].map(({ first, count }) => [first, count]);
 }
 
-/** A reason without what stands between quotation marks, so that reasons of one kind are equal. */
+/** A reason without quoted text, so that reasons of one kind are equal. */
 function withoutValues(reason: string): string {
   return reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
 }
 
-/** Work that is done sooner shows none, and no two lines come closer, milliseconds. */
+/** Delay of the first progress line and minimum time between two lines, milliseconds. */
 const PAUSE_MS = 1_000;
 
-/** Begins to watch work on `total` things. */
+/** Starts reporting progress of `total` items. */
 export function startProgress(
   total: number,
   what: string,
@@ -164,7 +164,7 @@ export function startProgress(
   let shownMs = clock.monotonic();
   let isShown = false;
   return {
-    /** So many are done. */
+    /** Reports the number of completed items. */
     note(done: number): void {
       const now = clock.monotonic();
       if (now - shownMs < PAUSE_MS || done >= total) return;
@@ -173,14 +173,14 @@ export function startProgress(
       const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
       stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
     },
-    /** The work has ended. */
+    /** Ends the report. */
     end(): void {
       if (isShown && stream.isTTY) stream.write('\r\u001b[K');
     },
   };
 }
 
-/** Why a service of a list was refused, in a sentence that quotes what belongs to this one alone. */
+/** Why a service of a list was refused: a sentence in which the values of this service are quoted. */
 function explainRefusal(refusal: Refusal): string {
   if (refusal.code === 'domain_taken') return `domain "${refusal.domain}" is registered already`;
   if (refusal.code === 'catalogue_owns')

@@ -9,14 +9,14 @@ import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
-/** Makes a key and prints it alone on standard output, or with what is known of it as JSON; it is shown this once. */
+/** Creates a key and prints it on standard output, or with its properties as JSON. It is shown only once. */
 export async function createKey(
   options: CommonOptions & AccountChoice & { name: string; expires?: string },
 ): Promise<void> {
   const { config, expires = 'never', json = false } = options;
   const choice = readAccountChoice(options);
   const input = { name: options.name, expires };
-  // Wrong arguments make no account.
+  // The arguments are validated first, so that wrong ones do not create an account.
   resultOf(readKeyInput(input));
   const { account, key, record } = await withRegistry(config, async (registry) => {
     const account = await chooseAccount(registry, choice);
@@ -58,7 +58,10 @@ function contextOf(registry: Registry) {
   return { registry, now: systemClock.now };
 }
 
-/** Removes all webhooks, whose secrets can no longer be decrypted; the next start creates a new key if there is none. */
+/**
+ * Removes all webhooks, because their secrets can no longer be decrypted. The next start creates a new key if there is
+ * none.
+ */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
   const removed = await withRegistry(config, (registry) => registry.resetSecrets(systemClock.now()));
   console.error(

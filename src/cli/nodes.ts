@@ -1,4 +1,4 @@
-/** `upbeat nodes`: the live nodes of the cluster; of a process that is not part of one, that process itself. */
+/** `upbeat nodes`: lists the live nodes of the cluster, or the process itself if it is not part of a cluster. */
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
@@ -64,12 +64,12 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
   }
 }
 
-/** The nodes as Redis has them. */
+/** The nodes in Redis. */
 export interface ClusterView {
   readonly nodes: readonly NodeState[];
   /** Redis' time, epoch milliseconds. */
   readonly now: number;
-  /** The clock of this machine minus Redis' clock, milliseconds, right within half of a round trip. */
+  /** The clock of this machine minus Redis' clock, milliseconds, with an error of at most half of a round trip. */
   readonly clockOffsetMs: number;
 }
 
@@ -102,7 +102,7 @@ export async function readCluster(url: string): Promise<ClusterView> {
   }
 }
 
-/** Asks the running process over HTTP; where it does not answer, shows what the configuration says of it. */
+/** Queries the running process over HTTP. If it does not respond, returns the properties from the configuration. */
 async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownNode[]; now: number }> {
   const { host, port } = config.http;
   const { name, region, roles } = config.node;
@@ -130,7 +130,7 @@ async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownN
   }
 }
 
-/** What a running process says of itself; throws if the texts are not those of one. */
+/** Parses the responses of a running process. Throws if they are not those of Upbeat. */
 function readRunning(ready: string, metrics: string, now: number): Partial<ShownNode> {
   const { node, prober } = JSON.parse(ready) as {
     readonly node: string;

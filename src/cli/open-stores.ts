@@ -1,4 +1,4 @@
-/** What commands share: the configuration, and the registry beside a running program. */
+/** Opens the configuration and the registry for commands, while the program may be running. */
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -14,7 +14,7 @@ export function readConfig(file: string): Config {
   return loadConfig({ file, env: process.env });
 }
 
-/** Finds live services by their slugs, as they are now. */
+/** Finds live services by their current slugs. */
 export async function serviceFinder(
   registry: Pick<Registry, 'loadServices'>,
 ): Promise<(slug: string) => Service | null> {
@@ -23,7 +23,7 @@ export async function serviceFinder(
   return (slug) => bySlug.get(slug) ?? null;
 }
 
-/** Runs `work` with the registry open, and closes it whatever happens. */
+/** Opens the registry, runs `work`, and always closes the registry. */
 export async function withRegistry<T>(
   configFile: string,
   work: (registry: RegistryClient, config: Config) => Promise<T>,
@@ -36,7 +36,7 @@ export async function withRegistry<T>(
     secretKey: config.secrets.key,
     log: silentLog,
     clock: systemClock,
-    // The limit binds owners; the command line is the operator's word.
+    // The limit applies to owners, and the command line acts for the operator.
     domainsPerAccount: Number.POSITIVE_INFINITY,
   });
   try {

@@ -1,12 +1,12 @@
-/** The operator as the principal of changes, and what their refusals are on the command line. */
+/** The operator as the principal of changes, and refusals as errors of commands. */
 import type { Outcome, Principal } from '../app/change.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import { CommandError, UsageError } from './command.ts';
 
-/** The operator, who may change what any account has. */
+/** The operator, who may change what belongs to any account. */
 export const OPERATOR = { role: 'operator', accountId: null } as const satisfies Principal;
 
-/** Refusals of arguments that no account could use. */
+/** Refusals of arguments that are invalid for every account. */
 const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'key_name_missing',
   'service_name_missing',
@@ -25,7 +25,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'page_groups_full',
 ]);
 
-/** What an operator can do about a refusal. */
+/** Advice to the operator about a refusal. */
 const HINTS: { readonly [Code in Refusal['code']]?: string } = {
   no_account: '"upbeat accounts list" shows their numbers.',
   no_key: '"upbeat keys list" shows their numbers.',

@@ -1,4 +1,4 @@
-/** `upbeat pages`: status pages of accounts without a browser. */
+/** `upbeat pages`: manages status pages of accounts without a browser. */
 import { readFileSync } from 'node:fs';
 import {
   addStatusPage,
@@ -43,12 +43,12 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
   printRows(rows, json, `There are no status pages. ${advice}`);
 }
 
-/** Makes a page; prints its slug, or what is known of it as JSON. */
+/** Creates a page; prints its slug, or its properties as JSON. */
 export async function addPage(slug: string, options: CommonOptions & AddPageOptions): Promise<void> {
   const { config, title, text = '', logo, group = [], json = false } = options;
   const bytes = logo === undefined ? null : readFileSync(logo);
   const input = { slug, title, text, groups: group.map(readGroup), logo: bytes };
-  // Wrong arguments make no account.
+  // The arguments are validated first, so that wrong ones do not create an account.
   resultOf(readPageInput(input));
   const choice = readAccountChoice(options);
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {

@@ -24,8 +24,8 @@ import { printJson, printNote, printText } from './output.ts';
 const CONTROL_TIMEOUT_MS = 3_000;
 
 /**
- * Checks a domain once and prints what happened. Ends with status 1 where the service is down or cannot be judged.
- * `kind` undefined: as the catalogue has it.
+ * Checks a domain once and prints what happened. Ends with status 1 if the service is down or its status cannot be
+ * determined. `kind` undefined: as the catalogue has it.
  */
 export async function probeDomain(
   domainText: string,

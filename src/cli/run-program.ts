@@ -1,30 +1,30 @@
-/** The life of the program's process: signals, the parent's end, faults. */
+/** Handles signals, the end of the parent, and faults of the program's process. */
 import type { Log } from '../log.ts';
 import { EXIT_FAULT } from './keep-alive.mjs';
 
-/** What the process does with the program. */
+/** The program as its process controls it. */
 export interface ProgramHandles {
-  /** Stops in order; resolves when nothing is left to do. */
+  /** Stops the program in order; resolves when it has stopped. */
   stop(): Promise<void>;
-  /** Reads the configuration's reloadable part and the catalogue again. */
+  /** Reloads the catalogue and the reloadable settings. */
   reload(): Promise<void>;
 }
 
-/** A stop that takes longer is broken off, so that the process ends within 15 s of the signal. */
+/** Timeout of a stop, so that the process ends within 15 s of the signal. */
 const STOP_TIMEOUT_MS = 14_500;
-/** npm, the terminal and the parent may each pass one signal on: what follows this closely is the same one. */
+/** npm, the terminal and the parent may each forward the same signal. Signals within this time count as one. */
 const SAME_SIGNAL_MS = 400;
 
-/** Ends the process at once, with the fault's story in the log; the parent starts it again. */
+/** Logs the fault and ends the process at once; the parent restarts it. */
 export function endByFault(log: Log, error: Error, message: string): never {
   log.error({ problem: error.message, stack: error.stack }, message);
-  // Nothing is flushed on purpose: state after a fault is not to be trusted, and the stores survive a kill.
+  // Nothing is flushed on purpose: the state after a fault is not reliable, and the stores survive a kill.
   process.exit(EXIT_FAULT);
 }
 
 /**
- * Joins the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads, a second signal ends at once. A signal
- * that comes while the program still starts is obeyed when it has started.
+ * Connects the process to the program: SIGTERM and SIGINT stop it, SIGHUP reloads it, and a second signal ends it at
+ * once. A signal that arrives during the start is handled when the program has started.
  */
 export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
   let askedAt: number | null = null;
@@ -54,7 +54,7 @@ export function joinProcess(program: Promise<ProgramHandles>, log: Log): void {
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
   process.on('SIGHUP', () => void program.then((started) => started.reload()));
-  // The parent has ended, so no process passes signals on any more.
+  // The parent has ended, so no process forwards signals any more.
   process.on('disconnect', () => stop('the parent process has ended'));
   process.on('uncaughtException', (error) => endByFault(log, error, 'uncaught exception'));
 }

@@ -19,7 +19,7 @@ import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
-/** The options of `services set`; what is absent stays as it is. */
+/** The options of `services set`. Absent properties stay unchanged. */
 export interface SetOptions {
   readonly name?: string;
   readonly category?: string;
@@ -102,14 +102,14 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 
-/** A length of time as {@link changeService} takes it. */
+/** Converts a duration for {@link changeService}. */
 function lengthOf(text: string | undefined): string | null | undefined {
   return text === 'default' ? null : text;
 }
 
 async function contextOf(registry: Registry): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
-  // Where the operator lets domains be checked, their addresses are not counted.
+  // Addresses are not counted for domains that the operator registers.
   return { registry, findService, resolve: async () => [] };
 }
 

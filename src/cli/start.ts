@@ -12,7 +12,7 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
  * Becomes the parent of the program (`keep-alive.mjs`), under the same process id. The program's own process reads the
- * configuration; this one loads neither it nor the libraries that it takes.
+ * configuration. This process loads neither it nor its libraries.
  */
 export async function start({
   config,
@@ -25,7 +25,7 @@ export async function start({
   if (prepare !== null) {
     // Compilation takes seconds, so mistakes in the configuration are reported before it.
     await readConfig(config);
-    // Node.js writes the cache when a process ends, and this one becomes another.
+    // Node.js writes the cache when a process ends, but this process is replaced by another program.
     flushCompileCache();
   }
   const order = {
@@ -36,7 +36,7 @@ export async function start({
   };
   const command = [process.execPath, pathOf('keep-alive.mjs'), JSON.stringify(order)];
   process.execve?.(process.execPath, command, whole);
-  // Windows has no such call: this process stays between.
+  // Windows has no such call, so this process stays as the parent.
   Object.assign(process.env, env);
   const { keepAlive } = await import('./keep-alive.mjs');
   process.exit(await keepAlive(order));
@@ -57,7 +57,9 @@ async function readConfig(file: string): Promise<Config> {
   return loadConfig({ file, env: process.env });
 }
 
-/** What this process and those that it starts may use: the limit of their container, or what the machine has. */
+/**
+ * The memory that this process and its children may use: the limit of their container, or the memory of the machine.
+ */
 function availableBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

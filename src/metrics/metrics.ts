@@ -53,7 +53,7 @@ export function createMetrics() {
         labelNames: [label],
         registers: [registry],
         collect() {
-          // A label value that is no longer returned must not keep its last value.
+          // Removes label values that are no longer returned.
           this.reset();
           for (const [word, value] of Object.entries(read())) this.set({ [label]: word }, value);
         },

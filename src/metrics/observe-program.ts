@@ -10,17 +10,17 @@ import type { Metrics } from './metrics.ts';
 export interface ResultFigures {
   /** Results of all nodes that the judge has not committed. */
   readonly backlog: number;
-  /** Shards that have passed from one node to another since Redis was empty. */
+  /** Number of times that a shard has moved from one node to another since Redis was last empty. */
   readonly takeovers: number;
-  /** Results that this node has dropped, since too many waited. */
+  /** Results that this node has dropped because too many were waiting. */
   readonly dropped: number;
-  /** Results of this node that were refused, since another node had taken over their shard. */
+  /** Results of this node that were refused because another node had taken over their shard. */
   readonly refused: number;
   /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
   readonly unreadable: number;
 }
 
-/** The observed parts, each with the members that metrics need. */
+/** The observed parts, each with the members that the metrics read. */
 export interface ObservedParts {
   /** The current role of this process; absent: it is always the monitor. */
   readonly role?: () => 'monitor' | 'serving' | 'standby' | 'probing';

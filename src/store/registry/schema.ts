@@ -34,7 +34,7 @@ export interface RegistrySchema {
     public_dependencies: number;
     /** 1: it was verified once; only such a service keeps its slug reserved when it is removed. */
     ever_verified: number;
-    /** JSON of slugs that it had before and still answers to; null: none. */
+    /** JSON of the former slugs, which still lead to the service; null: none. */
     former_slugs: string | null;
   };
   /** The feed of changes; `service` is the JSON of the service after the change, null for a removal. */
@@ -44,7 +44,7 @@ export interface RegistrySchema {
     slug: string;
     service: string | null;
   };
-  /** The current record of each service, removed ones included: a service that is added again continues from it. */
+  /** The current record of each service, including removed ones: a service that is added again continues from it. */
   current: {
     service_id: number;
     seq: number;
@@ -53,7 +53,7 @@ export interface RegistrySchema {
     since: number | null;
     /** JSON of LatestCheck. */
     latest: string | null;
-    /** JSON of ProbeMemory; null: nothing learnt. */
+    /** JSON of ProbeMemory; null: empty. */
     memory: string | null;
     /** JSON of StoredRegions; null: at most one region checks. */
     regions: string | null;
@@ -75,8 +75,8 @@ export interface RegistrySchema {
     scope: string | null;
   };
   /**
-   * Incidents. `listed` (the service is not removed) and `verified` repeat what the service's row says, so that a
-   * page of the list is one walk along an index however far down it lies.
+   * Incidents. `listed` (the service is not removed) and `verified` repeat what the service's row says, so that any
+   * page of the list is one index scan.
    */
   incidents: {
     id: string;
@@ -95,7 +95,7 @@ export interface RegistrySchema {
     listed: number;
     verified: number;
   };
-  /** Which incident or maintenance an entry of a vendor's feed became; the key is service, feed and entry. */
+  /** The incident or maintenance of each entry of a vendor's feed; the key is service, feed and entry. */
   vendor_entries: {
     service_id: number;
     /** Identity of the feed. */
@@ -104,7 +104,7 @@ export interface RegistrySchema {
     entry: string;
     /** Of the incident, and of the maintenance. */
     id: string;
-    /** The document of the feed that listed it last. */
+    /** The document of the feed that last listed it. */
     document: string;
     kind: 'incident' | 'maintenance';
     /** 1: not resolved, not over. */
@@ -120,7 +120,7 @@ export interface RegistrySchema {
     ends_at: number | null;
     told: 'planned' | 'running' | 'done';
     phase: MaintenancePhase;
-    /** When the phase changes by the clock; null: never. */
+    /** Time of the next change of phase, epoch milliseconds; null: none. */
     due_at: number | null;
     source_url: string;
     /** JSON of IncidentUpdate[]. */
@@ -129,7 +129,7 @@ export interface RegistrySchema {
   /** The last heartbeats of each service; `id` is service × 100 + number % 100. */
   heartbeats: {
     id: number;
-    /** Of the service's heartbeats, from 0. */
+    /** Number of the heartbeat within its service, from 0. */
     number: number;
     kind: HeartbeatKind;
     arrived_at: number;
@@ -141,19 +141,19 @@ export interface RegistrySchema {
     run_ms: number | null;
     body: string;
   };
-  /** What is known of each service that ever sent a heartbeat. */
+  /** Summary of each service that has sent a heartbeat. */
   heartbeat_services: {
     service_id: number;
     count: number;
-    /** Of the newest that counted. */
+    /** Arrival of the newest heartbeat that counted, epoch milliseconds. */
     arrived_at: number | null;
-    /** Newest timestamp of those that counted. */
+    /** Newest timestamp of the heartbeats that counted, epoch milliseconds. */
     timestamp: number | null;
     reported_at: number | null;
     /** JSON of DependencyState[]. */
     dependencies: string;
   };
-  /** Runs that have begun. */
+  /** Runs that have started and not ended. */
   heartbeat_runs: {
     id: Generated<number>;
     service_id: number;
@@ -168,7 +168,9 @@ export interface RegistrySchema {
     status: Verdict | null;
     at: number;
   };
-  /** Dependencies that are down by the newest report of their service; `folded` is how names are counted together. */
+  /**
+   * Dependencies that are down in the newest report of their service. `folded` is the name by which they are grouped.
+   */
   failing_dependencies: {
     service_id: number;
     name: string;
@@ -181,7 +183,7 @@ export interface RegistrySchema {
     name: string;
     created_at: number;
   };
-  /** Keys; the secret itself is nowhere. */
+  /** API keys; only a digest of the secret is stored. */
   api_keys: {
     id: Generated<number>;
     account_id: number;
@@ -200,21 +202,21 @@ export interface RegistrySchema {
     account_id: number;
     created_at: number;
   };
-  /** Sessions; the token itself is nowhere. */
+  /** Sessions; only a digest of the token is stored. */
   sessions: {
     sha256: Uint8Array;
     account_id: number;
     created_at: number;
     expires_at: number;
   };
-  /** Domains that accounts want and have not verified. */
+  /** Domains that accounts claim and have not verified. */
   domain_claims: {
     account_id: number;
     domain: string;
     kind: CheckKind;
     created_at: number;
   };
-  /** When accounts registered domains, those that are gone again included. */
+  /** Times at which accounts registered domains, including domains that were removed since. */
   domain_registrations: {
     id: Generated<number>;
     account_id: number;
@@ -230,7 +232,7 @@ export interface RegistrySchema {
     /** JSON of the notice; null: an earlier version wrote the text alone. */
     notice: string | null;
   };
-  /** Webhooks; the secret signs, so it is kept encrypted, to be read again. */
+  /** Webhooks. The secret is stored encrypted, not as a digest, because it signs deliveries. */
   webhooks: {
     id: Generated<number>;
     account_id: number;
@@ -275,7 +277,7 @@ export interface RegistrySchema {
     page_id: number;
     bytes: Uint8Array;
   };
-  /** The addresses of owners' domains when checks of them were allowed. */
+  /** The addresses of owners' domains at the time when their checks were permitted. */
   owner_addresses: {
     address: string;
     service_id: number;
@@ -285,14 +287,14 @@ export interface RegistrySchema {
     name: string;
     value: string;
   };
-  /** The writer lease: one row. `fence` only grows; `pid` null: released. */
+  /** The writer lease: one row. `fence` only increases; `pid` null: released. */
   lease: {
     id: number;
     fence: number;
     pid: number | null;
     host: string | null;
     renewed_at: number;
-    /** What `identityOf` says of the holder; null: its system does not tell. */
+    /** The holder's `identityOf`; null: its system does not provide it. */
     process: string | null;
   };
 }
