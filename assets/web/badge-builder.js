@@ -1,12 +1,12 @@
-// Applies a choice, and finds services while the reader types, without a reload: the server renders both, and this
-// script takes the parts from the page that it answers with. Without scripts the forms' buttons load that page.
+// Applies a choice and finds services while the reader types, without a reload. The server renders the page, and this
+// script replaces the changed parts. Without scripts, the buttons of the forms load that page.
 (() => {
   const PAUSE_MS = 200;
   const choice = findElement(HTMLFormElement, '[data-builder-form]');
   const search = getElement(HTMLFormElement, '[data-builder-search]');
   const searchText = getElement(HTMLInputElement, 'input[name="q"]', search);
 
-  /** Makes a reader of pages that returns only the response to the newest request; null: a newer one was made. */
+  /** Creates a reader of pages that returns only the response to the newest request; null: there is a newer request. */
   function createReader() {
     let newest = 0;
     return async (/** @type {string} */ url) => {
@@ -15,7 +15,7 @@
       const text = await response.text();
       if (number !== newest) return null;
       if (response.ok) return new DOMParser().parseFromString(text, 'text/html');
-      // An error page, as of the rate limit, explains itself.
+      // Shows the error page, for example that of the rate limit.
       location.assign(url);
       return null;
     };
@@ -27,7 +27,7 @@
   }
 
   /**
-   * Takes over parts of a page.
+   * Replaces parts of this page by those of another page.
    * @param {Document} page
    * @param {string[]} names
    */
@@ -66,7 +66,7 @@
     history.replaceState(null, '', url);
     const message = getElement(HTMLElement, '[data-builder-said]');
     message.textContent = message.dataset.builderSaid ?? '';
-    // The links of the services found lead to the present choice, too.
+    // The links of the found services keep the choice, too.
     for (const kept of findElements(HTMLInputElement, '[data-builder-kept]', search))
       kept.value = getElement(HTMLSelectElement, `select[name="${kept.dataset.builderKept}"]`, form).value;
     if (searchText.value !== '') await showMatches();

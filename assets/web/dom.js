@@ -1,5 +1,5 @@
 // biome-ignore-all lint/correctness/noUnusedVariables: the scripts after this one call the functions
-// Look-ups of elements by selector and type, for the scripts of pages. It stands first in the script of every page.
+// Finds elements by selector and type. This is the first part of the script of every page.
 
 /**
  * The first element that matches and has the type; null: there is none.
@@ -15,7 +15,7 @@ function findElement(type, selector, within = document) {
 }
 
 /**
- * The same for an element that the template always writes; throws where there is none.
+ * Like findElement, for an element that the template always writes; throws if there is none.
  * @template {Element} T
  * @param {new () => T} type
  * @param {string} selector
@@ -43,7 +43,7 @@ function findElements(type, selector, within = document) {
 }
 
 /**
- * The query string of what is typed into a form; files are left out.
+ * The query string of a form's input, without files.
  * @param {HTMLFormElement} form
  * @returns {URLSearchParams}
  */

@@ -4,9 +4,9 @@
 (() => {
   const main = findElement(HTMLElement, 'main[data-live-at]');
   if (main === null || !('EventSource' in window)) return;
-  /** The server sends at least every 10 seconds; after so much silence the connection counts as lost. */
+  /** Time without an event after which the connection counts as lost; the server sends one at least every 10 seconds. */
   const SILENCE_TIMEOUT_MS = 35_000;
-  /** How long a lost connection is not shown to the reader. */
+  /** Time before a lost connection is shown to the reader, milliseconds. */
   const LOST_DELAY_MS = 20_000;
   const MAX_RETRY_MS = 60_000;
   const PARTS_DELAY_MS = 10_000;
@@ -85,7 +85,7 @@
       apply(item, item.querySelector('a')?.getAttribute('href')?.slice('/status/'.length));
   }
 
-  /** Loads the page again and takes over the parts that are too rich for an event. */
+  /** Loads the page again and replaces the parts that are too large for an event. */
   async function refreshParts() {
     partsTimer = 0;
     const response = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
@@ -162,7 +162,7 @@
     source.onerror = handleFailure;
   }
 
-  /** Holds a stream only while the page is visible. */
+  /** Opens the stream while the page is visible and closes it otherwise. */
   function follow() {
     if (document.hidden) {
       disconnect();

@@ -120,7 +120,7 @@
     list.replaceChildren(...found.slice(0, MAX_SHOWN).map(createOption));
     message.textContent = sayCount(found.length);
     close();
-    // A listbox must have an option; where nothing was found, a sentence stands in its place.
+    // A listbox must have an option, so a sentence replaces it if nothing was found.
     nothing.hidden = found.length > 0;
     list.hidden = found.length === 0;
     field.setAttribute('aria-expanded', String(found.length > 0));
@@ -149,7 +149,7 @@
   });
   field.addEventListener('pointerenter', load);
   field.addEventListener('input', show);
-  // The list is open only while the field has the focus: elsewhere no key and no click would close it.
+  // The list is open only while the field has the focus, because otherwise no key or click would close it.
   category.addEventListener('change', () => document.activeElement === field && show());
   field.addEventListener('keydown', (event) => {
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {

@@ -94,7 +94,7 @@ findElements(SVGSVGElement, '[data-days]').forEach(makeDaysWalkable);
 
 /** @param {HTMLElement} box */
 function drawResponseTimes(box) {
-  /** How often news of checks load the times again: seldom enough for a service that is checked each second. */
+  /** Minimum time between two reloads of the response times, milliseconds: some services are checked every second. */
   const REFRESH_MS = 15_000;
   const plot = getElement(HTMLElement, '.plot', box);
   const label = getElement(HTMLElement, '.label span', box);
@@ -208,7 +208,7 @@ function drawResponseTimes(box) {
     chart = new uPlot(
       {
         ...sizeOf(),
-        // Room for half of the last label.
+        // Space for half of the last label.
         padding: [null, 32, null, null],
         cursor: { y: false },
         legend: { show: false },
@@ -237,7 +237,7 @@ function drawResponseTimes(box) {
       [[...times.at], [...times.p50], [...times.p95], [...times.p99]],
       plot,
     );
-    // The sentence above the chart and the table below it say the same to screen readers.
+    // Screen readers use the sentence above the chart and the table below it instead.
     const canvas = getElement(HTMLCanvasElement, 'canvas', plot);
     canvas.setAttribute('role', 'img');
     canvas.setAttribute('aria-label', times.label);

@@ -11,7 +11,7 @@
  * | `data-live="checked:PAGE"`        | ... how long ago the last check was                                       |
  * | `data-live="took:PAGE"`           | ... the response time; `code:PAGE` the status code                        |
  * | `data-live="monitor"`, `"away"`   | ... the monitor's own line, and the notice that its connection is away    |
- * | `data-live="calm"`                | ... what the home page says while nothing is down or slow                 |
+ * | `data-live="calm"`                | ... the text of the home page while no service is down or slow            |
  * | `data-live-status="PAGE"`         | its class among `up`, `slow`, `down`, `unknown` becomes that of the status |
  * | `data-live-list` on a list        | the same for its items, by the address of the first link in each          |
  * | `data-live-part="NAME"`           | content, class and href are loaded again from the page itself within some |

@@ -235,7 +235,7 @@ function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
 /**
  * The dependencies of a service whose owner makes them public, as rows; failing ones come first. `failing`:
  * dependencies that services report as failing now. `countsItself`: these reports include those of this service, as
- * they do for a verified service that sends heartbeats.
+ * they do for a verified service that sends heartbeats and is not paused.
  */
 export function viewDependencies(
   known: Dependencies,
