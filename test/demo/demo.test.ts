@@ -154,6 +154,9 @@ function makeServices(secondMs: number): DemoService[] {
 async function play(secondMs: number) {
   const { script, timing, senders, sending, feedIntervalMs, endMs } = makePlay(secondMs);
   const lines: string[] = [];
+  // From before the start: the first checks, which the first statuses come from, can be those that were late.
+  const turns = monitorEventLoopDelay();
+  turns.enable();
   const demo = await startDemo({
     script,
     timing,
@@ -168,8 +171,6 @@ async function play(secondMs: number) {
   });
   const mismatches: Mismatch[] = [];
   const degraded: boolean[] = [];
-  const turns = monitorEventLoopDelay();
-  turns.enable();
   let slowestMs = 0;
   const ask = async (path: string) => {
     const askedMs = performance.now();
