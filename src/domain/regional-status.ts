@@ -32,7 +32,7 @@ export interface RegionRules {
  * A voting region without a fresh check of the service counts as one that sees no failure; once the service has been failing
  * elsewhere for longer than a check counts, that region does not count at all.
  *
- * `limit` is the time that a status must be later than to show that the wall clock was set back, epoch milliseconds.
+ * `limit`, epoch milliseconds: a stored status later than this can only come from before the wall clock was set back.
  */
 export function nextRegionalStatus(
   current: CurrentStatus,
@@ -74,10 +74,12 @@ function listRegions(
 ): RegionStatus[] {
   const known = regions.find((one) => one.region === region);
   const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
+  // A verdict that was not seen for longer than a check counts begins anew, which gives the other regions time to check, too.
+  const isContinued = known?.check.status === verdict && result.endedAt - known.observedAt <= freshMs;
   const own = {
     region,
     check: latestCheckOf(result, verdict),
-    since: known?.check.status === verdict ? known.since : startedAt,
+    since: isContinued ? known.since : startedAt,
     observedAt: result.endedAt,
   };
   const all = [...regions.filter((one) => one.region !== region), own];

@@ -78,6 +78,22 @@ t.test('`down` begins with the first failed attempt of any region that agrees', 
   t.match(play([before, first], UP), { since: UP.since }, 'but not before the status before it');
 });
 
+t.test(
+  'after a time without checks, a failure in one region is new, and does not decide alone',
+  async (t) => {
+    const partial = play([checkIn('eu', 'down', 1_020_000)], UP);
+    const laterAt = 1_020_000 + RULES.freshMs + 60_000;
+    const first = play([checkIn('eu', 'down', laterAt)], partial);
+    t.equal(sight(first), '2 up partial: (ap up), eu down, (us up)');
+    t.equal(
+      sight(play([checkIn('us', 'up', laterAt + 1_000)], first)),
+      '2 up partial: (ap up), eu down, us up',
+    );
+    const down = play([checkIn('us', 'down', laterAt + 1_000)], first);
+    t.match(down, { status: 'down', since: laterAt - 6_000 });
+  },
+);
+
 t.test('it numbers and dates each change of status or scope', async (t) => {
   const service = makeService(1);
   let current = UP;
