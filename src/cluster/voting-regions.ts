@@ -8,6 +8,8 @@ export interface VotingOptions {
   readonly nodes: () => readonly NodeState[];
   /** Calls its listener when nodes were added, were removed, or changed their connection. */
   readonly watch: (listener: () => void) => () => void;
+  /** Regions that had a vote under the previous judge. They keep it for two intervals without a live node. */
+  readonly former: readonly string[];
   /** Time between two checks of a service, milliseconds. */
   readonly intervalMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
@@ -26,9 +28,15 @@ const INTERVALS_WITHOUT_NODE = 2;
 
 /**
  * Watches the regions. A region has a vote while one of its probing nodes is online, and for two intervals after its
- * last node has left, if that node was online. Regions whose nodes left before the call are not known.
+ * last node has left, if that node was online.
  */
-export function createVotingRegions({ nodes, watch, intervalMs, clock }: VotingOptions): VotingRegions {
+export function createVotingRegions({
+  nodes,
+  watch,
+  former,
+  intervalMs,
+  clock,
+}: VotingOptions): VotingRegions {
   const known = new Map<string, { readonly online: boolean; readonly seenMs: number }>();
 
   function look(): void {
@@ -38,6 +46,9 @@ export function createVotingRegions({ nodes, watch, intervalMs, clock }: VotingO
       if (nowMs - seenMs > INTERVALS_WITHOUT_NODE * intervalMs) known.delete(region);
   }
 
+  // Nodes that start together with the judge are not live yet. Without their regions, the first one would decide alone.
+  const startMs = clock.monotonic();
+  for (const region of former) known.set(region, { online: true, seenMs: startMs });
   look();
   const close = watch(look);
   return {

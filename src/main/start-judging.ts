@@ -8,6 +8,7 @@ import { createVotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
+import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { ThisNode } from './join-nodes.ts';
 import type { StoreParts } from './open-stores.ts';
@@ -30,11 +31,18 @@ export function startJudging(
   { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
   record: Pick<ResultRecord, 'takeRuled'>,
   lease: WriterLease,
+  states: readonly Pick<ServiceState, 'current'>[],
 ): Judging {
   const address = readRedisAddress(config.storage.redis.url ?? '');
   if (address === null) throw new Error('storage.redis.url has no known form');
   const { intervalMs } = config.checks;
-  const regions = createVotingRegions({ nodes: node.nodes, watch: node.watch, intervalMs, clock });
+  const regions = createVotingRegions({
+    nodes: node.nodes,
+    watch: node.watch,
+    former: [...new Set(states.flatMap(votersOf))],
+    intervalMs,
+    clock,
+  });
   const recheckSender = createRecheckSender({ address, clock, log });
   const reader = startResultReader({
     address,
@@ -61,4 +69,9 @@ export function startJudging(
       await Promise.all([reader.stop(), shardJobs.stop()]);
     },
   };
+}
+
+/** The regions whose verdicts counted for a service. */
+function votersOf({ current: { regions = [] } }: Pick<ServiceState, 'current'>): string[] {
+  return regions.flatMap(({ region, votes }) => (votes ? [region] : []));
 }

@@ -177,7 +177,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       if (isClustered(config)) {
         // BullMQ is loaded only in a cluster.
         const { startJudging } = await import('./start-judging.ts');
-        judging = startJudging(parts, record, lease);
+        judging = startJudging(parts, record, lease, states);
       }
       return { services: states.length, threads: fleet === null ? 0 : countThreads(config) };
     },

@@ -12,7 +12,7 @@ function probing(name: string, region: string, online = true): NodeState {
   return { ...identity, ...times, online, services: 0, checksPerSecond: 0 };
 }
 
-function createWorld() {
+function createWorld(former: readonly string[] = []) {
   const clock = createFakeClock();
   let nodes: readonly NodeState[] = [];
   let notify = () => {};
@@ -20,7 +20,13 @@ function createWorld() {
     notify = listener;
     return () => {};
   };
-  const { voting } = createVotingRegions({ nodes: () => nodes, watch, intervalMs: INTERVAL_MS, clock });
+  const { voting } = createVotingRegions({
+    nodes: () => nodes,
+    watch,
+    former,
+    intervalMs: INTERVAL_MS,
+    clock,
+  });
   return {
     clock,
     voting,
@@ -52,4 +58,16 @@ t.test('a region without a node votes for two intervals more', async (t) => {
   t.same(voting(), ['eu']);
   set(probing('a', 'us'), probing('b', 'eu'));
   t.same(voting(), ['eu', 'us'], 'at once when a node is back');
+});
+
+t.test('regions of the previous judge keep their votes while their nodes start', async (t) => {
+  const { clock, voting, set } = createWorld(['eu', 'us']);
+  t.same(voting(), ['eu', 'us']);
+  set(probing('b', 'eu'));
+  t.same(voting(), ['eu', 'us'], 'the first one does not decide alone');
+  set(probing('a', 'us', false), probing('b', 'eu'));
+  t.same(voting(), ['eu'], 'an offline one has none');
+  set(probing('b', 'eu'));
+  await clock.advance(2 * INTERVAL_MS + 1);
+  t.same(voting(), ['eu']);
 });
