@@ -86,10 +86,7 @@ export function createCommitter(
   };
 }
 
-/**
- * Creates the function that commits an update of a service, if the service still has the state that it was evaluated
- * from.
- */
+/** The write of an update. The registry accepts it only if the service still has the state that it was evaluated from. */
 export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdate {
   const { service, current: before } = tracked;
   const { current, transition, incident, heartbeat } = pending.update;
@@ -98,7 +95,7 @@ export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdat
   return heartbeat === null ? update : { ...update, heartbeat };
 }
 
-/** Creates the function that commits the routine updates of the service that exist only in memory. */
+/** The write of the newest routine update of the service, which exists only in memory so far. */
 export function toRoutineUpdate(tracked: TrackedService): StatusUpdate {
   const { service, current } = tracked;
   const memory = takeNewMemory(tracked);

@@ -23,6 +23,8 @@ export interface PendingObservation {
 /** An update that is being committed. */
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
+  /** Revision of the definition that it was evaluated for. */
+  readonly revision: number;
   /** Probe memory to commit with the update; null: the registry has the newest one. */
   readonly memory: ProbeMemory | null;
 }
@@ -168,15 +170,17 @@ const MAX_WITH_RESULT = 16;
 const MAX_WITH_HEARTBEAT = 1_000;
 
 /**
- * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are not
- * bounded here, because their reader waits while too many are not committed.
+ * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are
+ * neither counted as new nor dropped here, because their reader waits while too many are not committed.
  */
 export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
   tracked.queue ??= [];
   tracked.queue.push(pending);
   if (pending.batch !== null) return;
   const bound = checkResultOf(pending.observation) === null ? MAX_WITH_HEARTBEAT : MAX_WITH_RESULT;
-  if (tracked.queue.length > bound) tracked.queue.shift()?.reply?.('unavailable');
+  if (tracked.queue.length <= bound) return;
+  const oldest = tracked.queue.findIndex(({ batch }) => batch === null);
+  tracked.queue.splice(oldest, 1)[0]?.reply?.('unavailable');
 }
 
 /** Puts an observation back, before all others. */

@@ -113,7 +113,13 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     if (update.recheckRegions !== undefined) rechecks?.add(tracked.service.id, update.recheckRegions);
     if (update.memory !== null) learn(tracked, update.memory);
     if (update.isRoutine) gather(tracked, update, pending.batch);
-    else commitSoon(tracked, { ...pending, update, memory: takeNewMemory(tracked) });
+    else
+      commitSoon(tracked, {
+        ...pending,
+        update,
+        revision: tracked.service.revision,
+        memory: takeNewMemory(tracked),
+      });
   }
 
   function evaluateQueue(tracked: TrackedService): void {
@@ -284,7 +290,9 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       if (end.kind === 'stale') await adopt(tracked, end.current);
       if (end.kind !== 'committed') continue;
       const { current, incident } = pending.update;
-      tracked.current = current;
+      const isRevised = pending.revision !== tracked.service.revision && current.regions !== undefined;
+      // Verdicts of regions on an earlier definition do not count with those on the new one.
+      tracked.current = isRevised ? { ...current, regions: [] } : current;
       if (!tracked.isRemoved) statuses.push(current);
       if (end.transition !== null) transitions.push(end.transition);
       if (incident !== null) {

@@ -167,6 +167,19 @@ t.test('verdicts from before a change of the check do not count', async (t) => {
   t.match(registry.current(1), { status: 'up', scope: null });
 });
 
+t.test('nor do those that are being committed when the check changes', async (t) => {
+  const world = await createUpWorld();
+  const { record, clock, published } = world;
+  await clock.advance(10_000);
+  void record.takeRuled(within('us', failed503(1, clock.now())));
+  const service = makeService(1, { revision: 2, domain: 'other.example' });
+  record.applyChange({ seq: 2, serviceId: 1, slug: service.slug, service });
+  await record.idle();
+  await clock.advance(10_000);
+  await take(world, within('eu', failed503(1, clock.now(), { revision: 2 })));
+  t.match(published.get(1), { status: 'up', scope: 'partial' });
+});
+
 t.test('while the registry is away, each region is seen at once', async (t) => {
   const { record, registry, clock, published } = await createUpWorld();
   registry.meet(...Array.from({ length: 3 }, () => 'full' as const));
