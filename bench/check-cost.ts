@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { Agent } from 'undici';
-import { createProber } from '../src/probe/prober.ts';
 import {
   attempt,
   CA_FILE,
   checkThroughEngine,
+  createLoopbackProber,
   handMade,
   handMadeTls,
   request,
@@ -43,15 +43,7 @@ type Load = (count: number) => Promise<{ readonly checks: number; readonly cpuUs
 export async function run(): Promise<readonly BenchRow[]> {
   const server = await startHelper<{ http: number[]; https: number[] }>('check-server.ts', [LISTENERS]);
   const ports = server.line;
-  const prober = createProber({
-    version: '0.0.0',
-    siteUrl: 'http://localhost:8080',
-    allowPrivate: ['127.0.0.0/8'],
-    ports: [80, 443],
-    nameservers: [],
-    ownersMayProbePrivate: false,
-    concurrency: OPEN,
-  });
+  const prober = createLoopbackProber(OPEN);
   const secureContext = createSecureContext({ ca: readFileSync(CA_FILE), ecdhCurve: 'X25519:P-256:P-384' });
   const agents = {
     plain: new Agent({ allowH2: false }),

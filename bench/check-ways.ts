@@ -12,6 +12,7 @@ import type { Service } from '../src/domain/service.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
 import { silentLog } from '../src/log.ts';
+import { createProber } from '../src/probe/prober.ts';
 import { createRecord, type ResultRecord } from '../src/record/record.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
@@ -22,6 +23,19 @@ export type Way = (n: number, slot: number) => Promise<unknown>;
 
 /** Authority of the certificates of the benchmarks' servers. */
 export const CA_FILE = join(import.meta.dirname, '../test/certs/ca.pem');
+
+/** A prober that may check the loopback interface, with `concurrency` attempts at a time. */
+export function createLoopbackProber(concurrency: number) {
+  return createProber({
+    version: '0.0.0',
+    siteUrl: 'http://localhost:8080',
+    allowPrivate: ['127.0.0.0/8'],
+    ports: [80, 443],
+    nameservers: [],
+    ownersMayProbePrivate: false,
+    concurrency,
+  });
+}
 
 /** `count` services at ports of the loopback interface, in turn. */
 export function targetsOf(scheme: string, ports: readonly number[], count: number): CheckTarget[] {

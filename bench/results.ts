@@ -15,14 +15,13 @@ import { type RedisAddress, readRedisAddress } from '../src/domain/redis-address
 import type { Sample } from '../src/domain/sample.ts';
 import { SHARDS } from '../src/domain/shard.ts';
 import { silentLog } from '../src/log.ts';
-import { createProber } from '../src/probe/prober.ts';
 import { createRecord, type ResultRecord } from '../src/record/record.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
 import { openRedisStatusStore } from '../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
-import { checkThroughEngine, targetsOf } from './check-ways.ts';
+import { checkThroughEngine, createLoopbackProber, targetsOf } from './check-ways.ts';
 import { startHelper } from './child.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
 import { makeServices, RECORD_OPTIONS } from './services.ts';
@@ -115,15 +114,7 @@ async function measureJudge(scope: Scope, url: string): Promise<BenchRow[]> {
 /** The cost of a check, both ways in turn. */
 async function measureCheck(url: string): Promise<BenchRow[]> {
   const server = await startHelper<{ http: number[] }>('check-server.ts', [LISTENERS]);
-  const prober = createProber({
-    version: '0.0.0',
-    siteUrl: 'http://localhost:8080',
-    allowPrivate: ['127.0.0.0/8'],
-    ports: [80, 443],
-    nameservers: [],
-    ownersMayProbePrivate: false,
-    concurrency: OPEN,
-  });
+  const prober = createLoopbackProber(OPEN);
   const targets = targetsOf('http', server.line.http, CHECKS);
   const road = openRoad(addressOf(url));
   const costs = { single: [] as number[], cluster: [] as number[] };

@@ -6,8 +6,7 @@
 import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentileOf } from '../src/domain/percentile.ts';
-import { createProber } from '../src/probe/prober.ts';
-import { CA_FILE, checkThroughEngine, targetsOf, type Way } from './check-ways.ts';
+import { CA_FILE, checkThroughEngine, createLoopbackProber, targetsOf, type Way } from './check-ways.ts';
 import { startHelper } from './child.ts';
 import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
 import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';
@@ -49,15 +48,7 @@ type Load = (typeof LOADS)[number]['name'];
 export async function run(): Promise<readonly BenchRow[]> {
   const server = await startHelper<number[]>('slow-server.ts', [DELAY_MS]);
   const ports = server.line;
-  const prober = createProber({
-    version: '0.0.0',
-    siteUrl: 'http://localhost:8080',
-    allowPrivate: ['127.0.0.0/8'],
-    ports: [80],
-    nameservers: [],
-    ownersMayProbePrivate: false,
-    concurrency: SLOTS,
-  });
+  const prober = createLoopbackProber(SLOTS);
   const targets = targetsOf('http', ports, BURST);
   const { signal } = new AbortController();
   const byProber: Way = async (n, slot) => {
