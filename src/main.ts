@@ -201,7 +201,6 @@ const READS = [
   'countFailingDependencies',
   'recentHeartbeats',
   'findPage',
-  'findLogo',
 ] as const;
 
 /** Adds the state of this process' own connection to the registry, which the states from the monitor do not cover. */

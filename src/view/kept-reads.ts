@@ -76,7 +76,9 @@ export function keepReads<Store extends object, Name extends keyof Store & strin
           const key = `${name} ${JSON.stringify(args, (_, value) => byDay(value))}`;
           try {
             const value: unknown = await read.apply(store, args);
-            keep(key, value);
+            // Reads of what does not exist would push out others.
+            if (value === null) forget(key);
+            else keep(key, value);
             return value;
           } catch (error) {
             return recall(key, error);

@@ -13,7 +13,7 @@ function makeWorld() {
     async list(name: string, _since = 0) {
       server.reads += 1;
       if (server.isAway) throw server.error;
-      return [`${name} ${server.reads}`];
+      return name === 'nothing' ? null : [`${name} ${server.reads}`];
     },
     async write() {
       if (server.isAway) throw server.error;
@@ -26,7 +26,7 @@ function makeWorld() {
     handle: async ({ query }) => ({
       status: 200,
       headers: {},
-      body: (await store.list(query, clock.now())).join(),
+      body: (await store.list(query, clock.now()))?.join() ?? 'nothing',
     }),
   };
   const [shown = route] = kept.withAge([route]);
@@ -54,6 +54,13 @@ t.test(
     t.same(await get('a'), ['a 5', undefined]);
   },
 );
+
+t.test('it keeps nothing of what does not exist', async (t) => {
+  const { server, get } = makeWorld();
+  t.same(await get('nothing'), ['nothing', undefined]);
+  server.isAway = true;
+  await t.rejects(get('nothing'), AWAY);
+});
 
 t.test('it hides no other fault', async (t) => {
   const { server, get } = makeWorld();
