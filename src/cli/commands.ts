@@ -5,7 +5,7 @@ import { VERSION } from '../version.ts';
 import { EXIT_USAGE, endByError } from './command.ts';
 
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
-const OWNER = 'account that owns it; it is made where there is none';
+const OWNER = 'name of the owning account, which is created if it does not exist';
 
 /** Builds the command with its subcommands. */
 export function buildCommands(): Command {

@@ -125,7 +125,7 @@ async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownN
     );
     return { nodes: [{ ...configured, ...readRunning(ready ?? '', metrics ?? '', now) }], now };
   } catch {
-    printNote(`it does not run, or does not answer at ${origin}`);
+    printNote(`Upbeat is not running, or does not respond at ${origin}`);
     return { nodes: [configured], now };
   }
 }

@@ -102,7 +102,7 @@ t.test('it shows a process that is not part of a cluster', async (t) => {
   const before = await installation.runHere('nodes', '--json');
   t.match(JSON.parse(before.stdout), [{ name: 'alone', region: 'eu', online: null, last_seen: null }]);
   t.match(before.stderr, note);
-  t.match(before.stderr, /it does not run, or does not answer at http:\/\/127\.0\.0\.1:\d+/);
+  t.match(before.stderr, /Upbeat is not running, or does not respond at http:\/\/127\.0\.0\.1:\d+/);
   const program = await installation.start();
   t.teardown(() => program.killHard());
   t.match((await program.get('/readyz')).body, { node: 'alone', region: 'eu', nodes: { eu: 1 } });

@@ -20,7 +20,7 @@ export interface Delivery {
   /** Identifier of the message; the same in all attempts and replays, so that the receiver can recognize duplicates. */
   readonly message: string;
   readonly webhookId: number;
-  /** `service.status_changed`, `incident.opened`, `incident.updated`, `incident.resolved` or `test`. */
+  /** The type of a webhook event, such as `service.status_changed`. */
   readonly type: string;
   /** JSON, as it is sent. */
   readonly body: string;

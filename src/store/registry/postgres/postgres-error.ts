@@ -28,7 +28,7 @@ const WITHOUT_TLS = 'The server does not support SSL connections';
 /** Whether a session was ended during a query, by the server or by the network. The server itself may be available. */
 export function isSessionEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error) ?? '';
   // admin_shutdown, idle_session_timeout
   if (['57P01', '57P05', 'ECONNRESET', 'EPIPE'].includes(code)) return true;
   return /^(Connection terminated|Client has encountered)/.test(error.message);
@@ -41,7 +41,7 @@ export function isSessionEnd(error: unknown): boolean {
 export function explainPostgresError(thrown: unknown, target: PostgresAddress): Error {
   const error = toError(thrown);
   if (error instanceof RegistryError) return error;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = errorCodeOf(error) ?? '';
   const where = describePostgres(target);
   const options = { cause: error };
   if (CERTIFICATE_ERRORS.test(code) || error.message === WITHOUT_TLS)
@@ -103,9 +103,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
 
 /** Whether the user lacks a privilege. */
 export function isMissingRight(error: unknown): boolean {
-  if (!(error instanceof RegistryError)) return false;
-  const { cause } = error;
-  return errorCodeOf(cause) === '42501';
+  return error instanceof RegistryError && errorCodeOf(error.cause) === '42501';
 }
 
 /**
