@@ -2,8 +2,8 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { StatusSchema } from '../../src/api/services.ts';
-import { type LatestCheck, unknownStatus } from '../../src/domain/current.ts';
-import { check, current, NOW, service, startApi } from '../site/site-world.ts';
+import { unknownStatus } from '../../src/domain/current.ts';
+import { check, current, inRegion, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 
 const INTERVAL_MS = 300_000;
@@ -63,13 +63,6 @@ t.test('where several regions check, it shows each of them and the scope', async
     phase: 'first_byte',
     cause: { code: 'status', statusCode: 503 },
   } as const;
-  const inRegion = (region: string, ago: number, changes: Partial<LatestCheck> = {}) => ({
-    region,
-    check: check(NOW - ago, changes),
-    since: NOW - 90_000,
-    observedAt: NOW - ago,
-    votes: true,
-  });
   const partial = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {
     regions: [
       inRegion('ap', 20_000, { responseTimeMs: 300 }),

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
-import type { CurrentStatus, LatestCheck, Transition } from '../../src/domain/current.ts';
+import type { CurrentStatus, LatestCheck, RegionStatus, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
@@ -87,6 +87,12 @@ export function current(
 }
 
 /** An own incident of a service. */
+/** What a region last found of a service, `ago` milliseconds before {@link NOW}; it has a vote. */
+export function inRegion(region: string, ago: number, more: Partial<LatestCheck> = {}): RegionStatus {
+  const at = { since: NOW - 90_000, observedAt: NOW - ago };
+  return { region, check: check(NOW - ago, more), ...at, votes: true };
+}
+
 export function incident(id: string, serviceId: number, more: Partial<Incident> = {}): Incident {
   return {
     id,

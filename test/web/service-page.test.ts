@@ -1,6 +1,5 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
-import type { LatestCheck } from '../../src/domain/current.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
@@ -11,7 +10,7 @@ import {
   viewDependencies,
   viewServicePage,
 } from '../../src/web/service/service-page-view.ts';
-import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
+import { check, current, incident, inRegion, NOW, service, startApi } from '../site/site-world.ts';
 import { at, listAt, objectAt } from '../support/json.ts';
 import { samplesOfSteps } from '../support/sample-store.ts';
 import { EVIL, ODD_ID, SERVICES, startServiceWorld } from './service-world.ts';
@@ -75,13 +74,6 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
   );
 });
 
-const inRegion = (region: string, ago: number, changes: Partial<LatestCheck> = {}) => ({
-  region,
-  check: check(NOW - ago, changes),
-  since: NOW - 90_000,
-  observedAt: NOW - ago,
-  votes: true,
-});
 const PARTIAL = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {
   regions: [
     inRegion('ap', 20_000, { responseTimeMs: 300 }),
