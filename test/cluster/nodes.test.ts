@@ -87,7 +87,7 @@ t.test(
       online: true,
       offlineSince: null,
     });
-    t.ok(since >= startedAt - 100 && since <= lastSeen && lastSeen <= Date.now() + 100, 'times by Redis');
+    t.ok(Math.abs(since - startedAt) < 30_000 && Math.abs(lastSeen - Date.now()) < 30_000, 'times by Redis');
     t.ok(Math.abs(clockOffsetMs) < 1_000);
     const changed = new Promise<void>((resolve) => one.watch(resolve));
     online = false;
@@ -202,7 +202,7 @@ t.test(
     const one = await join(t, proxy.url.replace(/^http/, 'redis'), 'one', { clock: ahead, log });
     await until(() => Math.abs(one.clockOffsetMs() - 90_000) < 500, 'it is measured');
     t.match(warned, [
-      /^the clock of this machine is (?:89|90)\.\d s ahead of Redis' clock; synchronize both by NTP$/,
+      /^the clock of this machine is (?:8|9)\d\.\d s ahead of Redis' clock; synchronize both by NTP$/,
     ]);
     const two = await join(t, ownUrl(redis), 'two');
     await sees(two, 'one', 'two');

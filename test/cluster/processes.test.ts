@@ -95,8 +95,8 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   t.same((await serving.get('/api/v1/regions')).body, {
     regions: [{ region: 'eu', online: true, nodes: 1 }],
   });
-  t.match(String((await serving.get('/metrics')).body), /^upbeat_clock_offset_seconds (?:89|90)/m);
-  t.match(serving.output(), /the clock of this machine is (?:89|90)\.\d s ahead of Redis' clock/);
+  t.match(String((await serving.get('/metrics')).body), /^upbeat_clock_offset_seconds (?:8|9)\d/m);
+  t.match(serving.output(), /the clock of this machine is (?:8|9)\d\.\d s ahead of Redis' clock/);
 
   const told = await first.runHere('nodes');
   t.match(
@@ -104,10 +104,10 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
     /^NAME +REGION +ROLES +VERSION +SINCE +SEEN +SERVICES +CHECKS\/S +CONNECTION +CLOCK\n/,
   );
   t.match(told.stdout, /^one +eu +judge,probe,serve +\S+ +20\S+ \S+ +\d\.\d s ago +1 +\S+ +online +ok$/m);
-  t.match(told.stdout, /^three +us +serve .* online +\+(?:89|90)\.\d s$/m);
+  t.match(told.stdout, /^three +us +serve .* online +\+(?:8|9)\d\.\d s$/m);
   t.match(
     told.stderr,
-    /^warning: the clock of three is (?:89|90)\.\d s ahead of Redis' clock; synchronize it by NTP\n$/,
+    /^warning: the clock of three is (?:8|9)\d\.\d s ahead of Redis' clock; synchronize it by NTP\n$/,
   );
 
   const killed = performance.now();

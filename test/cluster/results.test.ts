@@ -117,7 +117,6 @@ t.test('over one server', NEEDS_REDIS, async (t) => {
     former.state.isFresh = false;
     const later = node.send(1, 600);
     await until(async () => (await lengthOf('pending')) === 4);
-    t.ok((await lengthOf('pending')) > 0);
     const judge = openJudge(t, url);
     await until(() => judge.taken.length === 1_200);
     t.same(judge.times(), [...sent, ...later]);

@@ -113,7 +113,7 @@ t.test('an emptied Redis has every shard again, in a later generation', NEEDS, a
   const one = join('one');
   await until(() => one.held().length === SHARDS);
   await redis.client.flushall();
-  await until(() => one.lost.length === SHARDS && one.held().length === SHARDS);
+  await until(() => one.lost.length >= SHARDS && one.held().length === SHARDS);
   t.same(claims.get(5)?.at(-1), { generation: 7_000_001, claim: 1 });
 
   setFresh(false);
@@ -140,8 +140,10 @@ t.test(
     t.equal(one.held().length, SHARDS, 'it does not know what became of them');
     await new Promise((resolve) => setTimeout(resolve, LOCK_MS));
     redis.signal('SIGCONT');
-    await until(() => one.lost.length === SHARDS && one.held().length === SHARDS && one.mayStart());
-    t.same(claims.get(5)?.at(-1), { generation: 7_000_000, claim: 2 });
+    await until(() => one.lost.length >= SHARDS && one.held().length === SHARDS && one.mayStart());
+    const { generation, claim = 0 } = claims.get(5)?.at(-1) ?? {};
+    t.equal(generation, 7_000_000);
+    t.ok(claim >= 2, 'it was claimed anew');
     await redis.stop();
     await until(() => !one.mayStart());
     await redis.start();

@@ -173,8 +173,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
   },
   {
     promise: '4.6: the badge by the dashed domain, cached by its tag',
-    // `redis-serving.test.ts` asks for one on a process that only serves.
-    dependsOn: [],
+    dependsOn: ['role'],
     async holds(t, { get }) {
       for (const path of ['/api/badge/quick-example', '/api/badge/quick-example.png?theme=dark']) {
         const { status, headers, bytes } = await get(path);
