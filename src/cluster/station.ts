@@ -57,9 +57,7 @@ export function createStation(options: StationOptions) {
       pass(ruled);
     },
     /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
-    noteDoubt(failedAt: number): void {
-      connectivity.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
-    },
+    noteDoubt: connectivity.noteDoubt,
     /**
      * An attempt has been waiting so long for its response that the response may be slow; queries the control targets.
      */

@@ -132,6 +132,9 @@ export function createConnectivity(options: ConnectivityOptions) {
     },
     /** An attempt failed at `failedAt`, monotonic milliseconds, without an HTTP response. */
     doubt: watch.doubt,
+    /** The same with `failedAt` in epoch milliseconds. */
+    noteDoubt: (failedAt: number): void =>
+      watch.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt)),
     /** An attempt has been waiting for its response for so long that it may become slow, now. */
     noteDelay: watch.noteDelay,
     /** Whether a heartbeat that is missed now counts against its service. */

@@ -286,9 +286,7 @@ export function createRecord(options: RecordOptions) {
       return { memory: tracked.memory, lastCheckedAt: tracked.current.latest?.checkedAt ?? null };
     },
     /** An attempt failed at `failedAt`, epoch milliseconds, without an HTTP response; queries the control targets. */
-    noteDoubt(failedAt: number): void {
-      connectivity.doubt(clock.monotonic() - Math.max(0, clock.now() - failedAt));
-    },
+    noteDoubt: connectivity.noteDoubt,
     /** An attempt has been waiting for its response for so long that it may become slow; queries the control targets. */
     noteDelay: connectivity.noteDelay,
     /** The prober's own connection. */
