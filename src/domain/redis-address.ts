@@ -96,3 +96,10 @@ function decode(text: string): string | null {
     return null;
   }
 }
+
+/** The address in `storage.redis.url`. Throws where it is not set, or has no known form. */
+export function requireRedisAddress(url: string | null): RedisAddress {
+  const address = url === null ? null : readRedisAddress(url);
+  if (address === null) throw new Error('storage.redis.url is not set, or has no known form');
+  return address;
+}

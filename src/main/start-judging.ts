@@ -6,7 +6,7 @@ import { type ResultReaderStats, startResultReader } from '../cluster/results/re
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
 import { createVotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
-import { readRedisAddress } from '../domain/redis-address.ts';
+import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
@@ -33,8 +33,7 @@ export function startJudging(
   lease: WriterLease,
   states: readonly Pick<ServiceState, 'current'>[],
 ): Judging {
-  const address = readRedisAddress(config.storage.redis.url ?? '');
-  if (address === null) throw new Error('storage.redis.url has no known form');
+  const address = requireRedisAddress(config.storage.redis.url);
   const { intervalMs } = config.checks;
   const regions = createVotingRegions({
     nodes: node.nodes,

@@ -8,7 +8,7 @@ import { createResultSender, type ResultSenderStats } from '../cluster/results/r
 import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
 import { regionsOf } from '../domain/node.ts';
-import { readRedisAddress } from '../domain/redis-address.ts';
+import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { createStartPermit } from '../engine/start-permit.ts';
 import type { ProberState } from '../record/connection-watch.ts';
@@ -32,8 +32,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   const { registry } = shared;
   const { intervalMs, firstSpreadMs, slowOverMs, controlTargets } = config.checks;
   const { name, region } = node;
-  const address = readRedisAddress(config.storage.redis.url ?? '');
-  if (address === null) throw new Error('storage.redis.url has no known form');
+  const address = requireRedisAddress(config.storage.redis.url);
   const redis = { address, clock, log };
 
   const sender = createResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
@@ -76,8 +75,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     ...redis,
     region,
     node: name,
-    countNodes: () =>
-      node.nodes().filter((one) => one.region === region && one.roles.includes('probe')).length,
+    countNodes: () => regionsOf(node.nodes()).find((one) => one.region === region)?.nodes ?? 0,
     permit,
     onGain(gained: readonly HeldShard[]) {
       for (const { shard, fence } of gained) sender.claim(shard, fence);

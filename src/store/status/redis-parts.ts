@@ -1,5 +1,5 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
-import { readRedisAddress } from '../../domain/redis-address.ts';
+import { requireRedisAddress } from '../../domain/redis-address.ts';
 import type { RedisConnectionState, RedisContext, RedisPart } from './redis-connection.ts';
 import { openRedisLimitServer } from './redis-limit-server.ts';
 import { DEADLINES_KEY, MONITOR_KEY, openMonitorState, openRedisMirror } from './redis-mirror.ts';
@@ -21,8 +21,7 @@ export function openRedisParts({
   clock,
   log,
 }: Omit<RedisContext, 'address'> & { readonly url: string }) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error('storage.redis.url has no known form');
+  const address = requireRedisAddress(url);
   const common = { address, clock, log };
   const limits = openRedisLimitServer(common);
   const open = new Set<Pick<RedisPart, 'state'>>([limits]);
