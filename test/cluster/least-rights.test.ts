@@ -44,7 +44,7 @@ async function startServers(t: Test) {
   await execute(postgres.url('postgres'), ...roles.split(';\n').filter((sql) => sql.trim() !== ''));
   await openPostgresDatabase(urlOf('upbeat_owner'));
   await execute(urlOf('upbeat_owner'), rights);
-  const [users = ''] = readBlocks('## Redis with least rights');
+  const [users = ''] = readBlocks('### Redis with least rights');
   for (const line of users.trim().split('\n')) {
     const [command = '', ...words] = line.split(' ');
     await redis.client.call(command, ...words);
