@@ -47,7 +47,7 @@ const REASONS: Readonly<Record<string, string>> = {
   expectedValue: 'bodies are not searched',
   jsonPathOperator: 'bodies are not searched',
   ignoreTls: 'certificates are always judged',
-  expiryNotification: 'the end of a certificate is shown, and alerts nobody',
+  expiryNotification: 'the end of a certificate is shown, and no alert is sent',
   maxredirects: 'at most 5 redirects are followed',
   headers: 'checks send no headers of their own',
   body: 'checks send no body',
