@@ -7,7 +7,7 @@ export interface NodeRecord extends Omit<NodeState, 'lastSeen'> {
    * Distinguishes the process from later ones on its machine with the same id; null: the system does not provide it.
    */
   readonly process: string | null;
-  /** True: the node is still loading. Other nodes do not count it, but its name is taken. */
+  /** True: the node is still loading, or stopping. Other nodes do not count it, but its name is taken. */
   readonly starting: boolean;
 }
 

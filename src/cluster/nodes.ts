@@ -37,6 +37,10 @@ export interface NodeOptions extends RedisContext {
 export interface ClusterNodes extends RedisPart {
   /** Makes the other nodes count this one. Until this call, it only reserves its name. */
   begin(): void;
+  /**
+   * Makes the other nodes count this one no longer, because it is stopping. Its name stays taken until {@link leave}.
+   */
+  withdraw(): Promise<void>;
   /** All live nodes by name, this one included. */
   nodes(): readonly NodeState[];
   /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
@@ -72,7 +76,8 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
   const others = createLiveNodes(self.name, clock);
   const listeners = createListeners<[]>((error) => log.error({ error }, 'a listener of nodes failed'));
   let standing: 'joining' | 'joined' | 'left' = 'joining';
-  let starting = true;
+  /** Whether the other nodes count this one: it has started, and is not stopping. */
+  let counts = false;
   let registered = false;
   let renewing = false;
   let renewals = 0;
@@ -96,7 +101,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
 
   function ownRecord(): NodeRecord {
     const { lastSeen: _, ...state } = ownState();
-    return { ...state, process: self.process, starting };
+    return { ...state, process: self.process, starting: !counts };
   }
 
   /** Renews the registration of this node, and reads the others. */
@@ -129,6 +134,13 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
 
   async function run(client: RedisClient, args: readonly (string | number)[]): Promise<string[]> {
     return textsOf(await runScript(client, RENEW, [records, seen], args));
+  }
+
+  /** Replaces the record of this node, if it is registered; null: the node has left. */
+  async function write(record: NodeRecord | null): Promise<void> {
+    if (!registered) return;
+    const value = formatNode({ instance, record });
+    await connection.run((client) => run(client, [self.name, value, '', 0])).catch(() => {});
   }
 
   function noteHolder(value: string, seenAt: string): void {
@@ -193,17 +205,19 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
 
   return {
     begin() {
-      starting = false;
+      counts = true;
       if (connection.ready) connection.run(renew).catch(() => {});
+    },
+    async withdraw() {
+      counts = false;
+      await write(ownRecord());
     },
     nodes,
     clockOffsetMs: () => offset.ms,
     watch: listeners.add,
     async leave() {
       standing = 'left';
-      const value = formatNode({ instance, record: null });
-      if (registered)
-        await connection.run((client) => run(client, [self.name, value, '', 0])).catch(() => {});
+      await write(null);
       listeners.clear();
       connection.close();
     },

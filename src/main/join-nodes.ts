@@ -20,7 +20,7 @@ export const NO_WORK: NodeWork = { services: 0, checksDone: 0, online: true, off
 
 /** This process among the nodes. */
 export interface ThisNode
-  extends Pick<ClusterNodes, 'begin' | 'nodes' | 'clockOffsetMs' | 'watch' | 'leave'> {
+  extends Pick<ClusterNodes, 'begin' | 'withdraw' | 'nodes' | 'clockOffsetMs' | 'watch' | 'leave'> {
   readonly name: string;
   readonly region: string;
   readonly roles: Config['node']['roles'];
@@ -63,6 +63,7 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
     return {
       ...{ name, region, roles },
       begin() {},
+      async withdraw() {},
       nodes: () => [own()],
       clockOffsetMs: () => 0,
       watch: () => () => {},

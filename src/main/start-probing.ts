@@ -22,9 +22,15 @@ export interface Probing {
   /** The connection of this node. */
   prober(): ProberState;
   results(): ResultSenderStats;
-  /** Ends the checks in flight, sends their results, and releases the shards. */
+  /**
+   * Ends the checks in flight, sends their results, and releases the shards, so that other nodes have them within a few
+   * seconds.
+   */
   stop(): Promise<void>;
 }
+
+/** A stop gives up checks in flight after this time, milliseconds. The next holder of their shards makes them again. */
+const CHECKS_END_MS = 1_000;
 
 /** Starts the checks. Throws if Redis is not configured. */
 export async function startProbing(parts: RoleParts): Promise<Probing> {
@@ -98,7 +104,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
       stopShifting();
       unwatchChanges();
       services.stop();
-      await fleet.stop();
+      await Promise.all([node.withdraw(), fleet.stop(CHECKS_END_MS)]);
       station.stop();
       await sender.stop();
       await holder.stop();

@@ -181,9 +181,11 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     async stop() {
       stopping = true;
       await becoming;
-      // The node stops first, because a judge in this process may still accept its results.
-      await probing?.stop();
-      await Promise.all([stopDeliveries(), monitor?.stop()]);
+      const delivered = stopDeliveries();
+      // The node stops first, because a judge in this process may still accept its results. Judgement goes on while
+      // deliveries end, because the next judge cannot take over before.
+      if (isClustered(config)) await Promise.all([probing?.stop(), delivered]);
+      await Promise.all([delivered, monitor?.stop()]);
       // The next holder starts checks and deliveries at once.
       await held?.release();
       await serving?.stop();

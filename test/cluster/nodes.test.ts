@@ -64,7 +64,7 @@ const LIFE_MS = 6_000;
 t.jobs = 4;
 
 t.test(
-  'nodes see each other, what they do, and who leaves',
+  'nodes see each other, what they do, who is stopping, and who leaves',
   { ...NEEDS_REDIS, buffered: true },
   async (t) => {
     const url = await sharedUrl(t);
@@ -93,8 +93,12 @@ t.test(
     online = false;
     await changed;
     t.match(one.nodes()[1], { online: false, offlineSince: Number });
-    await two.leave();
+    await two.withdraw();
     await sees(one, 'one');
+    const named = join(t, url, 'two', { isRunning: () => true });
+    await t.rejects(named, { code: 'node_name_taken' }, 'the name of a node that is stopping');
+    await two.leave();
+    await (await join(t, url, 'two')).leave();
   },
 );
 

@@ -145,3 +145,17 @@ t.test(
     t.same([countOf(2), countOf(3)], [0, 0], 'a check that is not finished gives no verdict');
   },
 );
+
+t.test('it gives up attempts in flight that take longer than a stop may', async (t) => {
+  const settings = { intervalMs: 3_600_000, timeoutMs: 60_000, slowOverMs: 3_000, confirmAfterMs: [] };
+  const { fleet, until, countOf } = observe({
+    settings: { ...settings, firstSpreadMs: 0, concurrency: 4 },
+  });
+  await fleet.start([targetOf(1, { domain: 'endless' }), targetOf(2)]);
+  await until(() => (fleet.report().hosts[0]?.openChecks ?? 0) > 0 && countOf(2) === 1);
+  const askedMs = performance.now();
+  await fleet.stop(200);
+  // Without the bound it takes 11 s.
+  t.ok(performance.now() - askedMs < 8_000);
+  t.same([countOf(1), countOf(2)], [0, 1]);
+});

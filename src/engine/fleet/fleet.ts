@@ -68,8 +68,11 @@ export interface Fleet {
   /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
   recheck(serviceIds: readonly number[], spreadMs: number): void;
   report(): FleetReport;
-  /** Stops the threads after their attempts in flight. */
-  stop(): Promise<void>;
+  /**
+   * Stops the threads after their attempts in flight. Attempts that take longer than `withinMs` are given up; default: the
+   * timeout of an attempt and one second, at most 11 s.
+   */
+  stop(withinMs?: number): Promise<void>;
 }
 
 /** After more restarts than this the fleet gives up. */
@@ -201,11 +204,12 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const nameOf = (host: number) => `probe thread ${host}`;
+  const shutdownMs = Math.min(STOP_TIMEOUT_MS, settings.timeoutMs + GRACE_MS);
   const supervisor = createSupervisor({
     children: [...hosts.keys()].map((host) => ({
       id: nameOf(host),
       restart: 'permanent',
-      shutdownMs: Math.min(STOP_TIMEOUT_MS, settings.timeoutMs + GRACE_MS),
+      shutdownMs,
       start: () => launch(host),
     })),
     intensity: INTENSITY,
@@ -286,11 +290,15 @@ export function createFleet(options: FleetOptions): Fleet {
         checksDone: done.reduce((sum, count) => sum + count, 0),
       };
     },
-    async stop() {
+    async stop(withinMs = shutdownMs) {
       cancelBatch?.();
       // All at once, so that their attempts end in parallel; the supervisor then waits for each in turn.
       for (const child of hosts) child?.ask();
+      const cancelEnd = clock.after(withinMs, () => {
+        for (const child of hosts) child?.kill();
+      });
       await supervisor.stop();
+      cancelEnd();
       await pool.destroy();
       allReady.resolve();
     },
