@@ -68,6 +68,7 @@ function goodResult(serviceId: number, at: number): CheckResult {
     retryAfterMs: null,
     suspect: null,
     headUnproven: false,
+    answered: true,
     memory: NO_MEMORY,
   };
 }

@@ -48,10 +48,10 @@ export async function probeDomain(
 
 /** Whether an attempt got no response because this machine is offline, so that no control target responds either. */
 async function isOffline(
-  { failure, statusCode }: Attempt,
+  { failure, answered }: Attempt,
   { checks: { controlTargets, nameservers } }: Config,
 ): Promise<boolean> {
-  if (failure === null || statusCode !== 0 || controlTargets.length === 0) return false;
+  if (failure === null || answered || controlTargets.length === 0) return false;
   return !(await queryControlTargets(controlTargets, CONTROL_TIMEOUT_MS, { nameservers }));
 }
 
@@ -166,7 +166,7 @@ export async function checkOnce(
   const { timeoutMs, slowOverMs } = config.checks;
   const signal = new AbortController().signal;
   const first = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
-  const isSilent = first.statusCode === 0 && first.failure?.phase === 'first_byte';
+  const isSilent = !first.answered && first.failure?.phase === 'first_byte';
   const attempt = isSilent ? await prober.runAttempt(target, { timeoutMs, number: 1, slot, signal }) : first;
   return { attempt, verdict: judgeAttempt(attempt, slowOverMs) };
 }

@@ -42,6 +42,8 @@ export type SuspectReason = (typeof SUSPECT_REASONS)[number];
 export interface Attempt {
   /** Start, epoch milliseconds. */
   readonly startedAt: number;
+  /** Whether the target responded, by the protocol of the check. The offline rule applies to attempts that it did not. */
+  readonly answered: boolean;
   /** Status code of the final response; 0: no HTTP response arrived. */
   readonly statusCode: number;
   /** Whole milliseconds (decisions, `response_time`); null when no response arrived. */

@@ -115,6 +115,7 @@ const REPORTED_SHIFT = 4;
 const SUSPECT_SHIFT = 6;
 const HEAD_SEEN = 256;
 const HEAD_UNPROVEN = 512;
+const ANSWERED = 1024;
 
 /** Packs results in order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {
@@ -190,6 +191,7 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
       loopDelayMs,
       lostMs,
       startedAt,
+      answered: (flags & ANSWERED) !== 0,
       statusCode,
       responseTimeMs,
       timing,
@@ -221,6 +223,7 @@ function flagsOf(result: CheckResult, memory: ProbeMemory): number {
     (memory.headSeen ? HEAD_SEEN : 0) |
     (memory.healthSeen ? HEALTH_SEEN : 0) |
     (result.headUnproven ? HEAD_UNPROVEN : 0) |
+    (result.answered ? ANSWERED : 0) |
     (REPORTED.indexOf(result.reported) << REPORTED_SHIFT) |
     (suspect << SUSPECT_SHIFT)
   );

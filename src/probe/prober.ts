@@ -95,7 +95,7 @@ export function createProber(
     try {
       const attempt = await probe(target, options, deadline);
       if (deadline.over === 'aborted') throw signal.reason;
-      return attempt.statusCode === 0 ? { ...attempt, lostMs: deadline.lostMs } : attempt;
+      return attempt.answered ? attempt : { ...attempt, lostMs: deadline.lostMs };
     } finally {
       abortSwitch.untie(signal, slot);
       deadline.close();
@@ -201,6 +201,7 @@ export function createProber(
     const blocked = response !== null && fault === null && isBlocked(response);
     return {
       startedAt,
+      answered: response !== null && response.statusCode !== 0,
       statusCode: response?.statusCode ?? 0,
       responseTimeMs: totalMs === null ? null : Math.round(totalMs),
       timing: response?.timing ?? NO_TIMING,

@@ -57,7 +57,7 @@ export function createConnectivity(options: ConnectivityOptions) {
 
   /** Rules on a held result. An error status can come from a proxy on the way only while the prober is offline. */
   function ruleOn({ result, span }: HeldResult): Ruling {
-    if (result.statusCode === 0) return watch.rule(span);
+    if (!result.answered) return watch.rule(span);
     const verdict = judgeAttempt(result, slowOverMs);
     if (verdict === 'slow') return watch.ruleSlow(span);
     return verdict === 'down' && (outages.isOpen || outages.overlaps(span)) ? 'own' : 'clear';
@@ -80,15 +80,14 @@ export function createConnectivity(options: ConnectivityOptions) {
      * its wall times to monotonic times, milliseconds.
      */
     rule(result: CheckResult, toMonotonic: number): Trust {
-      const hasResponse = result.statusCode !== 0;
-      const answer = hasResponse ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
+      const { answered } = result;
+      const answer = answered ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
       const beganAt = result.firstFailedAt ?? result.startedAt;
       watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
-      if (hasResponse && result.suspect === null && judgeAttempt(result, slowOverMs) === 'up')
-        return 'trusted';
+      if (answered && result.suspect === null && judgeAttempt(result, slowOverMs) === 'up') return 'trusted';
       // A result with an own fault and a response is always suspect. Without a response, it may be the first sign of an
       // outage.
-      if (hasResponse && result.suspect !== null) return decide(result, 'clear');
+      if (answered && result.suspect !== null) return decide(result, 'clear');
       const one = { result, span: spanOf(result, toMonotonic, clock.monotonic()) };
       const ruling = ruleOn(one);
       if (ruling !== 'wait') return decide(result, ruling);

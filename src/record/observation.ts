@@ -45,7 +45,7 @@ export interface RegionalResult {
   readonly voting: readonly string[];
 }
 
-/** Told apart by `via`, which is `root` or `health` for a check result of this process. */
+/** Told apart by `via`, which is a kind of check for a check result of this process. */
 export type Observation = CheckResult | RegionalResult | HeartbeatObservation | MissedHeartbeat;
 
 /** The check result of the observation; null: it is a heartbeat or a missed heartbeat. */
@@ -53,7 +53,7 @@ export function checkResultOf(observation: CheckResult | RegionalResult): CheckR
 export function checkResultOf(observation: Observation): CheckResult | null;
 export function checkResultOf(observation: Observation): CheckResult | null {
   if (observation.via === 'region') return observation.result;
-  return observation.via === 'root' || observation.via === 'health' ? observation : null;
+  return observation.via === 'heartbeat' || observation.via === 'missed' ? null : observation;
 }
 
 /**

@@ -29,6 +29,32 @@ t.test('it decodes what it encoded', async (t) => {
   t.equal(numbers.length, 3 * 152, 'bytes of a result');
 });
 
+t.test(
+  'it uses the newer form only for results that an earlier version would read differently',
+  async (t) => {
+    const formOf = (batch: NodeResults) => JSON.parse(encodeResults(batch).head).form;
+    t.equal(formOf(BATCH), 1);
+    const closed = unanswered(4, START + 9, { answered: true });
+    const batch = { ...BATCH, results: [...BATCH.results, { result: closed, suspect: false, region: 'eu' }] };
+    const { head, numbers } = encodeResults(batch);
+    t.equal(formOf(batch), 2);
+    t.strictSame(decodeResults(head, numbers), batch);
+  },
+);
+
+t.test('it takes a result of an earlier version with a status code as one with a response', async (t) => {
+  const batch = {
+    ...BATCH,
+    results: BATCH.results.map((one) => ({ ...one, result: { ...one.result, answered: false } })),
+  };
+  const { head, numbers } = encodeResults(batch);
+  const earlier = JSON.stringify({ ...JSON.parse(head), form: 1 });
+  t.same(
+    decodeResults(earlier, numbers)?.results.map(({ result }) => result.answered),
+    [true, true, false],
+  );
+});
+
 t.test('it decodes numbers at any place in memory', async (t) => {
   const { head, numbers } = encodeResults(BATCH);
   const shifted = Buffer.concat([Buffer.alloc(3), numbers]).subarray(3);
@@ -60,7 +86,7 @@ t.test('it refuses entries of another form', async (t) => {
   };
   const wrong: Readonly<Record<string, readonly [head: string, numbers: Buffer]>> = {
     empty: ['', Buffer.alloc(0)],
-    'another form': [change({ form: 2 }), numbers],
+    'another form': [change({ form: 3 }), numbers],
     'no region': [change({ region: 'No Region' }), numbers],
     'no offset': [change({ offset: null }), numbers],
     'no node': [change({ node: 7 }), numbers],

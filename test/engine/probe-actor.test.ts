@@ -239,6 +239,7 @@ t.test('it sends a doubt for the first attempt without a response, also for own 
   t.same(doubtsOf(broken, refusedAttempt(), refusedAttempt()), [0, 1, 0]);
   t.same(doubtsOf(broken, broken, refusedAttempt()), [0, 0, 1]);
   t.same(doubtsOf(broken, broken, broken), [0, 0, 0]);
+  t.same(doubtsOf(refusedAttempt({ answered: true })), [0], 'a response without an HTTP status');
 });
 
 const renamed = targetOf(7, { revision: 2 });

@@ -19,6 +19,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   loopDelayMs: ms,
   lostMs: ms,
   headUnproven: fc.boolean(),
+  answered: fc.boolean(),
   statusCode: fc.nat(599),
   responseTimeMs: nullable(fc.nat(60_000)),
   timing: fc.record({

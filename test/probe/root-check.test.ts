@@ -46,6 +46,7 @@ t.test('it asks by HEAD, says who it is, and closes the connection', async (t) =
       retryAfterMs: null,
       suspect: null,
       lostMs: 0,
+      answered: true,
       headUnproven: false,
       memory: { ...NO_MEMORY, headSeen: true },
     },

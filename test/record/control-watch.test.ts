@@ -28,6 +28,16 @@ t.test('it holds a failure without an HTTP response until a control target has a
   t.match(record.prober(), { online: true, offlineSince: null, reason: null, heldResults: 0 });
 });
 
+t.test('it publishes a failure at once if the target responded, even without an HTTP status', async (t) => {
+  const world = await createWorld();
+  const { record, registry, questions, settle } = world;
+  world.control = NO_ANSWER;
+  record.takeResults([unanswered(1, START, { answered: true })]);
+  await settle();
+  t.same(questions, []);
+  t.match(registry.transitions, [{ from: 'unknown', to: 'down', at: START - 6_000 }]);
+});
+
 t.test('it does not let an answer speak for a failure that came after the question', async (t) => {
   const world = await createWorld({ services: makeServices(2) });
   const { record, registry, clock, questions } = world;

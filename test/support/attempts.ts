@@ -5,6 +5,7 @@ import { type Attempt, type CheckResult, NO_MEMORY, NO_TIMING } from '../../src/
 export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
   return {
     startedAt: 0,
+    answered: (changes.statusCode ?? 200) !== 0,
     statusCode: 200,
     responseTimeMs: 12,
     timing: NO_TIMING,
@@ -26,7 +27,7 @@ export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {
 /** A check that went well at its first attempt, begun and ended at `at`, with changes. */
 export function goodResult(serviceId: number, at: number, changes: Partial<CheckResult> = {}): CheckResult {
   return {
-    ...goodAttempt({ startedAt: at }),
+    ...goodAttempt({ startedAt: at, ...changes }),
     serviceId,
     revision: 1,
     attempts: 1,

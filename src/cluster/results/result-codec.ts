@@ -29,10 +29,10 @@ export interface EncodedResults {
 }
 
 /**
- * Version of the format. A judge refuses other versions, so a new format needs a version of the program that reads
- * both.
+ * Versions of the format; a judge refuses others. Form 1 has no flag for `answered`: a result with a status code is one
+ * with a response. Results for which that holds are written in form 1, so that a judge of an earlier version reads them.
  */
-const FORM = 1;
+const FORMS = { statusCode: 1, answered: 2 } as const;
 
 /** The JSON of an entry. An index is the number of a result, from 0. */
 interface Head {
@@ -50,7 +50,7 @@ interface Head {
 export function encodeResults({ node, clockOffsetMs, region, results }: NodeResults): EncodedResults {
   const { numbers, failures, words } = packResults(results.map(({ result }) => result));
   const head: Head = {
-    form: FORM,
+    form: results.every(({ result }) => isPlain(result)) ? FORMS.statusCode : FORMS.answered,
     node,
     region,
     offset: clockOffsetMs,
@@ -61,11 +61,17 @@ export function encodeResults({ node, clockOffsetMs, region, results }: NodeResu
   return { head: JSON.stringify(head), numbers: Buffer.from(numbers.buffer) };
 }
 
+/** Whether an earlier version of the program would read the same from the result. */
+function isPlain({ answered, statusCode }: CheckResult): boolean {
+  return answered === (statusCode !== 0);
+}
+
 /** Decodes an entry; null: the entry does not have this format. */
 export function decodeResults(head: string, numbers: Uint8Array): NodeResults | null {
   try {
     const { form, node, region, offset, suspect, failures, words } = JSON.parse(head) as Head;
-    const isHead = form === FORM && typeof node === 'string' && isRegionName(region);
+    const isForm = form === FORMS.statusCode || form === FORMS.answered;
+    const isHead = isForm && typeof node === 'string' && isRegionName(region);
     if (!isHead || !Number.isFinite(offset)) return null;
     const unpacked = unpackResults({
       numbers: numbersOf(numbers),
@@ -74,7 +80,10 @@ export function decodeResults(head: string, numbers: Uint8Array): NodeResults | 
     });
     if (!unpacked.every(isResult)) return null;
     const suspects = new Set(suspect);
-    const results = unpacked.map((result, index) => ({ result, suspect: suspects.has(index), region }));
+    const results = unpacked.map((read, index) => {
+      const result = form === FORMS.answered ? read : { ...read, answered: read.statusCode !== 0 };
+      return { result, suspect: suspects.has(index), region };
+    });
     return { node, clockOffsetMs: offset, region, results };
   } catch {
     // An invalid entry must not block the entries behind it.

@@ -187,7 +187,7 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   const worstLoopDelayMs = Math.max(check.worstLoopDelayMs, message.loopDelayMs);
   // The control targets are requested while the failure is confirmed (decisions, offline rule), also for an own fault,
   // such as an unreachable network.
-  const doubts = failed && attempt.statusCode === 0 && !check.doubted;
+  const doubts = failed && !attempt.answered && !check.doubted;
   const doubt: ProbeEffect[] = doubts ? [{ type: 'doubt', failedAt: attempt.startedAt }] : [];
   const waitMs = rules.confirmAfterMs[check.attempt];
   if (failed && waitMs !== undefined) {
@@ -254,8 +254,8 @@ function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attem
 }
 
 /** Whether an attempt failed because no response arrived over a working connection. */
-function isMissingResponse({ failure, statusCode }: Attempt): boolean {
-  return statusCode === 0 && failure?.phase === 'first_byte';
+function isMissingResponse({ failure, answered }: Attempt): boolean {
+  return !answered && failure?.phase === 'first_byte';
 }
 
 /** Whether an attempt counts as failed and is confirmed: a failure, or a body that reports `down`. */
