@@ -2,13 +2,11 @@
  * Nodes of a region share its services: counted at the servers that are checked, while nodes join, leave, are killed and are
  * suspended.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
-import { install, type RunningProgram } from '../support/program.ts';
+import t from 'tap';
+import { type ClusterNode, createCluster } from '../support/cluster.ts';
+import { CONTROL_PATH, type CountedSite, startCountedSite } from '../support/counted-site.ts';
+import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS } from '../support/redis-server.ts';
-import { usePostgres, useRedis } from '../support/run-servers.ts';
 
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS };
 const SERVICES = 24;
@@ -18,57 +16,32 @@ const MAX_GAP_MS = INTERVAL_MS + 20_000;
 
 t.setTimeout(300_000);
 
-/** A server for all services, which notes when each was requested: by its path. */
-async function startCountedServer(t: Test) {
-  const requests = new Map<string, number[]>();
-  const server = createServer((request, response) => {
-    const path = request.url ?? '';
-    requests.set(path, [...(requests.get(path) ?? []), performance.now()]);
-    response.writeHead(200).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
-}
-
 interface Ready {
   readonly status: string;
   readonly nodes: Readonly<Record<string, number>>;
 }
 
 t.test('every service is checked once an interval, whatever happens to nodes', NEEDS, async (t) => {
-  const [postgres, redis] = await Promise.all([usePostgres(t), useRedis(t)]);
-  await createDatabase(postgres.url('postgres'), redis.prefix);
-  const { url, requests } = await startCountedServer(t);
+  const site = await startCountedSite(t);
   const slugs = Array.from({ length: SERVICES }, (_, index) => `s${index + 1}`);
-  const entries = slugs.map((slug) => ({ slug, check: { url: `${url}/${slug}`, method: 'GET' } }));
-  const start = async (name: string, roles: readonly string[]): Promise<RunningProgram> => {
-    const installation = await install(entries, {
-      storage: {
-        postgres: { url: postgres.url(redis.prefix) },
-        redis: { url: `${redis.url}?prefix=${redis.prefix}` },
-      },
-      secrets: { key: 'ab'.repeat(32) },
-      node: { name, region: 'eu', roles },
-      checks: { interval: `${INTERVAL_MS}ms`, controlTargets: [`${url}/control`] },
-    });
-    t.teardown(() => installation.remove());
-    const program = await installation.start();
-    t.teardown(() => program.killHard());
-    return program;
-  };
-
-  const judge = await start('judge', ['judge', 'serve']);
-  const one = await start('one', ['probe']);
-  const two = await start('two', ['probe']);
-  /** Waits until the programs check as many services each as `accept` wants. */
+  const cluster = await createCluster(t, {
+    entries: slugs.map((slug) => ({ slug, check: { url: `${site.url}/${slug}`, method: 'GET' } })),
+    settings: {
+      checks: { interval: `${INTERVAL_MS}ms`, controlTargets: [site.url + CONTROL_PATH] },
+    },
+  });
+  site.attribute(cluster);
+  const { program: judge } = await cluster.start({ name: 'judge', region: 'eu', roles: ['judge', 'serve'] });
+  const one = await cluster.start({ name: 'one', region: 'eu', roles: ['probe'] });
+  const two = await cluster.start({ name: 'two', region: 'eu', roles: ['probe'] });
+  /** Waits until the nodes check as many services each as `accept` wants. */
   const untilShares = async (
-    programs: readonly RunningProgram[],
+    nodes: readonly ClusterNode[],
     accept: (...shares: number[]) => boolean,
   ): Promise<void> => {
     for (;;) {
       const shares = await Promise.all(
-        programs.map(async (program) => {
+        nodes.map(async ({ program }) => {
           const { body } = await program.get('/metrics');
           return Number(/^upbeat_services_probed (\d+)$/m.exec(String(body))?.[1]);
         }),
@@ -87,32 +60,30 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   // At rest: once an interval, not more and not less. The best of some windows, since the machine may be busy.
   let furthest = Number.POSITIVE_INFINITY;
   for (let window = 0; window < 4 && furthest > 1.5; window++) {
-    const before = countOf(requests);
+    const before = countsOf(site);
     const beganAt = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 4 * INTERVAL_MS));
     const intervals = (performance.now() - beganAt) / INTERVAL_MS;
-    const after = countOf(requests);
+    const after = countsOf(site);
     const checksOf = (slug: string) => (after.get(`/${slug}`) ?? 0) - (before.get(`/${slug}`) ?? 0);
     furthest = Math.max(...slugs.map((slug) => Math.abs(checksOf(slug) - intervals)));
   }
   t.ok(furthest <= 1.5, `the checks of a service are ${furthest} off`);
 
   // Suspended: the other one takes over. The one that wakes starts nothing before it has claimed shards again.
-  const suspended = programOf(one);
-  suspended('SIGSTOP');
+  one.pause();
   t.comment('one node is suspended');
   await untilShares([two], isAll);
-  suspended('SIGCONT');
+  one.wake();
   await untilShares([one, two], isShared);
 
-  await two.killHard();
+  await two.kill();
   t.comment('the other one is killed');
   await untilShares([one], isAll);
   const end = performance.now();
   // After a check out of phase, the next one comes within one and a half intervals.
   await new Promise((resolve) => setTimeout(resolve, 2 * INTERVAL_MS));
-  for (const [path, times] of requests) {
-    if (path === '/control') continue;
+  for (const [path, times] of timesOf(site)) {
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? at));
     t.ok(Math.max(...gaps) < MAX_GAP_MS, `${path}: no gap of ${Math.round(Math.max(...gaps))} ms`);
     t.ok((times.at(-1) ?? 0) > end, `${path} is checked to the end`);
@@ -124,11 +95,13 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   t.equal(await one.stop(), 0);
 });
 
-function countOf(requests: ReadonlyMap<string, readonly number[]>): Map<string, number> {
-  return new Map([...requests].map(([path, times]) => [path, times.length]));
+/** When each path was requested, monotonic milliseconds. */
+function timesOf({ requests }: CountedSite): Map<string, number[]> {
+  const times = new Map<string, number[]>();
+  for (const { path, atMs } of requests) times.set(path, [...(times.get(path) ?? []), atMs]);
+  return times;
 }
 
-/** Sends a signal to the parent and the program. */
-function programOf({ process: { pid = 0 } }: RunningProgram): (signal: NodeJS.Signals) => void {
-  return (signal) => void process.kill(-pid, signal);
+function countsOf(site: CountedSite): Map<string, number> {
+  return new Map([...timesOf(site)].map(([path, times]) => [path, times.length]));
 }

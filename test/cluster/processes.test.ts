@@ -1,11 +1,10 @@
 /** Processes of a cluster on one PostgreSQL and one Redis: their roles, their names, and who is alive. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import t, { type Test } from 'tap';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
-import { type Installation, install, type RunningProgram } from '../support/program.ts';
+import t from 'tap';
+import { createCluster, type NodeOptions } from '../support/cluster.ts';
+import { startCountedSite } from '../support/counted-site.ts';
+import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import type { RunningProgram } from '../support/program.ts';
 import { NEEDS_REDIS } from '../support/redis-server.ts';
-import { usePostgres, useRedis } from '../support/run-servers.ts';
 import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
 
 interface Ready {
@@ -20,46 +19,14 @@ const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_WALL_CLOCK };
 
 t.setTimeout(300_000);
 
-/** A database and a key space that nodes share, and a service that answers 200. */
-async function createCluster(t: Test) {
-  const [postgres, redis] = await Promise.all([usePostgres(t), useRedis(t)]);
-  await createDatabase(postgres.url('postgres'), redis.prefix);
-  const site = createServer((_request, response) => response.writeHead(200).end());
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => site.close());
-  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
-  const storage = {
-    postgres: { url: postgres.url(redis.prefix) },
-    redis: { url: `${redis.url}?prefix=${redis.prefix}` },
-  };
-  const secrets = { key: 'ab'.repeat(32) };
-  return {
-    /** A machine with a data directory of its own, on which one node runs. */
-    async install(node: object, environment: Readonly<Record<string, string>> = {}): Promise<Installation> {
-      const installation = await install(
-        [{ slug: 'shop', check: { url } }],
-        { storage, secrets, node },
-        environment,
-      );
-      t.teardown(() => installation.remove());
-      return installation;
-    },
-  };
-}
-
-async function start(t: Test, installation: Installation): Promise<RunningProgram> {
-  const program = await installation.start();
-  t.teardown(() => program.killHard());
-  return program;
-}
-
 const sees = (program: RunningProgram, nodes: Ready['nodes'], withinMs?: number) =>
   program.until('/readyz', (body: Ready) => JSON.stringify(body.nodes) === JSON.stringify(nodes), withinMs);
 
 t.test('nodes play their roles, see each other, and stand in for one that is killed', NEEDS, async (t) => {
-  const cluster = await createCluster(t);
-  const first = await cluster.install({ name: 'one', region: 'eu' });
-  const one = await start(t, first);
+  const { url } = await startCountedSite(t);
+  const cluster = await createCluster(t, { entries: [{ slug: 'shop', check: { url } }] });
+  const start = async (node: NodeOptions) => (await cluster.start(node)).program;
+  const { installation: first, program: one } = await cluster.start({ name: 'one', region: 'eu' });
   t.match((await one.get('/readyz')).body, {
     role: 'monitor',
     node: 'one',
@@ -69,19 +36,17 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   });
 
   const same = await cluster.install({ name: 'one', region: 'us' });
-  const refused = await same.run('start');
+  const refused = await same.installation.run('start');
   t.equal(refused.status, 1, 'a second process of the name does not start');
   t.match(
     refused.stdout,
     /The node name one is taken by process \d+ on \S+, which runs since 20\S+Z\. Set node\.name to a name that no other node has\./,
   );
 
-  const standby = await start(t, await cluster.install({ name: 'two', region: 'eu', roles: ['judge'] }));
+  const standby = await start({ name: 'two', region: 'eu', roles: ['judge'] });
   const clock = createWallClock(t, Date.now() + 90_000, 'UTC');
-  const serving = await start(
-    t,
-    await cluster.install({ name: 'three', region: 'us', roles: ['serve'] }, clock.environment),
-  );
+  const { environment } = clock;
+  const serving = await start({ name: 'three', region: 'us', roles: ['serve'], environment });
   for (const program of [one, standby, serving]) await sees(program, { eu: 2, us: 1 });
   t.match((await standby.get('/readyz')).body, { role: 'standby', roles: ['judge'], degraded: [] });
   t.match((await serving.get('/readyz')).body, { role: 'serving', roles: ['serve'] });
@@ -137,7 +102,7 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
     ],
   );
 
-  const probing = await start(t, await cluster.install({ name: 'one', region: 'asia', roles: ['probe'] }));
+  const probing = await start({ name: 'one', region: 'asia', roles: ['probe'] });
   t.match((await probing.get('/readyz')).body, { role: 'probing', node: 'one' }, 'the name is free');
   t.equal((await probing.get('/api/v1/services')).status, 404);
   await sees(serving, { asia: 1, eu: 1, us: 1 });

@@ -105,7 +105,7 @@ export async function install(
   };
   writeFileSync(
     configFile,
-    stringify(merge(base, typeof settings === 'function' ? await settings(siteUrl) : settings)),
+    stringify(mergeSettings(base, typeof settings === 'function' ? await settings(siteUrl) : settings)),
   );
   const installation: Installation = {
     folder,
@@ -247,12 +247,13 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries);
 }
 
-function merge(base: object, over: object): object {
+/** Settings of `base` with those of `over` in their places; lists and values are replaced. */
+export function mergeSettings(base: object, over: object): object {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) {
     const old = merged[key];
     const nested = isPlain(old) && isPlain(value);
-    merged[key] = nested ? merge(old, value) : value;
+    merged[key] = nested ? mergeSettings(old, value) : value;
   }
   return merged;
 }
