@@ -43,6 +43,8 @@ export interface ShardServices {
  */
 const SETTLE_MS = 1_500;
 const RETRY_MS = 1_000;
+/** Maximum number of shards that are loaded by one call: an eighth of the services of a region. */
+const SHARDS_PER_CALL = 8;
 
 /** Starts without shards. */
 export function createShardServices(options: ShardServicesOptions): ShardServices {
@@ -69,30 +71,36 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     const shards = [...missing];
     missing.clear();
     changes = [];
-    let targets: CheckTarget[] | null = null;
+    let loaded = 0;
+    let count = 0;
     try {
-      targets = await registry.loadTargets(shards, region);
+      for (; loaded < shards.length && !stopped; loaded += SHARDS_PER_CALL)
+        count += takeOver(await registry.loadTargets(shards.slice(loaded, loaded + SHARDS_PER_CALL), region));
       failed = false;
+      log.info({ shards: shards.length, services: count }, 'services of shards are checked from now on');
     } catch (error) {
       if (!failed) log.warn({ problem: messageOf(error) }, 'services of shards cannot be loaded');
       failed = true;
-      for (const shard of shards) if (held.has(shard)) missing.add(shard);
+      for (const shard of shards.slice(loaded)) if (held.has(shard)) missing.add(shard);
     }
     const later = changes;
     changes = null;
     if (stopped) return;
-    if (targets !== null) {
-      // A shard may have been lost meanwhile, or lost and gained again.
-      const own = targets.filter(({ serviceId }) => {
-        const shard = shardOf(serviceId);
-        return held.has(shard) && !missing.has(shard);
-      });
-      for (const { serviceId } of own) held.get(shardOf(serviceId))?.add(serviceId);
-      fleet.takeOver(own);
-      log.info({ shards: shards.length, services: own.length }, 'services of shards are checked from now on');
-    }
     for (const change of later) applyChange(change);
     planLoad(failed ? RETRY_MS : SETTLE_MS);
+  }
+
+  /** Starts the checks of loaded services; returns their number. */
+  function takeOver(targets: readonly CheckTarget[]): number {
+    if (stopped) return 0;
+    // A shard may have been lost meanwhile, or lost and gained again.
+    const own = targets.filter(({ serviceId }) => {
+      const shard = shardOf(serviceId);
+      return held.has(shard) && !missing.has(shard);
+    });
+    for (const { serviceId } of own) held.get(shardOf(serviceId))?.add(serviceId);
+    fleet.takeOver(own);
+    return own.length;
   }
 
   function applyChange(change: ServiceChange): void {

@@ -4,6 +4,7 @@ import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
+import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import type { Role } from './active-role.ts';
@@ -45,7 +46,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   const putCatalogue = createCatalogueWriter({ registry, clock, log, file });
   await putCatalogue(catalogue.services, 'the catalogue is loaded');
   const lastChange = await registry.lastChange();
-  const states = await registry.loadServices();
+  let states: readonly ServiceState[] = await registry.loadServices();
   directory.load(states.map(({ service }) => service));
 
   // Vendors' status pages.
@@ -169,17 +170,20 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     async begin() {
       record.startListening();
       await inbox?.drained();
-      await intake.load(states.map(({ service }) => service));
-      const targets = states.map(({ service, memory, current }) =>
+      const first = states;
+      // The statuses that were loaded are not kept beside the present ones.
+      states = [];
+      await intake.load(first.map(({ service }) => service));
+      const targets = first.map(({ service, memory, current }) =>
         checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
       );
       await fleet?.start(targets.filter((target) => target !== null));
       if (isClustered(config)) {
         // BullMQ is loaded only in a cluster.
         const { startJudging } = await import('./start-judging.ts');
-        judging = startJudging(parts, record, lease, states);
+        judging = startJudging(parts, record, lease, first);
       }
-      return { services: states.length, threads: fleet === null ? 0 : countThreads(config) };
+      return { services: first.length, threads: fleet === null ? 0 : countThreads(config) };
     },
     judging: () => judging,
     reload: () => catalogueWatch.reload(),

@@ -110,6 +110,23 @@ t.test('it checks nothing of a shard that was lost, also during the load', async
   t.same(forgotten, [1]);
 });
 
+t.test('it loads a few shards at a time, and again those that the registry did not give', async (t) => {
+  const { clock, loads, checked, services } = createWorld();
+  services.gain(Array.from({ length: 10 }, (_, shard) => shard));
+  await clock.advance(1_500);
+  t.same(loads[0]?.shards, [0, 1, 2, 3, 4, 5, 6, 7]);
+  loads[0]?.end([targetOf(1)]);
+  await clock.advance(0);
+  t.same([...checked.keys()], [1], 'checked before the others are loaded');
+  t.same(loads[1]?.shards, [8, 9]);
+  loads[1]?.end(new Error('away'));
+  await clock.advance(1_000);
+  t.same(loads[2]?.shards, [8, 9]);
+  loads[2]?.end([targetOf(9)]);
+  await clock.advance(0);
+  t.same([...checked.keys()], [1, 9]);
+});
+
 t.test('it loads again while the registry is away, until it stops', async (t) => {
   const { clock, loads, checked, services } = createWorld();
   services.gain([1]);

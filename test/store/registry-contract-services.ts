@@ -77,6 +77,24 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     t.same(await registry.loadTargets([], 'eu'), []);
   });
 
+  t.test('it adds many services in their order, and loads them page by page', async (t) => {
+    const registry = await open(t);
+    const count = 1_003;
+    const entries = Array.from({ length: count }, (_, index) => entry(`s${index + 1}`));
+    t.match(await registry.putCatalogue(entries), { added: count });
+    const changes = await registry.changesAfter(count - 5);
+    t.same(
+      changes.map(({ seq, serviceId, slug, service }) => [seq, serviceId, slug, service?.id]),
+      [999, 1_000, 1_001, 1_002, 1_003].map((id) => [id, id, `s${id}`, id]),
+    );
+    const page = async (afterId: number, limit: number) =>
+      (await registry.servicesAfter(afterId, limit)).map(({ service }) => service.slug);
+    t.same(await page(0, 2), ['s1', 's2']);
+    t.same(await page(1_001, 3), ['s1002', 's1003']);
+    t.same(await page(1_003, 3), []);
+    t.equal((await registry.loadServices()).length, count);
+  });
+
   t.test('it tells when a region has last checked a service', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('s1')]);

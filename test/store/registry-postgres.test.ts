@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import { SHARDS } from '../../src/domain/shard.ts';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
@@ -70,5 +71,18 @@ if ('skip' in NEEDS_POSTGRES) {
       };
     },
     execute: async (dataDir, sql) => query(await databaseOf(dataDir), sql),
+  });
+
+  t.test('it finds the services of shards by an index', async (t) => {
+    const client = new pg.Client({ connectionString: await databaseOf(t.testdirName) });
+    await client.connect();
+    t.teardown(() => client.end());
+    // The planner takes the whole table where it is as small as this one.
+    await client.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
+    const live = 'removed = 0 AND paused = 0 AND verified = 1';
+    const { rows } = await client.query(
+      `EXPLAIN SELECT id FROM services WHERE ${live} AND services.id % ${SHARDS} IN (1, 2)`,
+    );
+    t.match(JSON.stringify(rows), /services_shard/);
   });
 }

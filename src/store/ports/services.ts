@@ -74,6 +74,8 @@ export interface ServiceEdit {
 export interface ServiceStore {
   /** All services with their states, for the start. */
   loadServices(): Promise<ServiceState[]>;
+  /** The first `limit` services with an id above `afterId` and their states, by id. */
+  servicesAfter(afterId: number, limit: number): Promise<ServiceState[]>;
   /**
    * The services of these shards (`shardOf`) that need checks, with their state for checks from the region: the newest
    * check is that of the region.
@@ -111,4 +113,18 @@ export interface ServiceStore {
    * processes arrive within 500 ms.
    */
   watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
+}
+
+/** Maximum number of services that are loaded by one call. */
+const SERVICES_PER_CALL = 10_000;
+
+/** Loads all services by several calls, so that a million of them never cross a connection, or threads, at once. */
+export async function loadInPages(servicesAfter: ServiceStore['servicesAfter']): Promise<ServiceState[]> {
+  const states: ServiceState[] = [];
+  let page: readonly ServiceState[];
+  do {
+    page = await servicesAfter(states.at(-1)?.service.id ?? 0, SERVICES_PER_CALL);
+    states.push(...page);
+  } while (page.length === SERVICES_PER_CALL);
+  return states;
 }

@@ -14,8 +14,14 @@ import { dashDomain } from '../../domain/service.ts';
 import type { CatalogueOutcome, NewService } from '../ports/services.ts';
 import { setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
-import { putService, retireService, type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+import { type Batch, type RegistryStore, sql } from './registry-store.ts';
+import {
+  insertServices,
+  retireService,
+  type ServiceRow,
+  toDefinition,
+  updateService,
+} from './service-rows.ts';
 import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
 /**
@@ -37,17 +43,25 @@ export async function putCatalogue(
     await retireService(store, row);
     outcome.removed++;
   }
-  await displaceOwners(store, entries);
+  const newlyNamed = entries.filter(({ slug, name }) => {
+    const row = known.get(slug);
+    return row === undefined || row.removed === 1 || row.name !== name;
+  });
+  await displaceOwners(store, entries, newlyNamed);
+  const added: NewService[] = [];
   await store.each(entries, async (entry) => {
     const row = known.get(entry.slug);
-    const live = row !== undefined && row.removed === 0;
-    if (live && isDeepStrictEqual(toDefinition(row), entry)) {
+    if (row === undefined) {
+      added.push(entry);
+    } else if (row.removed === 0 && isDeepStrictEqual(toDefinition(row), entry)) {
       outcome.unchanged++;
-      return;
+    } else {
+      await updateService(store, row, entry);
+      outcome[row.removed === 0 ? 'changed' : 'added']++;
     }
-    await putService(store, row ?? null, entry);
-    outcome[live ? 'changed' : 'added']++;
   });
+  await insertServices(store, added);
+  outcome.added += added.length;
   return outcome;
 }
 
@@ -76,26 +90,105 @@ interface CatalogueNames {
   readonly byDomain: ReadonlyMap<string, NewService>;
   /** By slug and by dashed domain, which are the paths of pages and badges. */
   readonly byPageName: ReadonlyMap<string, NewService>;
+  /**
+   * Entries that are new or have another name. The others were compared when they got their names, and owners' later names
+   * are refused where they resemble one.
+   */
   readonly byNameKey: ReadonlyMap<string, NewService>;
 }
 
 /** Resolves conflicts of owners' services with `entries`, before these are written. */
-async function displaceOwners(store: RegistryStore, entries: readonly NewService[]): Promise<void> {
-  const { kysely, queries } = store;
-  const owners = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'owner'));
-  if (owners.length === 0) return;
+async function displaceOwners(
+  store: RegistryStore,
+  entries: readonly NewService[],
+  newlyNamed: readonly NewService[],
+): Promise<void> {
   const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
   // The path belongs to the entry with that domain, even if it is the slug of another entry (decisions, Badge).
   for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
   const names: CatalogueNames = {
     byDomain: new Map(entries.map((entry) => [entry.domain, entry])),
     byPageName,
-    byNameKey: new Map(entries.flatMap((entry) => nameKeys(entry.name).map((key) => [key, entry]))),
+    byNameKey: new Map(newlyNamed.flatMap((entry) => nameKeys(entry.name).map((key) => [key, entry]))),
   };
-  for (const row of owners) {
+  for (const row of await findConflicting(store, names)) {
     if (row.removed === 1) await releaseRemoved(store, row, names);
     else if (!(await displace(store, row, names))) await rename(store, row, names);
   }
+}
+
+/** Owners' services in a page of {@link findConflicting}. */
+const OWNERS_PER_PAGE = 10_000;
+const OWNED_BY_SLUG: Batch<{ readonly id: number }> = {
+  types: ['text'],
+  sql: "SELECT id FROM services WHERE slug = ? AND origin = 'owner'",
+};
+const SERVICE_BY_ID: Batch<ServiceRow> = { types: ['bigint'], sql: 'SELECT * FROM services WHERE id = ?' };
+
+/**
+ * Owners' services that may conflict, by id. There may be a million services, so only the columns that conflict are read,
+ * by their indexes where they have one.
+ */
+async function findConflicting(store: RegistryStore, names: CatalogueNames): Promise<ServiceRow[]> {
+  const { kysely, queries } = store;
+  const { byDomain, byPageName, byNameKey } = names;
+  const owners = kysely.selectFrom('services').where('origin', '=', sql.lit('owner'));
+  const found = new Set<number>();
+  const pageNames = [...byPageName.keys()];
+  for (const row of await queries.firstEach(
+    OWNED_BY_SLUG,
+    pageNames.map((name) => [name]),
+  ))
+    if (row !== undefined) found.add(row.id);
+  const formerly = owners.select(['id', 'former_slugs']).where('former_slugs', 'is not', null);
+  for (const { id, former_slugs } of await queries.all(formerly)) if (former_slugs !== null) found.add(id);
+
+  const live = owners.where('removed', '=', sql.lit(0));
+  const unverified = live.where('verified', '=', sql.lit(0));
+  await eachPage(
+    (afterId) =>
+      queries.all(
+        unverified.select(['id', 'domain']).where('id', '>', afterId).orderBy('id').limit(OWNERS_PER_PAGE),
+      ),
+    ({ id, domain }) => {
+      if (findParent(byDomain, domain) !== null) found.add(id);
+    },
+  );
+  if (byNameKey.size > 0)
+    await eachPage(
+      (afterId) =>
+        queries.all(
+          live
+            .select(['id', 'name'])
+            .whereRef('name', '<>', 'domain')
+            .where('id', '>', afterId)
+            .orderBy('id')
+            .limit(OWNERS_PER_PAGE),
+        ),
+      ({ id, name }) => {
+        if (nameKeys(name).some((key) => byNameKey.has(key))) found.add(id);
+      },
+    );
+  const ids = [...found].sort((a, b) => a - b);
+  const rows = await queries.firstEach(
+    SERVICE_BY_ID,
+    ids.map((id) => [id]),
+  );
+  return rows.filter((row) => row !== undefined);
+}
+
+/** Calls `visit` for each row of pages of {@link OWNERS_PER_PAGE} rows, in the order of their ids. */
+async function eachPage<Row extends { readonly id: number }>(
+  read: (afterId: number) => Promise<readonly Row[]>,
+  visit: (row: Row) => void,
+): Promise<void> {
+  let page: readonly Row[];
+  let afterId = 0;
+  do {
+    page = await read(afterId);
+    page.forEach(visit);
+    afterId = page.at(-1)?.id ?? afterId;
+  } while (page.length === OWNERS_PER_PAGE);
 }
 
 /** Gives the reserved slug of a removed service to the entry. */

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
+import { loadInPages } from '../ports/services.ts';
 import type { StorageHealth } from '../ports/storage-health.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
@@ -86,6 +87,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 
   return {
     ...remote,
+    loadServices: () => loadInPages(remote.servicesAfter),
     watchOtherProcesses(listener) {
       const remove = listeners.add(listener);
       stopWatching ??= watchCommits(remote.commitVersion, clock, onCommit);

@@ -7,10 +7,10 @@ import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
 import { SHARDS } from '../../domain/shard.ts';
-import type { NewService, ServiceStore } from '../ports/services.ts';
+import { loadInPages, type NewService, type ServiceState, type ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import { type Batch, fromRow, type Parameters, type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
 import { toCurrent } from './update-rows.ts';
 
@@ -19,6 +19,8 @@ export type ServiceRow = Row<'services'>;
 
 /** Maximum number of changes in a call. */
 const CHANGES_PER_CALL = 1_000;
+/** Maximum number of services that are added by one statement. */
+const SERVICES_PER_INSERT = 1_000;
 
 /** The service in a row. */
 export function toService(row: ServiceRow): Service {
@@ -54,20 +56,83 @@ export async function putService(
 
 /** Adds a new service, whose status is `unknown`. */
 export async function insertService(store: RegistryStore, service: NewService): Promise<Service> {
-  const { kysely, queries } = store;
-  const row = await queries.first(
-    kysely
-      .insertInto('services')
-      .values({ ...toRow(service), ever_verified: service.verified ? 1 : 0, revision: 1, removed: 0 })
-      .returningAll(),
-  );
-  if (row === undefined) throw new Error(`service ${service.slug} was not written`);
-  await queries.run(
-    kysely
-      .insertInto('current')
-      .values({ service_id: row.id, seq: 0, observed_at: 0, status: 'unknown', since: null, latest: null }),
-  );
-  return await appendChange(store, toService(row));
+  const [added] = await insertServices(store, [service]);
+  if (added === undefined) throw new Error(`service ${service.slug} was not written`);
+  return added;
+}
+
+/** Adds new services, whose status is `unknown`. Their ids, and their entries in the feed of changes, are in their order. */
+export async function insertServices(
+  store: RegistryStore,
+  services: readonly NewService[],
+): Promise<Service[]> {
+  const { queries } = store;
+  const added: Service[] = [];
+  for (let at = 0; at < services.length; at += SERVICES_PER_INSERT) {
+    const some = services.slice(at, at + SERVICES_PER_INSERT);
+    await queries.runEach(INSERT_SERVICE, some.map(toInsert));
+    const rows = await queries.firstEach(
+      READ_BY_SLUG,
+      some.map(({ slug }) => [slug]),
+    );
+    const stored = rows.flatMap((row) => (row === undefined ? [] : [toService(row)]));
+    await queries.runEach(
+      INSERT_CURRENT,
+      stored.map(({ id }) => [id]),
+    );
+    await queries.runEach(
+      INSERT_CHANGE,
+      stored.map((service) => [service.id, service.slug, JSON.stringify(service)]),
+    );
+    added.push(...stored);
+  }
+  return added;
+}
+
+const INSERTED_COLUMNS = [
+  'slug',
+  'dashed',
+  'name',
+  'domain',
+  'category',
+  'origin',
+  'account_id',
+  'verified',
+  'paused',
+  'check_definition',
+  'status_page',
+  'public_dependencies',
+  'former_slugs',
+  'ever_verified',
+] as const;
+const NUMBERS: ReadonlySet<string> = new Set([
+  'account_id',
+  'verified',
+  'paused',
+  'public_dependencies',
+  'ever_verified',
+]);
+const INSERT_SERVICE: Batch<unknown> = {
+  types: INSERTED_COLUMNS.map((name) => (NUMBERS.has(name) ? 'bigint' : 'text')),
+  sql: `INSERT INTO services (${INSERTED_COLUMNS.join(', ')}, revision, removed)
+   VALUES (${INSERTED_COLUMNS.map(() => '?').join(', ')}, 1, 0)`,
+};
+const READ_BY_SLUG: Batch<ServiceRow> = {
+  types: ['text'],
+  sql: 'SELECT * FROM services WHERE slug = ?',
+};
+const INSERT_CURRENT: Batch<unknown> = {
+  types: ['bigint'],
+  sql: "INSERT INTO current (service_id, seq, observed_at, status) VALUES (?, 0, 0, 'unknown')",
+};
+const INSERT_CHANGE: Batch<unknown> = {
+  types: ['bigint', 'text', 'text'],
+  sql: 'INSERT INTO changes (service_id, slug, service) VALUES (?, ?, ?)',
+};
+
+function toInsert(service: NewService): Parameters {
+  const row = { ...toRow(service), ever_verified: service.verified ? 1 : 0 };
+  return INSERTED_COLUMNS.map((name) => row[name]);
 }
 
 /** Gives a live or removed service another definition with the next revision. */
@@ -160,50 +225,10 @@ function toRow(service: NewService) {
 
 /** Services and their changes. */
 export const SERVICE_ROW_CALLS: Calls<
-  Pick<ServiceStore, 'loadServices' | 'loadTargets' | 'changesAfter' | 'lastChange'>
+  Pick<ServiceStore, 'loadServices' | 'servicesAfter' | 'loadTargets' | 'changesAfter' | 'lastChange'>
 > = {
-  loadServices: read(async ({ kysely, queries }) => {
-    const incidents = await queries.all(
-      kysely
-        .selectFrom('incidents')
-        .selectAll()
-        .where('source', '=', sql.lit('own'))
-        .where('status', '<>', sql.lit('resolved'))
-        // Normally one incident is open. If there are several, the newest counts.
-        .orderBy('started_at')
-        .orderBy('id'),
-    );
-    const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
-    const rows = await queries.all(
-      kysely
-        .selectFrom('services')
-        .innerJoin('current', 'current.service_id', 'services.id')
-        .leftJoin('heartbeat_services', 'heartbeat_services.service_id', 'services.id')
-        .selectAll('services')
-        .select([
-          'current.service_id',
-          'seq',
-          'observed_at',
-          'status',
-          'since',
-          'latest',
-          'regions',
-          'memory',
-          'timestamp',
-          'arrived_at',
-        ])
-        .where('removed', '=', 0)
-        .orderBy('services.id'),
-    );
-    return rows.map((row) => ({
-      service: toService(row),
-      current: toCurrent(row),
-      memory: toMemory(row.memory),
-      openIncident: open.get(row.id) ?? null,
-      ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
-      ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
-    }));
-  }),
+  loadServices: read((store) => loadInPages((afterId, limit) => readServices(store, afterId, limit))),
+  servicesAfter: read(readServices),
   loadTargets: read(async ({ kysely, queries }, shards, region) => {
     if (shards.length === 0) return [];
     const rows = await queries.all(
@@ -238,6 +263,57 @@ export const SERVICE_ROW_CALLS: Calls<
     return (await queries.first(newest))?.seq ?? 0;
   }),
 };
+
+async function readServices(
+  { kysely, queries }: RegistryStore,
+  afterId: number,
+  limit: number,
+): Promise<ServiceState[]> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('services')
+      .innerJoin('current', 'current.service_id', 'services.id')
+      .leftJoin('heartbeat_services', 'heartbeat_services.service_id', 'services.id')
+      .selectAll('services')
+      .select([
+        'current.service_id',
+        'seq',
+        'observed_at',
+        'status',
+        'since',
+        'latest',
+        'regions',
+        'memory',
+        'timestamp',
+        'arrived_at',
+      ])
+      .where('removed', '=', 0)
+      .where('services.id', '>', afterId)
+      .orderBy('services.id')
+      .limit(limit),
+  );
+  const incidents = await queries.all(
+    kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('source', '=', sql.lit('own'))
+      .where('status', '<>', sql.lit('resolved'))
+      .where('service_id', '>', afterId)
+      .where('service_id', '<=', rows.at(-1)?.id ?? afterId)
+      // Normally one incident is open. If there are several, the newest counts.
+      .orderBy('started_at')
+      .orderBy('id'),
+  );
+  const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
+  return rows.map((row) => ({
+    service: toService(row),
+    current: toCurrent(row),
+    memory: toMemory(row.memory),
+    openIncident: open.get(row.id) ?? null,
+    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
+  }));
+}
 
 /** Time of the region's last check of the service; if at most one region checks, the time of the last check. */
 function lastCheckOf(latest: string | null, stored: string | null, region: string): number | null {
