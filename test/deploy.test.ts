@@ -72,7 +72,8 @@ t.test('it alerts on metrics that there are', async (t) => {
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     cluster: {
       shards: () => new Map(),
-      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0 }),
+      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0, delayMs: 0 }),
+      votes: () => new Map(),
     },
     redis: null,
     stores: () => ({}),
@@ -161,6 +162,42 @@ t.test(
         },
       ],
     });
+    /** What a rule makes of some series after `at`; null: it does not fire. */
+    const judged = (
+      alertname: string,
+      series: Readonly<Record<string, string>>,
+      at: string,
+      exp_labels: object | null,
+    ) => ({
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+      promql_expr_test: [],
+      alert_rule_test: [
+        { eval_time: at, alertname, exp_alerts: exp_labels === null ? [] : [{ exp_labels }] },
+      ],
+    });
+    /** Votes of three regions as their judge reports them. */
+    const votes = (eu: string, us: string, ap: string) => ({
+      'upbeat_region_votes{instance="judge",region="eu"}': eu,
+      'upbeat_region_votes{instance="judge",region="us"}': us,
+      'upbeat_region_votes{instance="judge",region="ap"}': ap,
+    });
+    const shards = (held: string, waiting: string, nodes: string) => ({
+      'upbeat_shards{instance="judge",region="eu",state="held"}': held,
+      'upbeat_shards{instance="judge",region="eu",state="waiting"}': waiting,
+      'upbeat_nodes{instance="judge",region="eu",role="probe"}': nodes,
+    });
+    /** Two judges of which one holds the lease. */
+    const fences = (a: string, b: string) => ({
+      'upbeat_lease_fence{instance="a"}': a,
+      'upbeat_lease_fence{instance="b"}': b,
+    });
+    const probes = (eu: string) => ({
+      'upbeat_nodes{instance="judge",region="eu",role="probe"}': eu,
+      'upbeat_nodes{instance="judge",region="us",role="probe"}': '2x900',
+    });
+    const critical = { severity: 'critical' };
+    const warning = { severity: 'warning' };
     const pending = 'upbeat_samples_pending{job="upbeat"}';
     const connected = (store: string) => `upbeat_store_connected{job="upbeat",store="${store}"}`;
     // Only whether an alert fires is asked for: its words stand in the file.
@@ -176,6 +213,22 @@ t.test(
         tests: [
           roleValues('probe', { judge: 1, probe: 0 }, true),
           roleValues('probe', { judge: 1, probe: 1 }, false),
+          judged('UpbeatRegionWithoutNode', probes('1x5 _x900'), '20m', { region: 'eu', ...warning }),
+          judged('UpbeatRegionWithoutNode', probes('1x5 0x900'), '10m', { region: 'eu', ...warning }),
+          judged('UpbeatRegionWithoutNode', probes('1x900'), '10m', null),
+          judged('UpbeatRegionWithoutNode', probes('1x5 _x900'), '10h', null),
+          judged('UpbeatRegionsWithoutVote', votes('1x20', '0x20', '0x20'), '10m', critical),
+          judged('UpbeatRegionsWithoutVote', votes('1x5 _x20', '1x5 _x20', '1x5 _x20'), '20m', critical),
+          judged('UpbeatRegionsWithoutVote', votes('1x20', '1x20', '1x5 _x20'), '10m', null),
+          judged('UpbeatRegionsWithoutVote', { 'upbeat_region_votes{region="eu"}': '0x20' }, '10m', null),
+          judged('UpbeatShardsUnheld', shards('60x20', '4x20', '1x20'), '10m', { region: 'eu', ...critical }),
+          judged('UpbeatShardsUnheld', shards('64x20', '0x20', '1x20'), '10m', null),
+          judged('UpbeatShardsUnheld', shards('0x20', '64x20', '0x20'), '10m', null),
+          judged('UpbeatJudgesTakeTurns', fences('3 0 5 0 7', '0 4 0 6 0'), '4m', warning),
+          judged('UpbeatJudgesTakeTurns', fences('3x5 _x10', '0x6 4x10'), '10m', null),
+          judged('UpbeatBacklogGrows', { upbeat_results_backlog: '0+500x40' }, '30m', warning),
+          judged('UpbeatBacklogGrows', { upbeat_results_backlog: '9000-100x40' }, '30m', null),
+          judged('UpbeatBacklogGrows', { upbeat_results_backlog: '600x40' }, '30m', null),
           values('UpbeatClockOff', offset, '-90x20', '10m', true),
           values('UpbeatClockOff', offset, '0.4x20', '10m', false),
           backlog('0x5 700x15', true),

@@ -20,6 +20,8 @@ export interface Judging {
   results(): ResultReaderStats;
   /** The regions that have a vote now, by name. */
   voting(): readonly string[];
+  /** The regions that have a vote or a live node that makes checks, with whether they have a vote. */
+  votes(): ReadonlyMap<string, boolean>;
   /** Requests that the nodes of a region re-check services now. */
   requestRechecks(region: string, serviceIds: readonly number[]): void;
   /** Stops. Results that the record has not committed are delivered again. */
@@ -35,6 +37,7 @@ export function startJudging(
 ): Judging {
   const address = requireRedisAddress(config.storage.redis.url);
   const { intervalMs } = config.checks;
+  const probingRegions = () => regionsOf(node.nodes()).map(({ region }) => region);
   const regions = createVotingRegions({
     nodes: node.nodes,
     watch: node.watch,
@@ -52,7 +55,7 @@ export function startJudging(
   });
   const shardJobs = maintainShards({
     address,
-    regions: () => regionsOf(node.nodes()).map(({ region }) => region),
+    regions: probingRegions,
     lease,
     clock,
     log,
@@ -61,6 +64,11 @@ export function startJudging(
     shards: shardJobs.counts,
     results: reader.stats,
     voting: regions.voting,
+    votes() {
+      const voting = new Set(regions.voting());
+      const known = new Set([...voting, ...probingRegions()]);
+      return new Map([...known].sort().map((region) => [region, voting.has(region)] as const));
+    },
     requestRechecks: recheckSender.send,
     async stop() {
       regions.close();

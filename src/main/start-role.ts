@@ -8,7 +8,7 @@ import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { ResultFigures } from '../metrics/observe-program.ts';
+import type { ResultFigures } from '../metrics/observe-cluster.ts';
 import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
 import type { ActiveRole, Role } from './active-role.ts';
 import { createIdleRole } from './idle-role.ts';
@@ -31,6 +31,10 @@ export interface RoleChanges {
   shards(): ReadonlyMap<string, ShardCounts>;
   /** Results on their way from nodes to the judge, as far as this process knows. */
   results(): ResultFigures;
+  /** Whether each region has a vote; empty if this process is not the monitor of a cluster. */
+  votes(): ReadonlyMap<string, boolean>;
+  /** The fence of the lease that this process holds; 0: it holds none. */
+  fence(): number;
   stop(): Promise<void>;
 }
 
@@ -52,6 +56,7 @@ interface LeaseClaim {
 }
 
 const NO_SHARDS: ReadonlyMap<string, ShardCounts> = new Map();
+const NO_VOTES: ReadonlyMap<string, boolean> = new Map();
 
 /** Maximum time that a process that can serve waits for the lease before it serves, milliseconds. */
 const FIRST_CLAIM_MS = 500;
@@ -176,8 +181,14 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       const read = monitor?.judging()?.results();
       const { backlog = 0, takeovers = 0 } = read ?? sent ?? {};
       const { dropped = 0, refused = 0 } = sent ?? {};
-      return { backlog, takeovers, dropped, refused, unreadable: read?.refusedEntries ?? 0 };
+      return {
+        ...{ backlog, takeovers, dropped, refused },
+        unreadable: read?.refusedEntries ?? 0,
+        delayMs: read?.delayMs ?? 0,
+      };
     },
+    votes: () => monitor?.judging()?.votes() ?? NO_VOTES,
+    fence: () => held?.fence ?? 0,
     async stop() {
       stopping = true;
       await becoming;

@@ -5,25 +5,16 @@ import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
-
-/** Results of checks on their way from the nodes of a cluster to its judge. */
-export interface ResultFigures {
-  /** Results of all nodes that the judge has not committed. */
-  readonly backlog: number;
-  /** Number of times that a shard has moved from one node to another since Redis was last empty. */
-  readonly takeovers: number;
-  /** Results that this node has dropped because too many were waiting. */
-  readonly dropped: number;
-  /** Results of this node that were refused because another node had taken over their shard. */
-  readonly refused: number;
-  /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
-  readonly unreadable: number;
-}
+import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
 
 /** The observed parts, each with the members that the metrics read. */
 export interface ObservedParts {
   /** The current role of this process; absent: it is always the monitor. */
   readonly role?: () => 'monitor' | 'serving' | 'standby' | 'probing';
+  /** The name and the region of this process; absent: they are not shown. */
+  readonly node?: Pick<NodeState, 'name' | 'region'>;
+  /** The fence of the lease that this process holds, 0 if it holds none; absent: 0. */
+  readonly fence?: () => number;
   /** The live nodes; absent: none are shown. */
   readonly nodes?: () => readonly NodeState[];
   /** The wall clock of this process minus Redis' clock, milliseconds; absent: 0. */
@@ -71,11 +62,7 @@ export interface ObservedParts {
     polls(): { readonly good: number; readonly failed: number };
   };
   /** This process as a part of a cluster; null (the default) if it is none. */
-  readonly cluster?: {
-    /** By region; empty if this process is not the monitor. */
-    shards(): ReadonlyMap<string, { readonly held: number; readonly waiting: number }>;
-    results(): ResultFigures;
-  } | null;
+  readonly cluster?: ClusterFigures | null;
   /** Null (the default) if it is not used. */
   readonly redis?: {
     problem(): string | null;
@@ -109,7 +96,16 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     ['region', 'role'],
     () => countNodes(parts.nodes?.() ?? []).map(({ nodes, ...labels }) => ({ labels, value: nodes })),
   );
-  if (parts.cluster) observeCluster(metrics, parts.cluster);
+  metrics.gauge(
+    'upbeat_lease_fence',
+    'Number of times that a process has become the monitor, as the monitor knows it; 0 in all other processes.',
+    () => parts.fence?.() ?? 0,
+  );
+  if (parts.node !== undefined) {
+    const { name, region } = parts.node;
+    metrics.info('upbeat_node_info', 'Name and region of this process.', { node: name, region });
+  }
+  if (parts.cluster) observeCluster(metrics, parts.cluster, parts);
   metrics.gauge(
     'upbeat_clock_offset_seconds',
     "Wall clock of this process minus Redis' clock; 0 outside of a cluster.",
@@ -215,42 +211,4 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     metrics.counter('upbeat_redis_reconnects_total', 'Reconnects to Redis.', () => redis.stats().reconnects);
   }
   metrics.gauge('upbeat_event_streams', 'Open event streams.', () => parts.openStreams());
-}
-
-function observeCluster(metrics: Metrics, { shards, results }: NonNullable<ObservedParts['cluster']>): void {
-  metrics.gaugeByAll(
-    'upbeat_shards',
-    'Shards of each region that a node holds, and that wait for one. Only the monitor reports them.',
-    ['region', 'state'],
-    () =>
-      [...shards()].flatMap(([region, { held, waiting }]) => [
-        { labels: { region, state: 'held' }, value: held },
-        { labels: { region, state: 'waiting' }, value: waiting },
-      ]),
-  );
-  metrics.gauge(
-    'upbeat_results_backlog',
-    'Results of all nodes that the judge has not committed.',
-    () => results().backlog,
-  );
-  metrics.counter(
-    'upbeat_takeovers_total',
-    'Shards that have passed from one node to another.',
-    () => results().takeovers,
-  );
-  metrics.counter(
-    'upbeat_results_dropped_total',
-    'Results that this node dropped, since too many waited.',
-    () => results().dropped,
-  );
-  metrics.counter(
-    'upbeat_results_refused_total',
-    'Results of this node that were refused, since another node had taken over.',
-    () => results().refused,
-  );
-  metrics.counter(
-    'upbeat_result_entries_unreadable_total',
-    'Entries of results that this judge could not use.',
-    () => results().unreadable,
-  );
 }

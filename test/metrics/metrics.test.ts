@@ -1,8 +1,9 @@
 /** The figures for Prometheus. */
 import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
+import { observeCluster } from '../../src/metrics/observe-cluster.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
-import { node } from '../site/site-world.ts';
+import { check, current, inRegion, NOW, node } from '../site/site-world.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
@@ -66,6 +67,55 @@ t.test('it tells facts as labels', async (t) => {
   ]);
 });
 
+t.test('a node of a cluster reports shards, votes, results, and where regions disagree', async (t) => {
+  const metrics = createMetrics();
+  const votes = new Map([
+    ['eu', true],
+    ['us', false],
+  ]);
+  const inRegions = (...failing: readonly string[]) =>
+    ['eu', 'us'].map((region) => inRegion(region, 0, { status: failing.includes(region) ? 'down' : 'up' }));
+  const statuses = [
+    current(1, check(NOW), { regions: inRegions('us'), scope: 'partial' }),
+    current(2, check(NOW), { regions: inRegions('eu', 'us'), scope: 'global' }),
+    current(3, check(NOW), { regions: inRegions(), scope: null }),
+    current(4, check(NOW)),
+  ];
+  observeCluster(
+    metrics,
+    {
+      shards: () => new Map([['eu', { held: 60, waiting: 4 }]]),
+      results: () => ({ backlog: 5, takeovers: 6, dropped: 7, refused: 8, unreadable: 9, delayMs: 1_250 }),
+      votes: () => votes,
+    },
+    {
+      nodes: () => [node('a', { region: 'eu' }), node('b', { region: 'ap' })],
+      directory: { all: () => [...statuses.map(({ serviceId }) => ({ id: serviceId })), { id: 5 }] },
+      status: { get: (id) => statuses.find(({ serviceId }) => serviceId === id) ?? null },
+    },
+  );
+  const text = (await metrics.render()).split('\n');
+  t.strictSame(
+    text.filter((line) => /^upbeat_(?:shards|region|services|results|takeovers)/.test(line)),
+    [
+      'upbeat_shards{region="eu",state="held"} 60',
+      'upbeat_shards{region="eu",state="waiting"} 4',
+      'upbeat_region_votes{region="eu"} 1',
+      'upbeat_region_votes{region="us"} 0',
+      'upbeat_services_failing{scope="global"} 1',
+      'upbeat_services_failing{scope="partial"} 1',
+      'upbeat_region_services_failing{region="ap"} 0',
+      'upbeat_region_services_failing{region="eu"} 1',
+      'upbeat_region_services_failing{region="us"} 2',
+      'upbeat_results_backlog 5',
+      'upbeat_results_delay_seconds 1.25',
+      'upbeat_takeovers_total 6',
+      'upbeat_results_dropped_total 7',
+      'upbeat_results_refused_total 8',
+    ],
+  );
+});
+
 t.test('it tells which nodes live, which stores answer, and what was given up', async (t) => {
   const metrics = createMetrics();
   let problem: string | null = null;
@@ -83,7 +133,11 @@ t.test('it tells which nodes live, which stores answer, and what was given up', 
       node('b', { region: 'us', roles: ['probe'] }),
     ],
     site: { url: 'https://up.example', version: '1.2.3' },
+    node: { name: 'eu-1', region: 'eu' },
+    fence: () => 12,
   });
+  t.strictSame(await lines(metrics, 'upbeat_node_info'), ['upbeat_node_info{node="eu-1",region="eu"} 1']);
+  t.strictSame(await lines(metrics, 'upbeat_lease_fence'), ['upbeat_lease_fence 12']);
   t.strictSame(await lines(metrics, 'upbeat_nodes'), [
     'upbeat_nodes{region="us",role="judge"} 1',
     'upbeat_nodes{region="us",role="probe"} 2',

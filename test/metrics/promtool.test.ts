@@ -21,6 +21,12 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem: null }, redis: { problem: null } }),
     site: { url: 'https://up.example', version: '1.2.3' },
+    node: { name: 'eu-1', region: 'eu' },
+    cluster: {
+      shards: () => new Map([['eu', { held: 60, waiting: 4 }]]),
+      results: () => ({ backlog: 5, takeovers: 6, dropped: 7, refused: 8, unreadable: 9, delayMs: 1_250 }),
+      votes: () => new Map([['eu', true]]),
+    },
   });
   metrics.noteRequest('/healthz', 200, 0.002);
   const input = await metrics.render();

@@ -38,6 +38,8 @@ export interface ResultReaderStats {
   readonly taken: number;
   /** Entries refused since the start: unreadable, or of a node whose clock is off by more than a day. */
   readonly refusedEntries: number;
+  /** Time since Redis received the oldest results that were read and are not committed, milliseconds; 0: there are none. */
+  readonly delayMs: number;
 }
 
 /** The reader. */
@@ -81,6 +83,8 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   const ended = new Map<string, number>();
   let inFlightResults = 0;
   let counts = { backlog: 0, takeovers: 0 };
+  /** Redis' clock minus the monotonic clock at the last read, milliseconds. */
+  let redisOffsetMs = 0;
   let taken = 0;
   let refusedEntries = 0;
   let loggedMs = Number.NEGATIVE_INFINITY;
@@ -142,6 +146,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     }
     const [deliveredAt, backlog, takeovers, read] = answer as [number, number, number, ReadAnswer];
     counts = { backlog, takeovers };
+    redisOffsetMs = deliveredAt - clock.monotonic();
     const entries = (read?.[0]?.[1] ?? []).map(readEntry);
     // The connection was prepared again meanwhile.
     if (cursor !== from) return 1;
@@ -210,8 +215,16 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     }
   }
 
+  /** Entries are taken in the order of their IDs, which begin with the time at which Redis received them. */
+  function delayMs(): number {
+    const [oldest] = inFlight.keys();
+    return oldest === undefined
+      ? 0
+      : Math.max(0, Math.round(redisOffsetMs + clock.monotonic() - Number.parseInt(oldest, 10)));
+  }
+
   return {
-    stats: () => ({ ...counts, taken, refusedEntries }),
+    stats: () => ({ ...counts, taken, refusedEntries, delayMs: delayMs() }),
     state: connection.state,
     async stop() {
       isStopped = true;

@@ -1,0 +1,120 @@
+/** Registers the metrics of a node of a cluster. */
+import { failingRegions } from '../domain/agree.ts';
+import type { CurrentStatus, Scope } from '../domain/current.ts';
+import { type NodeState, regionsOf } from '../domain/node.ts';
+import type { Service } from '../domain/service.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Results of checks on their way from the nodes of a cluster to its judge. */
+export interface ResultFigures {
+  /** Results of all nodes that the judge has not committed. */
+  readonly backlog: number;
+  /** Number of times that a shard has moved from one node to another since Redis was last empty. */
+  readonly takeovers: number;
+  /** Results that this node has dropped because too many were waiting. */
+  readonly dropped: number;
+  /** Results of this node that were refused because another node had taken over their shard. */
+  readonly refused: number;
+  /** Entries that this judge could not read, or whose node's clock is off by more than a day. */
+  readonly unreadable: number;
+  /** How long the oldest results that this judge has read wait to be committed, milliseconds; 0: none wait. */
+  readonly delayMs: number;
+}
+
+/** This process as a part of a cluster. */
+export interface ClusterFigures {
+  /** By region; empty if this process is not the monitor. */
+  shards(): ReadonlyMap<string, { readonly held: number; readonly waiting: number }>;
+  results(): ResultFigures;
+  /** Whether each region has a vote; empty if this process is not the monitor. */
+  votes(): ReadonlyMap<string, boolean>;
+}
+
+/** The services and their statuses as this process knows them. */
+export interface KnownStatuses {
+  readonly nodes?: () => readonly NodeState[];
+  readonly directory: { all(): readonly Pick<Service, 'id'>[] };
+  readonly status: { get(serviceId: number): CurrentStatus | null };
+}
+
+const SCOPES: readonly Scope[] = ['global', 'partial'];
+
+/** Adds the metrics of a cluster. */
+export function observeCluster(metrics: Metrics, figures: ClusterFigures, known: KnownStatuses): void {
+  const { shards, results, votes } = figures;
+  metrics.gaugeByAll(
+    'upbeat_shards',
+    'Shards of each region that a node holds, and that wait for one. Only the monitor reports them.',
+    ['region', 'state'],
+    () =>
+      [...shards()].flatMap(([region, { held, waiting }]) => [
+        { labels: { region, state: 'held' }, value: held },
+        { labels: { region, state: 'waiting' }, value: waiting },
+      ]),
+  );
+  metrics.gaugeBy(
+    'upbeat_region_votes',
+    '1: the region has a vote; 0: its nodes are offline. Only the monitor reports it.',
+    'region',
+    () => Object.fromEntries([...votes()].map(([region, hasVote]) => [region, hasVote ? 1 : 0])),
+  );
+  observeScopes(metrics, known);
+  metrics.gauge(
+    'upbeat_results_backlog',
+    'Results of all nodes that the judge has not committed.',
+    () => results().backlog,
+  );
+  metrics.gauge(
+    'upbeat_results_delay_seconds',
+    'How long the oldest results that the judge has read wait to be committed; 0 in all other processes.',
+    () => results().delayMs / 1_000,
+  );
+  metrics.counter(
+    'upbeat_takeovers_total',
+    'Shards that have passed from one node to another.',
+    () => results().takeovers,
+  );
+  metrics.counter(
+    'upbeat_results_dropped_total',
+    'Results that this node dropped, since too many waited.',
+    () => results().dropped,
+  );
+  metrics.counter(
+    'upbeat_results_refused_total',
+    'Results of this node that were refused, since another node had taken over.',
+    () => results().refused,
+  );
+  metrics.counter(
+    'upbeat_result_entries_unreadable_total',
+    'Entries of results that this judge could not use.',
+    () => results().unreadable,
+  );
+}
+
+/** Where the regions disagree. */
+function observeScopes(metrics: Metrics, { directory, status, nodes = () => [] }: KnownStatuses): void {
+  /** Counts services by labels; each of `labels` is shown, also without a service. */
+  const count = (labels: readonly string[], labelsOf: (current: CurrentStatus) => readonly string[]) => {
+    const counts: Record<string, number> = Object.fromEntries(labels.map((label) => [label, 0]));
+    for (const { id } of directory.all()) {
+      const current = status.get(id);
+      for (const label of current === null ? [] : labelsOf(current)) counts[label] = (counts[label] ?? 0) + 1;
+    }
+    return counts;
+  };
+  metrics.gaugeBy(
+    'upbeat_services_failing',
+    'Services that fail, by scope: global, in as many regions as the quorum needs; partial, in fewer.',
+    'scope',
+    () => count(SCOPES, ({ scope }) => (scope ? [scope] : [])),
+  );
+  metrics.gaugeBy(
+    'upbeat_region_services_failing',
+    'Services that fail as seen from each region that has a vote, where several regions check.',
+    'region',
+    () => {
+      const regions = regionsOf(nodes()).map(({ region }) => region);
+      return count(regions, (current) => failingRegions(current).map(({ region }) => region));
+    },
+  );
+}
