@@ -27,6 +27,7 @@ interface ShownNode {
   readonly checksPerSecond: number | null;
   readonly online: boolean | null;
   readonly offlineSince: number | null;
+  readonly reachesRegistry: boolean | null;
   readonly clockOffsetMs: number | null;
 }
 
@@ -58,9 +59,11 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
       COLUMNS,
       colourOf,
     );
-  for (const { name, clockOffsetMs } of nodes) {
+  for (const { name, clockOffsetMs, reachesRegistry } of nodes) {
     const problem = describeClockOffset(clockOffsetMs ?? 0);
     if (problem !== null) printNote(`warning: the clock of ${name} is ${problem}; synchronize it by NTP`);
+    if (reachesRegistry === false)
+      printNote(`warning: ${name} does not reach PostgreSQL; it learns of no changes until it does`);
   }
 }
 
@@ -111,7 +114,7 @@ async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownN
     name: name ?? nodeNameOf(hostname()),
     ...{ region, roles, host: hostname() },
     ...{ version: null, pid: null, since: null, lastSeen: null, services: null, checksPerSecond: null },
-    ...{ online: null, offlineSince: null, clockOffsetMs: null },
+    ...{ online: null, offlineSince: null, reachesRegistry: null, clockOffsetMs: null },
   };
   const here =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
@@ -151,10 +154,10 @@ function readRunning(ready: string, metrics: string, now: number): Partial<Shown
 }
 
 function viewNode(node: ShownNode): object {
-  const { since, lastSeen, services, checksPerSecond, online, offlineSince, clockOffsetMs, ...identity } =
-    node;
+  const { name, region, roles, version, host, pid } = node;
+  const { since, lastSeen, services, checksPerSecond, online, offlineSince, clockOffsetMs } = node;
   return {
-    ...identity,
+    ...{ name, region, roles, version, host, pid },
     since: formatTimeOrNull(since),
     last_seen: formatTimeOrNull(lastSeen),
     services,

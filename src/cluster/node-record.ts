@@ -56,6 +56,7 @@ function readRecord(name: string, text: string): NodeRecord | null {
     checksPerSecond: numberOf('checksPerSecond'),
     online,
     offlineSince: online ? null : numberOf('offlineSince'),
+    reachesRegistry: fields.reachesRegistry !== false,
     clockOffsetMs: numberOf('clockOffsetMs'),
     starting: fields.starting === true,
   };

@@ -21,7 +21,10 @@ export type NodeIdentity = Pick<
 >;
 
 /** The current state of a process. `offlineSince` is in epoch milliseconds of its own clock. */
-export type NodeReport = Pick<NodeState, 'services' | 'checksPerSecond' | 'online' | 'offlineSince'>;
+export type NodeReport = Pick<
+  NodeState,
+  'services' | 'checksPerSecond' | 'online' | 'offlineSince' | 'reachesRegistry'
+>;
 
 /** Options of a node. */
 export interface NodeOptions extends RedisContext {

@@ -29,6 +29,8 @@ export interface NodeState {
   readonly online: boolean;
   /** Epoch milliseconds; null: it is online. */
   readonly offlineSince: number | null;
+  /** Whether the registry answers it. */
+  readonly reachesRegistry: boolean;
   /** Its wall clock minus Redis' clock, milliseconds. */
   readonly clockOffsetMs: number;
 }
@@ -56,6 +58,16 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
     const within = probing.filter(({ region }) => region === name);
     return { region: name, online: within.some(({ online }) => online), nodes: within.length };
   });
+}
+
+/**
+ * The nodes among which a region's shards are divided: those with the role `probe` that reach the registry, from which
+ * they load the services. While none of the region reaches it, all of them, because nothing is gained by moving shards.
+ */
+export function holdersOf(nodes: readonly NodeState[], region: string): readonly NodeState[] {
+  const probing = nodes.filter((node) => node.region === region && node.roles.includes('probe'));
+  const able = probing.filter(({ reachesRegistry }) => reachesRegistry);
+  return able.length === 0 ? probing : able;
 }
 
 /** How many of `nodes` each region has, by name. */

@@ -10,13 +10,16 @@ import { identityOf, isRunning } from '../store/registry/writer-lease.ts';
 import { VERSION } from '../version.ts';
 
 /** The current work of this process. */
-export interface NodeWork extends Pick<NodeReport, 'services' | 'online' | 'offlineSince'> {
+export interface NodeWork
+  extends Pick<NodeReport, 'services' | 'online' | 'offlineSince' | 'reachesRegistry'> {
   /** Number of checks completed since the start. */
   readonly checksDone: number;
 }
 
 /** The work of a process that makes no checks. */
-export const NO_WORK: NodeWork = { services: 0, checksDone: 0, online: true, offlineSince: null };
+export const NO_WORK: NodeWork = {
+  ...{ services: 0, checksDone: 0, online: true, offlineSince: null, reachesRegistry: true },
+};
 
 /** This process among the nodes. */
 export interface ThisNode

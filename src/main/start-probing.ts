@@ -7,7 +7,7 @@ import { receiveRecheckRequests } from '../cluster/recheck-requests.ts';
 import { createResultSender, type ResultSenderStats } from '../cluster/results/result-sender.ts';
 import { type HeldShard, holdShards } from '../cluster/shards/hold-shards.ts';
 import { createStation } from '../cluster/station.ts';
-import { regionsOf } from '../domain/node.ts';
+import { holdersOf, regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { Fleet } from '../engine/fleet/fleet.ts';
 import { createStartPermit } from '../engine/start-permit.ts';
@@ -81,7 +81,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
     ...redis,
     region,
     node: name,
-    countNodes: () => regionsOf(node.nodes()).find((one) => one.region === region)?.nodes ?? 0,
+    holders: () => holdersOf(node.nodes(), region),
     permit,
     onGain(gained: readonly HeldShard[]) {
       for (const { shard, fence } of gained) sender.claim(shard, fence);

@@ -169,10 +169,11 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     work() {
       // Outside of a cluster the monitor makes all checks, and its connection is that of every process.
       const source = isClustered(config) ? probing : role;
-      if (source === null) return NO_WORK;
+      const reachesRegistry = shared.registry.health.problem()?.code !== 'storage_unreachable';
+      if (source === null) return { ...NO_WORK, reachesRegistry };
       const { services, checksDone } = source.fleet.report();
       const { online, offlineSince } = source.prober();
-      return { services, checksDone, online, offlineSince };
+      return { services, checksDone, online, offlineSince, reachesRegistry };
     },
     probing: () => probing,
     shards: () => monitor?.judging()?.shards() ?? NO_SHARDS,

@@ -19,6 +19,7 @@ async function joinNode(
   name: string,
   offsetMs = 0,
   offlineSince: number | null = null,
+  reachesRegistry = true,
 ) {
   const address = readRedisAddress(url);
   if (address === null) throw new Error(`${url} cannot be read`);
@@ -28,7 +29,10 @@ async function joinNode(
       ...{ name, region: 'eu', roles: ['probe', 'serve'], version: '1.2.3' },
       ...{ host: 'alpha', pid: 7, process: null },
     },
-    report: () => ({ services: 3, checksPerSecond: 0.75, online: offlineSince === null, offlineSince }),
+    report: () => ({
+      ...{ services: 3, checksPerSecond: 0.75 },
+      ...{ online: offlineSince === null, offlineSince, reachesRegistry },
+    }),
     onNameTaken: () => t.fail(`${name} lost its name`),
     clock: { ...systemClock, now: () => systemClock.now() + offsetMs },
     log: silentLog,
@@ -57,7 +61,7 @@ t.test('it lists the nodes of a cluster, and names those that need attention', N
   await Promise.all([
     joinNode(t, redisUrl, 'eu-1'),
     joinNode(t, redisUrl, 'eu-2', -5_000),
-    joinNode(t, redisUrl, 'eu-3', 0, offlineSince),
+    joinNode(t, redisUrl, 'eu-3', 0, offlineSince, false),
   ]);
   // Their entries say that they have begun within a renewal.
   let json = '[]';
@@ -83,7 +87,10 @@ t.test('it lists the nodes of a cluster, and names those that need attention', N
   t.match(first, /^eu-1 +eu +probe,serve .* 3 +0\.75 +\[32monline +\[39m +\[32mok\[39m$/);
   t.match(second, /\[31m-5\.\d s\[39m$/);
   t.match(third, /\[31moffline since 2026-11-2\S+ *\[39m/);
-  t.match(stderr, /^warning: the clock of eu-2 is [45]\.\d s behind Redis' clock; synchronize it by NTP\n$/);
+  t.match(
+    stderr,
+    /^warning: the clock of eu-2 is [45]\.\d s behind Redis' clock; synchronize it by NTP\nwarning: eu-3 does not reach PostgreSQL; it learns of no changes until it does\n$/,
+  );
 });
 
 t.test('it fails if Redis does not respond', NEEDS_REDIS, async (t) => {

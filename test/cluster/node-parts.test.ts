@@ -25,6 +25,7 @@ const RECORD: NodeRecord = {
   checksPerSecond: 0.5,
   online: false,
   offlineSince: NOW + 1,
+  reachesRegistry: false,
   clockOffsetMs: -5,
   starting: false,
 };
@@ -49,6 +50,7 @@ t.test('it reads what it writes', async (t) => {
 t.test('it reads records of other versions and of strangers', async (t) => {
   const { record } = parseNode('a', `${INSTANCE}{"region":"eu","roles":["probe","paint"],"more":1}`);
   t.match(record, { name: 'a', region: 'eu', roles: ['probe'], online: true, offlineSince: null, pid: 0 });
+  t.equal(record?.reachesRegistry, true, 'an older version does not write it');
   const values = fc.oneof(fc.string(), fc.json());
   fc.assert(
     fc.property(values, (value) => {

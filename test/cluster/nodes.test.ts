@@ -39,6 +39,7 @@ async function join(t: Test, url: string, name: string, wishes: NodeWishes = {})
       checksPerSecond: 1.5,
       online: online(),
       offlineSince: online() ? null : 1_000,
+      reachesRegistry: true,
     }),
     ...(isRunning === undefined ? {} : { isRunning }),
     onNameTaken: wishes.onNameTaken ?? (() => t.fail(`${name} lost its name`)),
@@ -86,6 +87,7 @@ t.test(
       checksPerSecond: 1.5,
       online: true,
       offlineSince: null,
+      reachesRegistry: true,
     });
     t.ok(Math.abs(since - startedAt) < 30_000 && Math.abs(lastSeen - Date.now()) < 30_000, 'times by Redis');
     t.ok(Math.abs(clockOffsetMs) < 1_000);

@@ -24,7 +24,7 @@ async function createWorld(t: Test) {
   const address = readRedisAddress(`redis://127.0.0.1:${redis.port}?prefix=test`);
   if (address === null) throw new Error('no address');
   const common = { address, clock: systemClock, log: createLog({ level: 'silent', format: 'json' }) };
-  let nodes = 0;
+  const nodes = new Set<string>();
   let isFresh = true;
   const maintainAs = (fence: number) => {
     const lease = { fence, isFresh: () => isFresh };
@@ -35,14 +35,14 @@ async function createWorld(t: Test) {
   /** The fence of every claim, by shard, in the order of the claims. */
   const claims = new Map<number, ShardFence[]>();
   const join = (name: string) => {
-    nodes += 1;
+    nodes.add(name);
     const permit = createStartPermit();
     const lost: HeldShard[] = [];
     const holder = holdShards({
       ...common,
       region: 'eu',
       node: name,
-      countNodes: () => nodes,
+      holders: () => [...nodes].map((one) => ({ name: one })),
       permit,
       lockMs: LOCK_MS,
       onGain(gained) {
@@ -55,8 +55,13 @@ async function createWorld(t: Test) {
       held: () => holder.held().map(({ shard }) => shard),
       lost,
       mayStart: readStartPermit(permit.shared),
+      /** From now on the node is not among the holders, or is again. */
+      setCutOff(isCutOff: boolean) {
+        if (isCutOff) nodes.delete(name);
+        else nodes.add(name);
+      },
       async leave() {
-        nodes -= 1;
+        nodes.delete(name);
         await holder.stop();
       },
     };
@@ -151,6 +156,19 @@ t.test(
     t.equal(claims.get(5)?.at(-1)?.generation, 7_000_001);
   },
 );
+
+t.test('a node that alone is cut off from the registry hands its shards to others', NEEDS, async (t) => {
+  const { join } = await createWorld(t);
+  const [one, two] = [join('one'), join('two')];
+  await until(() => one.held().length === 32 && two.held().length === 32);
+  one.setCutOff(true);
+  const cutMs = performance.now();
+  await until(() => one.held().length === 0 && two.held().length === SHARDS);
+  t.ok(performance.now() - cutMs > 7_000, 'a fault that all nodes are about to notice moves nothing');
+  one.setCutOff(false);
+  await until(() => one.held().length === 32 && two.held().length === 32);
+  t.same(sorted(one.held(), two.held()), all);
+});
 
 t.test('the nodes of a region receive its re-check requests, also after Redis was away', NEEDS, async (t) => {
   const { redis, common } = await createWorld(t);

@@ -8,7 +8,13 @@ const INTERVAL_MS = 60_000;
 /** A live node that makes checks; a test names what matters to it. */
 function probing(name: string, region: string, online = true): NodeState {
   const identity = { name, region, roles: ['probe'] as const, version: '1.2.3', host: name, pid: 1 };
-  const times = { since: 0, lastSeen: 0, offlineSince: online ? null : 1, clockOffsetMs: 0 };
+  const times = {
+    since: 0,
+    lastSeen: 0,
+    offlineSince: online ? null : 1,
+    clockOffsetMs: 0,
+    reachesRegistry: true,
+  };
   return { ...identity, ...times, online, services: 0, checksPerSecond: 0 };
 }
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import {
   describeClockOffset,
+  holdersOf,
   isNodeName,
   type NodeState,
   nodeNameOf,
@@ -21,6 +22,7 @@ const NODE: NodeState = {
   checksPerSecond: 0,
   online: true,
   offlineSince: null,
+  reachesRegistry: true,
   clockOffsetMs: 0,
 };
 
@@ -67,4 +69,17 @@ t.test('it says how far a clock is off', async (t) => {
     describeClockOffset(86_400_001),
     /ahead of Redis' clock, so that results of its checks are dropped$/,
   );
+});
+
+t.test('shards are divided among the nodes that reach the registry, or among all if none does', async (t) => {
+  const cutOff = { reachesRegistry: false };
+  const others = [
+    { ...NODE, name: 'judge', roles: ['judge'] as const },
+    { ...NODE, name: 'us', region: 'us' },
+  ];
+  const names = (...nodes: readonly NodeState[]) =>
+    holdersOf([...others, ...nodes], 'eu').map(({ name }) => name);
+  t.same(names({ ...NODE, name: 'a' }, { ...NODE, name: 'b', ...cutOff }), ['a']);
+  t.same(names({ ...NODE, name: 'a', ...cutOff }, { ...NODE, name: 'b', ...cutOff }), ['a', 'b']);
+  t.same(names(), []);
 });

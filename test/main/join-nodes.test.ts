@@ -9,7 +9,10 @@ import { createFakeClock } from '../support/fake-clock.ts';
 
 async function join(env: Record<string, string> = {}) {
   const clock = createFakeClock();
-  const work = { services: 2, checksDone: 0, online: true, offlineSince: null as number | null };
+  const work = {
+    ...{ services: 2, checksDone: 0, online: true, reachesRegistry: true },
+    offlineSince: null as number | null,
+  };
   const fail = (what: string) => (error: Error) => t.fail(`${what}: ${error.message}`);
   const config = loadConfig({ file: null, env });
   const node = await joinNodes({ config, work: () => work, clock, log: silentLog, fail });

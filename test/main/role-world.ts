@@ -71,7 +71,13 @@ export async function createRoleWorld(t: Test, redisUrl: string): Promise<RoleWo
     const parts = { config, directory, clock: systemClock, log: silentLog, fail };
     const shared = await openSharedStores(parts);
     stops.push(shared.close);
-    const work = () => ({ services: 0, checksDone: 0, online: true, offlineSince: null });
+    const work = () => ({
+      services: 0,
+      checksDone: 0,
+      online: true,
+      offlineSince: null,
+      reachesRegistry: true,
+    });
     return { ...parts, shared, node: await joinNodes({ ...parts, work }) };
   }
 

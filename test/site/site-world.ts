@@ -142,6 +142,7 @@ export function node(name: string, more: Partial<NodeState> = {}): NodeState {
     checksPerSecond: 0,
     online: true,
     offlineSince: null,
+    reachesRegistry: true,
     clockOffsetMs: 0,
     ...more,
   };

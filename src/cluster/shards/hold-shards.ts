@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { Queue, Worker } from 'bullmq';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Clock } from '../../clock.ts';
+import type { NodeState } from '../../domain/node.ts';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import type { ShardFence } from '../../domain/shard.ts';
 import type { StartPermit } from '../../engine/start-permit.ts';
@@ -35,8 +36,8 @@ export interface HoldShardsOptions {
   readonly region: string;
   /** Name of the node, stored with its jobs. */
   readonly node: string;
-  /** Number of live nodes that check services of the region, including this one. */
-  readonly countNodes: () => number;
+  /** The live nodes among which the shards of the region are divided. */
+  readonly holders: () => readonly Pick<NodeState, 'name'>[];
   /** The permit of the fleet, set to the time until which no other node can hold a shard of this one. */
   readonly permit: StartPermit;
   readonly clock: Clock;
@@ -78,7 +79,7 @@ interface Claim extends HeldShard {
 
 /** Starts claiming shards. */
 export function holdShards(options: HoldShardsOptions): ShardHolder {
-  const { region, node, countNodes, permit, clock, log, onGain, onLoss } = options;
+  const { region, node, holders, permit, clock, log, onGain, onLoss } = options;
   const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
   const { client, reconnect, options: shared } = connectQueues(options.address);
   const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
@@ -169,7 +170,11 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       isFirst = false;
       const { waiting = 0 } = await queue.getJobCounts('waiting');
       if (stopped) return;
-      const move = balance({ held: claims.size, nodes: countNodes(), waiting });
+      const among = holders();
+      const isHolder = among.some(({ name }) => name === node);
+      const move = balance({ held: claims.size, nodes: among.length, isHolder, waiting });
+      if (move.handBack > 0 && !isHolder)
+        log.warn({ region }, 'this node does not reach the registry; its shards go to nodes that do');
       if (move.handBack > 0) await handBack(mixed().slice(-move.handBack));
       else if (move.claim > 0) await claim(move.claim);
       problem = null;

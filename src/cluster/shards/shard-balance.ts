@@ -6,8 +6,10 @@ import { SHARDS } from '../../domain/shard.ts';
 export interface ShardSituation {
   /** Number of shards that this node holds. */
   readonly held: number;
-  /** Number of live nodes that check services of the region, including this one. */
+  /** Number of live nodes among which the shards of the region are divided. */
   readonly nodes: number;
+  /** False: this node is not among them, because it does not reach the registry and others do. */
+  readonly isHolder: boolean;
   /** Number of shards that no node holds. */
   readonly waiting: number;
 }
@@ -26,20 +28,29 @@ const LEFT_OVER_MS = 4_000;
 /** A node holds such extra shards for this time before it releases them, unless nodes join or leave, milliseconds. */
 const KEEP_LEFT_OVER_MS = 30_000;
 
+/**
+ * A node that alone does not reach the registry releases its shards after this time, milliseconds. Nodes notice a fault
+ * of PostgreSQL, and its end, within a few seconds of each other, and no shard moves because of that.
+ */
+const CUT_OFF_MS = 8_000;
+
 /** The equal share of a node among `nodes`. */
 export function fairShare(nodes: number): number {
   return Math.ceil(SHARDS / Math.max(1, nodes));
 }
 
-/** Creates the rule. It remembers since when shards have been waiting. */
+/** Creates the rule. It remembers since when shards have been waiting, and since when this node has been cut off. */
 export function createShardBalance(
   clock: Pick<Clock, 'monotonic'>,
 ): (situation: ShardSituation) => ShardMove {
   let knownNodes = 0;
   let waitingSince: number | null = null;
   let handBackFrom = Number.NEGATIVE_INFINITY;
-  return ({ held, nodes, waiting }) => {
+  let cutOffSince: number | null = null;
+  return ({ held, nodes, isHolder, waiting }) => {
     const now = clock.monotonic();
+    cutOffSince = isHolder ? null : (cutOffSince ?? now);
+    if (cutOffSince !== null) return { claim: 0, handBack: now - cutOffSince >= CUT_OFF_MS ? held : 0 };
     if (nodes !== knownNodes) handBackFrom = now;
     knownNodes = nodes;
     waitingSince = waiting === 0 ? null : (waitingSince ?? now);
