@@ -5,7 +5,7 @@ import { INSTANCE_LENGTH } from './node-record.ts';
 /** The keys under a prefix. */
 export function nodeKeys(prefix: string) {
   return {
-    /** Hash: name → instance and record. */
+    /** Hash: name → instance and record; `:populated` → since when there is a live node, epoch milliseconds. */
     records: `${prefix}:{nodes}:records`,
     /** Sorted set: name → last renewal, epoch milliseconds by Redis' clock. */
     seen: `${prefix}:{nodes}:seen`,
@@ -40,8 +40,9 @@ return answer`;
 /**
  * Renews a node, or registers it. Keys: records, seen. Arguments: name, value, the instance that may be replaced although
  * it is live, or an empty string, and whether to list the live nodes, 1 or 0. Nodes whose last renewal is too old, or in
- * the future since the clock was set, are removed. Returns 'renewed', Redis' time and the live nodes; or 'taken', Redis'
- * time, and the value and last renewal of the live node that has the name.
+ * the future since the clock was set, are removed. Returns 'renewed', Redis' time, for how many milliseconds there has
+ * been a live node, and the live nodes; or 'taken', Redis' time, and the value and last renewal of the live node that has
+ * the name.
  */
 export const RENEW = redisScript(`${TIME}
 local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', '(' .. text(now - ${NODE_LIFE_MS}))
@@ -60,10 +61,15 @@ if held and seen and #held > ${INSTANCE_LENGTH} then
     return {'${TAKEN}', text(now), held, seen}
   end
 end
+local populated = tonumber(redis.call('HGET', KEYS[1], ':populated') or now)
+if populated >= now or redis.call('ZCARD', KEYS[2]) == 0 then
+  populated = now
+  redis.call('HSET', KEYS[1], ':populated', text(now))
+end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], text(now), ARGV[1])
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ${NODE_LIFE_MS * 10}) end
-local answer = {'${RENEWED}', text(now)}
+local answer = {'${RENEWED}', text(now), text(now - populated)}
 if ARGV[4] ~= '1' then return answer end
 ${LIST}`);
 

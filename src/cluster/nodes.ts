@@ -49,6 +49,11 @@ export interface ClusterNodes extends RedisPart {
   /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
   clockOffsetMs(): number;
   /**
+   * Whether all live nodes are known: false after a start on a Redis that was emptied or unavailable just before, until
+   * they have had time to register again. It stays true afterwards, since nodes are remembered during later outages.
+   */
+  isComplete(): boolean;
+  /**
    * Calls `listener` when a node was added, was removed or changed its connection; the returned function removes the
    * listener.
    */
@@ -64,6 +69,8 @@ const START_TIMEOUT_MS = 2_000;
 const LOOK_MS = 200;
 /** Only every second renewal reads the other nodes, to reduce the load of a large cluster on Redis. */
 const RENEWALS_PER_LIST = 2;
+/** All live nodes have registered in an emptied Redis after this time, milliseconds: they renew every second. */
+const REGISTERED_WITHIN_MS = 3_000;
 
 /**
  * Registers this process. Rejects with {@link NodeNameTaken} if another live process has its name. If Redis does not
@@ -82,6 +89,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
   /** Whether the other nodes count this one: it has started, and is not stopping. */
   let counts = false;
   let registered = false;
+  let isComplete = false;
   let renewing = false;
   let renewals = 0;
   let refusal: NodeNameTaken | null = null;
@@ -112,7 +120,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
     if (renewing || standing === 'left') return;
     renewing = true;
     try {
-      const lists = !registered || renewals % RENEWALS_PER_LIST === 0;
+      const lists = !registered || !isComplete || renewals % RENEWALS_PER_LIST === 0;
       const value = formatNode({ instance, record: ownRecord() });
       const measured = offset.measure();
       const [outcome, now = '', ...rest] = await run(client, [
@@ -128,7 +136,9 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
       claim.noteHeld();
       renewals += 1;
       if (!lists) return;
-      others.take(listedNodes(rest), Number(now));
+      const [ageMs, ...list] = rest;
+      others.take(listedNodes(list), Number(now));
+      isComplete ||= Number(ageMs) >= REGISTERED_WITHIN_MS;
       announce();
     } finally {
       renewing = false;
@@ -217,6 +227,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
     },
     nodes,
     clockOffsetMs: () => offset.ms,
+    isComplete: () => isComplete,
     watch: listeners.add,
     async leave() {
       standing = 'left';

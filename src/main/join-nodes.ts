@@ -23,7 +23,10 @@ export const NO_WORK: NodeWork = {
 
 /** This process among the nodes. */
 export interface ThisNode
-  extends Pick<ClusterNodes, 'begin' | 'withdraw' | 'nodes' | 'clockOffsetMs' | 'watch' | 'leave'> {
+  extends Pick<
+    ClusterNodes,
+    'begin' | 'withdraw' | 'nodes' | 'clockOffsetMs' | 'isComplete' | 'watch' | 'leave'
+  > {
   readonly name: string;
   readonly region: string;
   readonly roles: Config['node']['roles'];
@@ -69,6 +72,7 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
       async withdraw() {},
       nodes: () => [own()],
       clockOffsetMs: () => 0,
+      isComplete: () => true,
       watch: () => () => {},
       async leave() {},
     };

@@ -50,6 +50,8 @@ export function startJudging(
     address,
     take: record.takeRuled,
     isFresh: lease.isFresh,
+    // Without the regions of nodes that have not registered again in an emptied Redis, the quorum would be too small.
+    mayBegin: node.isComplete,
     clock,
     log,
   });

@@ -219,3 +219,23 @@ t.test(
     t.match(nodes, [{ name: 'one' }, { name: 'two', clockOffsetMs: Number }]);
   },
 );
+
+t.test(
+  'a node that starts on an emptied Redis knows that others may be missing',
+  { ...NEEDS_REDIS, buffered: true },
+  async (t) => {
+    const { client, url, prefix } = await useRedis(t);
+    const ours = `${url}?prefix=${prefix}`;
+    const one = await join(t, ours, 'one');
+    t.notOk(one.isComplete());
+    await until(one.isComplete, 'every node has had time to register');
+    const two = await join(t, ours, 'two');
+    t.ok(two.isComplete(), 'the nodes were there before it');
+    await client.del(`${prefix}:{nodes}:records`, `${prefix}:{nodes}:seen`);
+    const three = await join(t, ours, 'three');
+    t.notOk(three.isComplete());
+    t.ok(one.isComplete() && two.isComplete(), 'they remember the nodes');
+    await until(three.isComplete, 'all have registered again');
+    t.same(three.names(), ['one', 'three', 'two']);
+  },
+);

@@ -70,10 +70,11 @@ function openJudge(
 ) {
   const taken: RuledResult[] = [];
   const deliveries: number[] = [];
-  const state = { isFresh: true };
+  const state = { isFresh: true, mayBegin: true };
   const reader = startResultReader({
     ...contextOf(url),
     isFresh: () => state.isFresh,
+    mayBegin: () => state.mayBegin,
     take(results, deliveredAt) {
       taken.push(...results);
       deliveries.push(deliveredAt);
@@ -265,17 +266,20 @@ t.test('over one server', NEEDS_REDIS, async (t) => {
     t.equal(judge.taken.length, 1);
   });
 
-  t.test('a judge that is not fresh reads nothing', async (t) => {
+  t.test('a judge that is not fresh, or does not know all nodes yet, reads nothing', async (t) => {
     const url = urlOf(server, 'stale');
     const judge = openJudge(t, url);
     await isConnected(judge);
-    judge.state.isFresh = false;
     const node = openNode(t, url);
-    node.send(1);
-    await until(async () => (await lengthOf('stale')) === 1);
-    t.equal(judge.taken.length, 0);
-    judge.state.isFresh = true;
-    await until(() => judge.taken.length === 1);
+    for (const condition of ['isFresh', 'mayBegin'] as const) {
+      const before = judge.taken.length;
+      judge.state[condition] = false;
+      node.send(1);
+      await until(async () => (await lengthOf('stale')) === 1);
+      t.equal(judge.taken.length, before, condition);
+      judge.state[condition] = true;
+      await until(() => judge.taken.length === before + 1);
+    }
   });
 
   t.test('judges that end before they acknowledge leave each transition once, in order', async (t) => {

@@ -26,6 +26,8 @@ export interface ResultReaderOptions extends RedisContext {
   readonly take: (results: readonly RuledResult[], deliveredAt: number) => Promise<boolean>;
   /** False: another process may be the judge by now. The reader then reads nothing. */
   readonly isFresh: () => boolean;
+  /** False: results wait in the stream, because they cannot be evaluated yet. Default: always true. */
+  readonly mayBegin?: () => boolean;
 }
 
 /** Figures of the reader. */
@@ -71,7 +73,7 @@ interface Entry {
 
 /** Starts reading, for the holder of the writer lease. Redis may be unavailable. */
 export function startResultReader(options: ResultReaderOptions): ResultReader {
-  const { address, take, isFresh, clock, log } = options;
+  const { address, take, isFresh, mayBegin = () => true, clock, log } = options;
   const { stream, state, claims } = resultKeys(address.prefix);
   let epoch = 0;
   let isSuperseded = false;
@@ -132,7 +134,8 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   }
 
   function mayRead(): boolean {
-    return connection.ready && !isSuperseded && !isStopped && isFresh() && inFlightResults < MAX_IN_FLIGHT;
+    if (!connection.ready || isSuperseded || isStopped) return false;
+    return isFresh() && mayBegin() && inFlightResults < MAX_IN_FLIGHT;
   }
 
   /** Reads and processes some entries; returns their number, 0 if there are no more. */
