@@ -57,7 +57,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
-  const authenticator = createKeyAuthenticator({ registry, clock, log });
+  const authenticator = createKeyAuthenticator({
+    ...{ registry, clock, log },
+    ...(redis === null ? {} : { isRevoked: redis.isKeyRevoked }),
+  });
   // A node that only makes checks does not need the parts for owners, and reads no secrets.
   const owners =
     serves || node.roles.includes('judge')

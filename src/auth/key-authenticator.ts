@@ -19,6 +19,11 @@ interface KeyAuthenticatorOptions {
   readonly log: Log;
   /** Maximum number of cached keys; default 10,000. */
   readonly maxCachedKeys?: number;
+  /**
+   * Whether the key with this ID is known to be revoked, asked while the registry cannot be read. Never rejects. Default:
+   * never known.
+   */
+  readonly isRevoked?: (keyId: number) => Promise<boolean>;
 }
 
 /** Lifetime of a cached key, milliseconds; a revocation takes effect within a second. */
@@ -41,7 +46,7 @@ interface CachedKey {
 
 /** Creates what reads `Authorization` headers. Only valid keys are cached, so that a new key works at once. */
 export function createKeyAuthenticator(options: KeyAuthenticatorOptions) {
-  const { registry, clock, maxCachedKeys = 10_000 } = options;
+  const { registry, clock, maxCachedKeys = 10_000, isRevoked = async () => false } = options;
   const cached = new Map<string, CachedKey>();
   const queries = new Map<string, { readonly readAt: number; readonly key: Promise<ApiKey | null> }>();
   const uses = createUseLog(options);
@@ -94,7 +99,11 @@ export function createKeyAuthenticator(options: KeyAuthenticatorOptions) {
     } catch (error) {
       const known = refusalOf(error) === null ? undefined : fromCache(id, reading, isKnown);
       if (known === undefined) throw error;
-      return known;
+      if (known.kind !== 'key' || !(await isRevoked(known.key.id))) return known;
+      // Redis may be unavailable at the next request.
+      const found = cached.get(id);
+      if (found !== undefined) cached.set(id, { ...found, key: { ...found.key, revokedAt: clock.now() } });
+      return INVALID;
     } finally {
       if (queries.get(id) === query) queries.delete(id);
     }

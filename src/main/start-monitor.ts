@@ -1,4 +1,5 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
+import { watchRevokedKeys } from '../auth/revoked-keys.ts';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
@@ -106,10 +107,16 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       ? null
       : startObservationFeed({ registry, observations, samples, watchTransitions, clock, log });
   const prober = () => record.prober();
+  const revoked = watchRevokedKeys({
+    registry,
+    isNeeded: () => parts.node.nodes().some(({ reachesRegistry }) => !reachesRegistry),
+    clock,
+  });
   redis?.write({
     registry,
     watchTransitions,
     deadlines: record.deadlines,
+    revokedKeys: revoked.all,
     fields: () =>
       formatMonitorState({
         prober: prober(),
@@ -190,6 +197,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
     async stop() {
       catalogueWatch.close();
       unwatchChanges();
+      revoked.stop();
       await vendors.stop();
       await Promise.all([fleet?.stop(), judging?.stop()]);
       // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in

@@ -7,7 +7,14 @@ import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** An authenticator over a real registry that counts look-ups and can be made to fail. */
-async function setUp(t: Test, options: { readonly maxCachedKeys?: number; readonly log?: Log } = {}) {
+async function setUp(
+  t: Test,
+  options: {
+    readonly maxCachedKeys?: number;
+    readonly log?: Log;
+    readonly isRevoked?: (keyId: number) => Promise<boolean>;
+  } = {},
+) {
   const clock = createFakeClock();
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 1 });
   const calls = { find: 0, touch: [] as (readonly [number, number])[][] };
@@ -233,6 +240,23 @@ t.test('it knows a key for an hour while the server of the registry is away', as
   await t.rejects(authenticator.authenticate(`Bearer ${generateKeyText()}`), fault.error, 'never seen');
   await clock.advance(2_000);
   await t.rejects(authenticator.authenticate(`Bearer ${key}`), fault.error);
+});
+
+t.test('it refuses a key of which it hears elsewhere that it was revoked', async (t) => {
+  const revokedIds = new Set<number>();
+  const isRevoked = async (id: number) => revokedIds.has(id);
+  const { clock, fault, authenticator, create } = await setUp(t, { isRevoked });
+  const { key } = await create();
+  const { key: revoked, record } = await create({ name: 'revoked' });
+  for (const one of [key, revoked]) await authenticator.authenticate(`Bearer ${one}`);
+  await clock.advance(1_000);
+  fault.error = Object.assign(new Error('away'), { code: 'storage_unreachable' });
+  t.match(await authenticator.authenticate(`Bearer ${revoked}`), { kind: 'key' }, 'not heard of yet');
+  revokedIds.add(record.id);
+  t.match(await authenticator.authenticate(`Bearer ${revoked}`), { kind: 'invalid' });
+  t.match(await authenticator.authenticate(`Bearer ${key}`), { kind: 'key' });
+  revokedIds.clear();
+  t.match(await authenticator.authenticate(`Bearer ${revoked}`), { kind: 'invalid' }, 'it remembers it');
 });
 
 t.test('it writes last-used times in batches, and the rest when it stops', async (t) => {

@@ -81,6 +81,8 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     t.equal(await here.revokeKey(key.id, NOON + 8), true);
     t.strictSame(await here.listKeys(), [{ ...key, revokedAt: NOON + 7 }], 'the first time stays');
     t.equal(await here.revokeKey(key.id + 1, NOON), false);
+    t.same(await here.keysRevokedSince(NOON + 7), [[key.id, NOON + 7]]);
+    t.same(await here.keysRevokedSince(NOON + 8), []);
   });
 
   t.test('it lists keys, the oldest first', async (t) => {

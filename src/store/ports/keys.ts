@@ -42,6 +42,8 @@ export interface KeyStore {
   listKeys(accountId?: number): Promise<ApiKey[]>;
   /** Revokes a key at `now`; false: there is no key with that ID. A second call keeps the first time. */
   revokeKey(id: number, now: number): Promise<boolean>;
+  /** The keys that were revoked at `since` or later, as `[id, at]` pairs in no particular order, epoch milliseconds. */
+  keysRevokedSince(since: number): Promise<(readonly [number, number])[]>;
   /** Stores when keys were used, as `[id, at]` pairs; the newest time wins. */
   touchKeys(uses: readonly (readonly [number, number])[]): Promise<void>;
 }

@@ -59,6 +59,12 @@ export const KEY_CALLS: Calls<KeyStore> = {
       .where('id', '=', id);
     return (await queries.run(revoke)) > 0;
   }),
+  keysRevokedSince: read(async ({ kysely, queries }, since) => {
+    const rows = await queries.all(
+      kysely.selectFrom('api_keys').select(['id', 'revoked_at']).where('revoked_at', '>=', since),
+    );
+    return rows.map(({ id, revoked_at }) => [id, revoked_at ?? since] as const);
+  }),
   touchKeys: write(async ({ kysely, queries }, uses) => {
     for (const [id, at] of uses) {
       await queries.run(

@@ -77,6 +77,10 @@ export function openRedisLimitServer(options: RedisContext & { readonly timeoutM
       batch.waiting.push(call);
       return call.promise;
     },
+    /** Whether a sorted set contains the member; the prefix is added to the key. Rejects as `evaluate`. */
+    async contains(key: string, member: string): Promise<boolean> {
+      return (await connection.run((client) => client.zscore(`${prefix}:${key}`, member))) !== null;
+    },
     state: connection.state,
     close: connection.close,
   };

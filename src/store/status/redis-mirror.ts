@@ -10,6 +10,9 @@ export const MONITOR_KEY = '{monitor}:words';
 /** After the prefix: the sorted set of services by the deadline of their next heartbeat, epoch milliseconds. */
 export const DEADLINES_KEY = '{heartbeats}:deadlines';
 
+/** After the prefix: the sorted set of API keys that were revoked lately, by time, epoch milliseconds. */
+export const REVOKED_KEY = '{monitor}:revoked';
+
 /** One key that mirrors values of this process. */
 interface MirroredKey {
   /** After the prefix. */

@@ -2,7 +2,13 @@
 import { requireRedisAddress } from '../../domain/redis-address.ts';
 import type { RedisConnectionState, RedisContext, RedisPart } from './redis-connection.ts';
 import { openRedisLimitServer } from './redis-limit-server.ts';
-import { DEADLINES_KEY, MONITOR_KEY, openMonitorState, openRedisMirror } from './redis-mirror.ts';
+import {
+  DEADLINES_KEY,
+  MONITOR_KEY,
+  openMonitorState,
+  openRedisMirror,
+  REVOKED_KEY,
+} from './redis-mirror.ts';
 import { openRedisStatusReader } from './redis-status-reader.ts';
 import { openRedisStatusStore } from './redis-status-store.ts';
 import { openRedisTransitionStream, type TransitionStreamOptions } from './redis-transition-stream.ts';
@@ -13,6 +19,8 @@ interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'wat
   readonly fields: () => ReadonlyMap<string, string>;
   /** Deadlines of the next heartbeats, epoch milliseconds, by service. */
   readonly deadlines: () => ReadonlyMap<number, number>;
+  /** API keys that were revoked lately, with the time in epoch milliseconds, by ID. */
+  readonly revokedKeys: () => ReadonlyMap<number, number>;
 }
 
 /** Opens the limits, which every process has; Redis may be unavailable. Throws if `url` is no valid address. */
@@ -40,11 +48,13 @@ export function openRedisParts({
       return {
         status,
         /** Starts to write transitions, the monitor's state and deadlines. Called once. */
-        write({ fields, deadlines, ...sources }: MonitorSources): void {
-          const scores = () => new Map([...deadlines()].map(([id, at]) => [String(id), String(at)]));
+        write({ fields, deadlines, revokedKeys, ...sources }: MonitorSources): void {
+          const scores = (values: ReadonlyMap<number, number>) =>
+            new Map([...values].map(([id, at]) => [String(id), String(at)]));
           const keys = [
             { key: MONITOR_KEY, type: 'hash', read: fields },
-            { key: DEADLINES_KEY, type: 'sorted-set', read: scores },
+            { key: DEADLINES_KEY, type: 'sorted-set', read: () => scores(deadlines()) },
+            { key: REVOKED_KEY, type: 'sorted-set', read: () => scores(revokedKeys()) },
           ] as const;
           writers.push(
             openRedisTransitionStream({ ...common, ...sources, mayWrite }),
@@ -79,6 +89,9 @@ export function openRedisParts({
         },
       };
     },
+    /** Whether the monitor reports that the API key was revoked; false if Redis is unavailable. */
+    isKeyRevoked: (keyId: number): Promise<boolean> =>
+      limits.contains(REVOKED_KEY, String(keyId)).catch(() => false),
     /** Why Redis does not work, one line without secrets; null: it works. */
     problem: (): string | null => states().find(({ problem }) => problem !== null)?.problem ?? null,
     /** Sums over the open connections. */
