@@ -5,7 +5,7 @@ import { CATEGORIES } from '../domain/category.ts';
 import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
-import type { Service } from '../domain/service.ts';
+import { PROBED_KINDS, type Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { scopeOf } from '../domain/transition.ts';
 import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
@@ -84,7 +84,7 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
   response_time: ResponseTime,
   status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
   checked_at: TimeSchema,
-  source: enumOf(['root', 'health', 'heartbeat', 'silence'], 'What the check asked.'),
+  source: enumOf([...PROBED_KINDS, 'heartbeat', 'silence'], 'What the check asked.'),
   blocked: Type.Boolean({ description: 'A bot wall or 429 answered: reachable, never down.' }),
   reported: nullable(
     Type.String(),

@@ -1,7 +1,7 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
-import type { CheckKind } from '../domain/service.ts';
+import { type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field. */
@@ -37,6 +37,6 @@ export function readDomain(text: string): Outcome<string> {
 
 /** Reads a kind of check. Refused with `kind_invalid`. */
 export function readKind(word: string): Outcome<CheckKind> {
-  const isKind = word === 'root' || word === 'health' || word === 'heartbeat';
-  return isKind ? accept(word) : refuse({ code: 'kind_invalid' });
+  const kind = MONITORING_KINDS.find((one) => one === word);
+  return kind === undefined ? refuse({ code: 'kind_invalid' }) : accept(kind);
 }

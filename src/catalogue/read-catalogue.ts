@@ -7,6 +7,8 @@ import {
   type AcceptRule,
   DEFAULT_CHECK,
   dashDomain,
+  PROBED_KINDS,
+  type ProbedKind,
   STATUS_PAGE_KINDS,
   type StatusPageKind,
 } from '../domain/service.ts';
@@ -45,7 +47,7 @@ const StatusPageEntry = Type.Object(
 
 const CheckEntry = Type.Object(
   {
-    kind: Type.Optional(Type.Unsafe<'root' | 'health'>({ type: 'string', enum: ['root', 'health'] })),
+    kind: Type.Optional(Type.Unsafe<ProbedKind>({ type: 'string', enum: [...PROBED_KINDS] })),
     url: Type.Optional(HttpUrl),
     method: Type.Optional(Type.Unsafe<'HEAD' | 'GET'>({ type: 'string', enum: ['HEAD', 'GET'] })),
     accept: Type.Optional(

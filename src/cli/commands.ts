@@ -1,6 +1,7 @@
 /** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printableLines } from '../domain/printable-text.ts';
+import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
 import { VERSION } from '../version.ts';
 import { EXIT_USAGE, endByError } from './command.ts';
 
@@ -116,10 +117,9 @@ export function buildCommands(): Command {
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')
     .addOption(
-      new Option('--kind <kind>', 'what is asked; default: as the catalogue says, else root').choices([
-        'root',
-        'health',
-      ]),
+      new Option('--kind <kind>', 'what is asked; default: as the catalogue says, else root').choices(
+        PROBED_KINDS,
+      ),
     )
     .action(act(async () => (await import('./probe.ts')).probeDomain));
   addJson(program, 'doctor', 'check configuration, stores, DNS, clock, certificates and outgoing connections')
@@ -134,7 +134,7 @@ export function buildCommands(): Command {
 }
 
 function kindOption(): Option {
-  return new Option('--kind <kind>', 'how it is monitored').choices(['root', 'health', 'heartbeat']);
+  return new Option('--kind <kind>', 'how it is monitored').choices(MONITORING_KINDS);
 }
 
 /** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */

@@ -10,7 +10,7 @@ import { readHostName } from '../domain/host-name.ts';
 import { judgeAttempt, latestCheckOf } from '../domain/judge.ts';
 import { describeHostNameProblem } from '../domain/refusal.ts';
 import { type Attempt, NO_MEMORY, type SuspectReason } from '../domain/result.ts';
-import { type CheckDefinition, DEFAULT_CHECK } from '../domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK, type ProbedKind } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
@@ -29,7 +29,7 @@ const CONTROL_TIMEOUT_MS = 3_000;
  */
 export async function probeDomain(
   domainText: string,
-  { config: file, json = false, kind }: CommonOptions & { kind?: 'root' | 'health' },
+  { config: file, json = false, kind }: CommonOptions & { kind?: ProbedKind },
 ): Promise<void> {
   const config = readConfig(file);
   const wanted = whatToProbe(domainText, kind, await readListed(config.catalogue.file));
@@ -70,7 +70,7 @@ async function readListed(file: string): Promise<readonly NewService[]> {
  */
 export function whatToProbe(
   domainText: string,
-  kind: 'root' | 'health' | undefined,
+  kind: ProbedKind | undefined,
   listed: readonly NewService[],
 ): OneCheck {
   const entry = listed.find(({ domain }) => domain === domainText.trim().toLowerCase());

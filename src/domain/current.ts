@@ -2,6 +2,7 @@
 import { type Failure, fromStoredFailure, type StoredFailure, toStoredFailure } from './failure.ts';
 import type { StatusReason } from './incident.ts';
 import type { Timing } from './result.ts';
+import type { ProbedKind } from './service.ts';
 import type { ServiceStatus, Verdict } from './status.ts';
 
 /** The newest check or heartbeat of a service. */
@@ -13,7 +14,7 @@ export interface LatestCheck {
   readonly statusCode: number;
   /** Start of the last attempt, epoch milliseconds. */
   readonly checkedAt: number;
-  readonly source: 'root' | 'health' | 'heartbeat' | 'silence';
+  readonly source: ProbedKind | 'heartbeat' | 'silence';
   /** The status word of a health body or heartbeat; null: there was none. */
   readonly reported: string | null;
   readonly failure: Failure | null;

@@ -6,6 +6,7 @@ import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
+import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
 type OfId = { readonly id: number };
@@ -157,7 +158,7 @@ const REFUSALS = {
     `The domain ${describeHostNameProblem(problem)}.`,
   lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
-  kind_invalid: 'A service is monitored by root, health or heartbeat.',
+  kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
   duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
   webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }: ProofMissing) =>

@@ -1,5 +1,6 @@
 /** The results of checks. A target's failure is data, never an exception. */
 import type { Failure } from './failure.ts';
+import type { ProbedKind } from './service.ts';
 
 /** Durations in milliseconds with a fraction; null, never 0: the phase did not happen. */
 export interface Timing {
@@ -58,7 +59,7 @@ export interface Attempt {
   /** The response is a bot wall or 429, so that the service is reachable and not down. */
   readonly blocked: boolean;
   /** What was requested last. */
-  readonly via: 'root' | 'health';
+  readonly via: ProbedKind;
   /** Expiry of the server's certificate, epoch milliseconds; null without TLS. */
   readonly certificateExpiresAt: number | null;
   /** Pause that a 429 asks for, milliseconds, at most an hour; null: none. */

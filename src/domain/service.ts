@@ -1,8 +1,17 @@
 /** The definition of a service. Plain data that crosses threads. */
 import type { Category } from './category.ts';
 
-/** How a service is monitored (decisions, "What a check is"). */
-export type CheckKind = 'root' | 'health' | 'heartbeat';
+/** The kinds of checks, in the order in which they are offered. */
+export const PROBED_KINDS = ['root', 'health'] as const;
+
+/** A kind of check. */
+export type ProbedKind = (typeof PROBED_KINDS)[number];
+
+/** How a service is monitored (decisions, "What a check is"): by a kind of check, or by the heartbeats that it sends. */
+export type CheckKind = ProbedKind | 'heartbeat';
+
+/** Every way to monitor a service. */
+export const MONITORING_KINDS: readonly CheckKind[] = [...PROBED_KINDS, 'heartbeat'];
 
 /** A status class such as `2xx`, or one status code. */
 export type AcceptRule = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | number;

@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { CheckTarget } from '../domain/check-target.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
 import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
+import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
 
 /** Settings of the engine; all durations in milliseconds. */
 export interface EngineSettings {
@@ -116,6 +117,9 @@ const SUSPECT_SHIFT = 6;
 const HEAD_SEEN = 256;
 const HEAD_UNPROVEN = 512;
 const ANSWERED = 1024;
+/** From here on, four bits with the place of the kind in `PROBED_KINDS`; `health` has a flag of its own beside it. */
+const VIA_SHIFT = 11;
+const VIA_MASK = 15;
 
 /** Packs results in order. */
 export function packResults(results: readonly CheckResult[]): PackedResults {
@@ -199,7 +203,7 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
       reported: REPORTED[(flags >> REPORTED_SHIFT) & 3] ?? null,
       reportedWord: wordOf.get(index) ?? null,
       blocked: (flags & BLOCKED) !== 0,
-      via: (flags & VIA_HEALTH) === 0 ? 'root' : 'health',
+      via: kindOf(flags),
       certificateExpiresAt,
       retryAfterMs,
       suspect: SUSPECT_REASONS[((flags >> SUSPECT_SHIFT) & 3) - 1] ?? null,
@@ -214,11 +218,18 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
   });
 }
 
+/** The kind of check in the flags. Throws for a kind of a later version. */
+function kindOf(flags: number): ProbedKind {
+  const kind = (flags & VIA_HEALTH) === 0 ? PROBED_KINDS[(flags >> VIA_SHIFT) & VIA_MASK] : 'health';
+  if (kind === undefined) throw new RangeError('the kind of a check is not known');
+  return kind;
+}
+
 function flagsOf(result: CheckResult, memory: ProbeMemory): number {
   const suspect = result.suspect === null ? 0 : SUSPECT_REASONS.indexOf(result.suspect) + 1;
   return (
     (result.blocked ? BLOCKED : 0) |
-    (result.via === 'health' ? VIA_HEALTH : 0) |
+    (result.via === 'health' ? VIA_HEALTH : PROBED_KINDS.indexOf(result.via) << VIA_SHIFT) |
     (memory.needsGet ? NEEDS_GET : 0) |
     (memory.headSeen ? HEAD_SEEN : 0) |
     (memory.healthSeen ? HEALTH_SEEN : 0) |

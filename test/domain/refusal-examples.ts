@@ -78,7 +78,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   service_name_missing: [{}, 'A service needs a name.'],
   lifetime_invalid: [{}, 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.'],
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
-  kind_invalid: [{}, 'A service is monitored by root, health or heartbeat.'],
+  kind_invalid: [{}, 'There is no such way to monitor a service: choose one of root, health, heartbeat.'],
   duration_invalid: [{}, 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.'],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],

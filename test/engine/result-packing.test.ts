@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { FAILURE_CLASSES, PHASES } from '../../src/domain/failure.ts';
 import { type CheckResult, SUSPECT_REASONS } from '../../src/domain/result.ts';
+import { PROBED_KINDS } from '../../src/domain/service.ts';
 import { packResults, unpackResults } from '../../src/engine/protocol.ts';
 
 const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary);
@@ -46,7 +47,7 @@ const result: fc.Arbitrary<CheckResult> = fc.record({
   reported: fc.constantFrom(null, 'up' as const, 'slow' as const, 'down' as const),
   reportedWord: nullable(fc.string({ maxLength: 64 })),
   blocked: fc.boolean(),
-  via: fc.constantFrom('root' as const, 'health' as const),
+  via: fc.constantFrom(...PROBED_KINDS),
   certificateExpiresAt: nullable(time),
   retryAfterMs: nullable(fc.nat(3_600_000)),
   suspect: fc.constantFrom(null, ...SUSPECT_REASONS),

@@ -3,7 +3,7 @@
 import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { printableJson } from '../../domain/printable-text.ts';
-import type { AcceptRule, Service } from '../../domain/service.ts';
+import { type AcceptRule, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson } from '../output.ts';
 import {
@@ -38,9 +38,9 @@ const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
 /** An entry: `domain`, optionally the columns of an export, or a `check` as in the catalogue. */
 export function readOwnRow(row: Row): EntryReading {
   const check = asRow(row.check);
-  const kind = asText(row.kind) ?? asText(check.kind) ?? 'root';
-  if (kind !== 'root' && kind !== 'health' && kind !== 'heartbeat')
-    return { problem: `kind ${quote(kind)} is not known` };
+  const kindText = asText(row.kind) ?? asText(check.kind) ?? 'root';
+  const kind = MONITORING_KINDS.find((one) => one === kindText);
+  if (kind === undefined) return { problem: `kind ${quote(kindText)} is not known` };
   const category = asText(row.category) ?? 'developer';
   if (!isCategory(category)) return { problem: `category ${quote(category)} is not known` };
   const accept = readAccept(row.accept ?? check.accept);

@@ -14,6 +14,7 @@ import type {
   Refusal,
   RefusalParams,
 } from '../../domain/refusal.ts';
+import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from './german-failures.ts';
 
 const DOMAIN_PROBLEMS: TextTable<HostNameProblemParams> = {
@@ -99,7 +100,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   lifetime_invalid:
     'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
-  kind_invalid: 'Ein Dienst wird durch root, health oder heartbeat überwacht.',
+  kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
   webhook_url_invalid: 'Die URL muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AcceptRule } from '../../src/domain/service.ts';
-import { isBlocked, judgeRoot, refusesHead } from '../../src/probe/response-rules.ts';
+import { isBlocked, judgeRoot, refusesHead } from '../../src/kinds/response-rules.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
 

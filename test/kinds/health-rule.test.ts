@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { describeCause, type FailureCause } from '../../src/domain/failure.ts';
 import { STATUS_VOCABULARY } from '../../src/domain/status.ts';
-import { type HealthBody, judgeHealth } from '../../src/probe/response-rules.ts';
+import { type HealthBody, judgeHealth } from '../../src/kinds/response-rules.ts';
 import { anyText } from '../support/any-text.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });

@@ -1,0 +1,11 @@
+/** Every kind of check by its name. */
+import type { ProbedKind } from '../domain/service.ts';
+import type { CheckKind } from './check-kind.ts';
+import { healthCheck } from './health.ts';
+import { rootCheck } from './root.ts';
+
+/** The kinds. */
+export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
+  root: rootCheck,
+  health: healthCheck,
+};
