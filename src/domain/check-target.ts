@@ -36,6 +36,8 @@ export interface AttemptOptions {
   readonly slot: number;
   /** Delay of the current iteration of the event loop, milliseconds; absent: always 0. */
   readonly lateness?: () => number;
+  /** Sum of the delays of the event loop so far, milliseconds: an upper bound; absent: always 0. */
+  readonly totalDelay?: () => number;
   /** Ends the attempt early (at stop); the promise then rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }

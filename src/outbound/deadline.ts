@@ -2,6 +2,9 @@
 import type { Cancel, Clock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 
+/** Processing that takes less than this between an input and the next request is no delay, milliseconds. */
+const MIN_PROCESSING_MS = 20;
+
 /**
  * A running deadline. One stage of the operation runs at a time and sets `interrupt`. This is a class for speed,
  * because each attempt of a check creates one.
@@ -25,14 +28,18 @@ export class Deadline {
   interrupt: (() => void) | null = null;
   readonly #clock: Clock;
   readonly #lateness: () => number;
+  readonly #totalDelay: () => number;
   #cancel: Cancel = () => {};
   #steppedAt: number;
+  /** `#totalDelay()` at the last step; null: the next input takes one exchange with the server. */
+  #delayAtStep: number | null = null;
   #closed = false;
 
-  constructor(clock: Clock, timeoutMs: number, lateness: () => number) {
+  constructor(clock: Clock, timeoutMs: number, lateness: () => number, totalDelay: () => number) {
     this.timeoutMs = timeoutMs;
     this.#clock = clock;
     this.#lateness = lateness;
+    this.#totalDelay = totalDelay;
     this.startedAt = clock.monotonic();
     this.#steppedAt = this.startedAt;
     this.#arm(timeoutMs);
@@ -40,11 +47,21 @@ export class Deadline {
 
   /**
    * Call it when awaited input has arrived: a name, a connection, a handshake, headers. The input may have waited for
-   * as long as the current iteration of the event loop was late.
+   * as long as the current iteration of the event loop was late. `handshake`: several exchanges with the server follow
+   * until the next step, and any delay may hold up one of them.
    */
-  step(): void {
+  step(handshake = false): void {
     const now = this.#clock.monotonic();
-    this.lostMs += Math.min(this.#lateness(), now - this.#steppedAt);
+    this.lostMs += Math.min(Math.max(this.#lateness(), this.#handshakeDelay()), now - this.#steppedAt);
+    this.#steppedAt = now;
+    this.#delayAtStep = handshake ? this.#totalDelay() : null;
+  }
+
+  /** Call it when a request has been sent. The process may have been suspended between the last step and this call. */
+  sent(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#steppedAt < MIN_PROCESSING_MS) return;
+    this.lostMs += now - this.#steppedAt;
     this.#steppedAt = now;
   }
 
@@ -70,11 +87,16 @@ export class Deadline {
 
   #judge(): void {
     if (this.#closed || this.over !== null) return;
-    const returnedMs = Math.min(this.lostMs, MAX_RETURNED_MS);
+    const returnedMs = Math.min(this.lostMs + this.#handshakeDelay(), MAX_RETURNED_MS);
     const leftMs = this.startedAt + this.timeoutMs + returnedMs - this.#clock.monotonic();
     // Timers may fire up to a millisecond early.
     if (leftMs >= 1) this.#arm(leftMs);
     else this.#end('timeout');
+  }
+
+  /** Delays since the beginning of the handshake in progress; 0: there is none. */
+  #handshakeDelay(): number {
+    return this.#delayAtStep === null ? 0 : this.#totalDelay() - this.#delayAtStep;
   }
 
   #end(why: 'timeout' | 'aborted'): void {
@@ -88,11 +110,16 @@ export class Deadline {
 }
 
 /**
- * Starts a deadline of `timeoutMs`. `lateness` returns how late the current iteration of the event loop is,
- * milliseconds.
+ * Starts a deadline of `timeoutMs`. `lateness` returns how late the current iteration of the event loop is, and `totalDelay`
+ * the sum of its delays so far, milliseconds.
  */
-export function startDeadline(clock: Clock, timeoutMs: number, lateness: () => number = neverLate): Deadline {
-  return new Deadline(clock, timeoutMs, lateness);
+export function startDeadline(
+  clock: Clock,
+  timeoutMs: number,
+  lateness: () => number = neverLate,
+  totalDelay: () => number = neverLate,
+): Deadline {
+  return new Deadline(clock, timeoutMs, lateness, totalDelay);
 }
 
 const neverLate = () => 0;

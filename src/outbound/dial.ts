@@ -152,6 +152,7 @@ class Dialling {
     this.#cancelDelay?.();
     this.#cancelDelay = this.#parts.clock.after(ms, () => {
       this.#cancelDelay = null;
+      if (!this.#begun) this.#deadline.step();
       this.#dialNext();
     });
   }
@@ -187,8 +188,9 @@ class Dialling {
 
   #connect(address: string): void {
     if (this.#open.size === 0) this.#timeNames();
-    this.#begun = true;
     const socket = openSocket(address, this.#order, this.#timings);
+    if (!this.#begun) this.#deadline.sent();
+    this.#begun = true;
     this.#open.add(socket);
     socket.on('connect', () => this.#onConnect(socket));
     // This listener is never removed, because an error without a listener would end the process.
@@ -201,7 +203,7 @@ class Dialling {
 
   #onConnect(socket: Socket): void {
     if (this.#ended || this.#chosen !== null) return;
-    this.#deadline.step();
+    this.#deadline.step(this.#order.destination.secure);
     this.#chosen = socket;
     this.#timeConnections();
     this.#cancelDelay?.();

@@ -153,6 +153,7 @@ class Exchange extends ExchangeResult {
     // Header values have been checked to be Latin-1.
     if (typeof request === 'string') socket.write(request, 'latin1');
     else socket.write(request);
+    this.#deadline.sent();
     this.#sentAt = this.#clock.monotonic();
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
   }

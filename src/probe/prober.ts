@@ -70,7 +70,7 @@ export function createProber(
     signal.throwIfAborted();
     if (busy[slot] !== 0) throw new RangeError(`slot ${slot} is taken or does not exist`);
     busy[slot] = 1;
-    const deadline = startDeadline(clock, options.timeoutMs, options.lateness);
+    const deadline = startDeadline(clock, options.timeoutMs, options.lateness, options.totalDelay);
     abortSwitch.tie(signal, slot, deadline);
     try {
       const attemptBy = attempts.get(target.check.kind);

@@ -27,8 +27,11 @@ import { SHORT_PART, shortVendors } from './short-vendors.ts';
  * slower ones: to a program that gets no processor every answer is slow, and to say so is no mistake.
  */
 const PACES = [1, 2, 4];
-/** So long did this process wait for its turn, or for an answer, on a machine that is late. */
-const LATE_TURN_MS = 100;
+/**
+ * So long did this process wait for its turn, or for an answer, on a machine that is late. The fleet answers an attempt with
+ * five redirects in twenty turns, so that turns of 50 ms are what makes it slow.
+ */
+const LATE_TURN_MS = 50;
 const LATE_ANSWER_MS = 400;
 
 const LOOK_MS = 250;

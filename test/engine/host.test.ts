@@ -334,6 +334,7 @@ t.test('it repeats attempts that its own late event loop can have spoilt, and no
   await clock.advance(20);
   holdUp(5_200);
   t.ok((attempts[0]?.lateness?.() ?? 0) >= 5_190, 'an attempt can ask how late the turn is');
+  t.ok((attempts[0]?.totalDelay?.() ?? 0) >= 5_190, 'and how late all turns were');
   attempts[0]?.end(refusedAttempt({ startedAt: attempts[0].at }));
   attempts[1]?.end(timedOutAttempt({ startedAt: attempts[1].at }));
   attempts[2]?.end(goodAttempt({ startedAt: attempts[2].at, responseTimeMs: 5_210, lostMs: 5_200 }));

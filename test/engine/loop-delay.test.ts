@@ -21,6 +21,18 @@ t.test('it returns the longest delay within a span of time', async (t) => {
   }
 });
 
+t.test('it sums the delays, each as long as it can have been', async (t) => {
+  const delay = createLoopDelay(10, 0);
+  delay.note(10);
+  t.equal(delay.total(25), 0, 'a short delay is normal');
+  t.equal(delay.total(320), 310, 'the loop may have stood still since its last tick');
+  delay.note(320);
+  delay.note(331);
+  t.equal(delay.total(335), 310);
+  delay.note(400);
+  t.equal(delay.total(405), 310 + 69);
+});
+
 t.test('it returns the delay of the current iteration, before and after its timer', async (t) => {
   const delay = createLoopDelay(10, 0);
   delay.note(10);

@@ -4,7 +4,14 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { MAX_RETURNED_MS } from '../../src/domain/result.ts';
+import { createLoopDelay } from '../../src/engine/host/loop-delay.ts';
+import { createAddressGuard } from '../../src/outbound/address-guard.ts';
+import { createTrustStore, newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
+import { type Destination, readDestination } from '../../src/outbound/destination.ts';
+import { dial } from '../../src/outbound/dial.ts';
+import { createResolver } from '../../src/outbound/resolver.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 /** Notes when the deadline is over. */
@@ -65,6 +72,45 @@ t.test('it gives back what late turns took before a step of the work, up to a bo
   t.equal(deadline.lostMs, 9_000);
 });
 
+t.test(
+  'it extends by every delay of a handshake, and by the time between an input and the next request',
+  async (t) => {
+    const clock = createFakeClock();
+    let delayMs = 5_000;
+    const deadline = startDeadline(
+      clock,
+      1_000,
+      () => 0,
+      () => delayMs,
+    );
+    const ended = watch(clock, deadline);
+    await clock.advance(100);
+    delayMs += 60;
+    deadline.step(true);
+    await clock.advance(200);
+    // Two delays between the messages of the handshake; the loop is in time again when the last message arrives.
+    delayMs += 150;
+    await clock.advance(100);
+    deadline.step();
+    t.equal(deadline.lostMs, 150);
+    delayMs += 1_000;
+    await clock.advance(10);
+    deadline.sent();
+    t.equal(deadline.lostMs, 150, 'processing of 10 ms is no delay');
+    await clock.advance(100);
+    deadline.step();
+    await clock.advance(350);
+    deadline.sent();
+    t.equal(deadline.lostMs, 500);
+    await clock.advance(300);
+    deadline.step(true);
+    delayMs += 70;
+    await clock.advance(20_000);
+    t.same(ended, [1_570], 'delays of a handshake in progress extend the deadline');
+    t.equal(deadline.lostMs, 500, 'but are not known to have cost anything');
+  },
+);
+
 t.test('it ends once, and not after it was closed', async (t) => {
   const clock = createFakeClock();
   const [closed, aborted] = [startDeadline(clock, 1_000), startDeadline(clock, 1_000)];
@@ -90,6 +136,73 @@ const SERVER = `
   });
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
+
+/** A server in a thread of its own that begins a TLS 1.2 handshake as soon as the client has stopped. */
+const HANDSHAKE_SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { state, pair } = workerData;
+  const net = require('node:net');
+  const tls = require('node:tls').createServer({ ...pair, maxVersion: 'TLSv1.2' }, (socket) => socket.on('error', () => {}));
+  tls.on('tlsClientError', () => {});
+  tls.listen(0, '127.0.0.1', () => {
+    const server = net.createServer((client) => {
+      const inner = net.connect(tls.address().port, '127.0.0.1');
+      for (const socket of [client, inner]) socket.on('error', () => {});
+      client.once('data', (hello) => {
+        Atomics.store(state, 0, 1);
+        Atomics.wait(state, 1, 0);
+        inner.write(hello);
+        client.pipe(inner).pipe(client);
+      });
+    });
+    server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+  });
+`;
+
+t.test(
+  'it gives a handshake the time back for which the event loop stood still between its messages',
+  async (t) => {
+    const state = new Int32Array(new SharedArrayBuffer(8));
+    const worker = new Worker(HANDSHAKE_SERVER, {
+      eval: true,
+      workerData: { state, pair: makeCertificate({ names: ['127.0.0.1'] }) },
+    });
+    t.teardown(() => worker.terminate());
+    const [port] = await once(worker, 'message');
+    const { monotonic } = systemClock;
+    const delay = createLoopDelay(10, monotonic());
+    const timers = [setInterval(() => delay.note(monotonic()), 10)];
+    t.teardown(() => timers.forEach(clearInterval));
+    const deadline = startDeadline(
+      systemClock,
+      1_500,
+      () => delay.present(monotonic()),
+      () => delay.total(monotonic()),
+    );
+    timers.push(
+      setInterval(() => {
+        if (Atomics.load(state, 0) === 0 || Atomics.load(state, 1) === 1) return;
+        Atomics.store(state, 1, 1);
+        Atomics.notify(state, 1);
+        // Past the deadline; the first messages of the server arrive meanwhile, and the client's next ones are missing.
+        while (monotonic() < deadline.startedAt + 1_600) Atomics.wait(state, 0, 1, 100);
+      }, 1),
+    );
+    const resolver = createResolver({ nameservers: [], hostsFile: '/nowhere' });
+    t.teardown(() => resolver.close());
+    const order = {
+      destination: readDestination(`https://127.0.0.1:${port}/`) as Destination,
+      guard: createAddressGuard({ allowPrivate: ['127.0.0.0/8'], ports: [] }),
+      trust: createTrustStore().unverified(),
+      fresh: false,
+    };
+    const dialled = await dial({ clock: systemClock, resolver }, order, deadline, newPhaseTimings());
+    t.equal(dialled.fault, null);
+    t.equal(Atomics.load(state, 1), 1, 'the event loop stood still');
+    if (dialled.fault === null) dialled.socket.destroy();
+    deadline.close();
+  },
+);
 
 t.test('it lets an answer be read that came in time while the event loop stood still', async (t) => {
   const answered = new Int32Array(new SharedArrayBuffer(4));

@@ -63,6 +63,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   const clockOffset = () => clock.now() - clock.monotonic();
   const lateness = () => loopDelay.present(clock.monotonic());
+  const totalDelay = () => loopDelay.total(clock.monotonic());
 
   const post = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
@@ -115,7 +116,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const slot = slots.take(serviceId);
     const startedMs = clock.monotonic();
     const startedOffset = clockOffset();
-    const options = { timeoutMs: settings.timeoutMs, number, slot, lateness, signal: aborting.signal };
+    const { timeoutMs } = settings;
+    const options = { timeoutMs, number, slot, lateness, totalDelay, signal: aborting.signal };
     const cancelDelay = clock.after(delayAfterMs, reportDelay);
     const settle = (message: ProbeMessage) => {
       cancelDelay();

@@ -7,7 +7,7 @@
 import { judgeAttempt } from '../../domain/judge.ts';
 import { type Attempt, MAX_RETURNED_MS } from '../../domain/result.ts';
 
-/** Shorter delays are normal for an event loop and are not kept. */
+/** Shorter delays are normal for an event loop, and are neither kept nor summed. */
 const WORTH_KEEPING_MS = 20;
 const KEPT = 256;
 
@@ -19,12 +19,16 @@ export function createLoopDelay(periodMs: number, nowMs: number) {
   let expectedMs = nowMs + periodMs;
   let lastAt = Number.NEGATIVE_INFINITY;
   let last = 0;
+  let sum = 0;
+  /** The delay may have begun up to a period before the timer was due. */
+  const fullLength = (delayMs: number) => (delayMs < WORTH_KEEPING_MS ? 0 : delayMs + periodMs);
   return {
     /** Notes that the timer ran at `nowMs`; it is expected again one period later. */
     note(nowMs: number): void {
       last = Math.max(0, nowMs - expectedMs);
       lastAt = nowMs;
       expectedMs = nowMs + periodMs;
+      sum += fullLength(last);
       if (last < WORTH_KEEPING_MS) return;
       newest = (newest + 1) % KEPT;
       endedAt[newest] = nowMs;
@@ -32,6 +36,8 @@ export function createLoopDelay(periodMs: number, nowMs: number) {
     },
     /** Delay of the current iteration of the event loop, with the accuracy of a period; what it reads may be as old. */
     present: (nowMs: number): number => Math.max(0, nowMs - expectedMs) + last,
+    /** The sum of all delays until `nowMs`, including that of a timer that is overdue: an upper bound. */
+    total: (nowMs: number): number => sum + fullLength(nowMs - expectedMs),
     /** The longest delay between `sinceMs` and `nowMs`, including that of a timer that is overdue. */
     worst(sinceMs: number, nowMs: number): number {
       // A response may be read before the timer runs in an iteration that was late.
