@@ -4,7 +4,7 @@ import { readHostName } from '../domain/host-name.ts';
 import { type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
-/** Combines the outcomes of all fields: their values, or the refusals of every invalid field. */
+/** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
 export function readAll<T extends object>(
   readings: {
     readonly [Field in keyof T]: Outcome<T[Field]>;
@@ -14,7 +14,10 @@ export function readAll<T extends object>(
   const values: [string, unknown][] = [];
   for (const [field, reading] of Object.entries<Outcome<unknown>>(readings)) {
     if (reading.ok) values.push([field, reading.value]);
-    else refusals.push(...reading.refusals.map(({ refusal }) => ({ field, refusal })));
+    else
+      refusals.push(
+        ...reading.refusals.map(({ field: part, refusal }) => ({ field: part ?? field, refusal })),
+      );
   }
   return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
 }

@@ -1,6 +1,8 @@
 /** Services of an account: their owner or the operator registers, changes and removes them (decisions, Ownership). */
 import { type Category, isCategory } from '../domain/category.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
+import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
+import { refusalOfSchedule } from '../domain/refusal.ts';
 import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
@@ -34,6 +36,10 @@ export interface ServiceChanges {
   readonly period?: string | null | undefined;
   /** Tolerated delay of a heartbeat, a duration; null: the default. */
   readonly grace?: string | null | undefined;
+  /** When heartbeats are expected, a cron expression; null: every period. */
+  readonly schedule?: string | null | undefined;
+  /** Time zone of the schedule; null: UTC. */
+  readonly timezone?: string | null | undefined;
   readonly paused?: boolean | undefined;
   readonly publicDependencies?: boolean | undefined;
 }
@@ -79,7 +85,8 @@ export async function registerServices(
 
 /**
  * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`,
- * `kind_invalid`, `duration_invalid`, `name_taken`, and, if an owner changes the check, with `shared_address`.
+ * `kind_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone`, `period_and_schedule`,
+ * `name_taken`, and, if an owner changes the check, with `shared_address`.
  */
 export async function changeService(
   context: ServiceContext,
@@ -128,23 +135,26 @@ export async function claimPlace(
 
 /** Reads changes of a service whose check is `before`: the resulting edit, or the refusal of each invalid field. */
 export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges): Outcome<ServiceEdit> {
-  const { name, category, kind, period, grace, paused, publicDependencies } = changes;
+  const { name, category, kind, period, grace, schedule, timezone, paused, publicDependencies } = changes;
   const reading = readAll({
     name: name === undefined ? accept(undefined) : readNameField(name, 'service_name_missing'),
     category: category === undefined ? accept(undefined) : readCategory(category),
     kind: kind === undefined ? accept(before.kind) : readKind(kind),
     period: readLength(period, before.periodMs, MIN_PERIOD_MS),
     grace: readLength(grace, before.graceMs, 0),
+    schedule: readScheduleFields(schedule, timezone, before.schedule),
   });
   if (!reading.ok) return reading;
   const read = reading.value;
-  const hasCheck = kind !== undefined || period !== undefined || grace !== undefined;
+  if (read.period !== undefined && read.schedule !== undefined)
+    return refuse({ code: 'period_and_schedule' }, schedule === undefined ? 'period' : 'schedule');
+  const hasCheck = [kind, period, grace, schedule, timezone].some((given) => given !== undefined);
   return accept({
     ...(read.name === undefined ? {} : { name: read.name }),
     ...(read.category === undefined ? {} : { category: read.category }),
     ...(paused === undefined ? {} : { paused }),
     ...(publicDependencies === undefined ? {} : { publicDependencies }),
-    ...(hasCheck ? { check: checkOf(before, read.kind, read.period, read.grace) } : {}),
+    ...(hasCheck ? { check: checkOf(before, read) } : {}),
   });
 }
 
@@ -191,19 +201,44 @@ function fieldOf(code: string): string | null {
   return code === 'name_taken' ? 'name' : 'domain';
 }
 
-function checkOf(
-  before: CheckDefinition,
-  kind: CheckKind,
-  periodMs: number | undefined,
-  graceMs: number | undefined,
-): CheckDefinition {
-  const { periodMs: _period, graceMs: _grace, ...rest } = before;
+interface CheckFields {
+  readonly kind: CheckKind;
+  /** Milliseconds. */
+  readonly period: number | undefined;
+  /** Milliseconds. */
+  readonly grace: number | undefined;
+  readonly schedule: HeartbeatSchedule | undefined;
+}
+
+function checkOf(before: CheckDefinition, { kind, period, grace, schedule }: CheckFields): CheckDefinition {
+  const { periodMs: _period, graceMs: _grace, schedule: _schedule, ...rest } = before;
   return {
     ...rest,
     kind,
-    ...(periodMs === undefined ? {} : { periodMs }),
-    ...(graceMs === undefined ? {} : { graceMs }),
+    ...(period === undefined ? {} : { periodMs: period }),
+    ...(grace === undefined ? {} : { graceMs: grace }),
+    ...(schedule === undefined ? {} : { schedule }),
   };
+}
+
+/**
+ * Reads a cron expression and its time zone; undefined: no schedule. Refused with `schedule_invalid`, `timezone_invalid`
+ * or `timezone_alone`.
+ */
+function readScheduleFields(
+  cron: string | null | undefined,
+  timezone: string | null | undefined,
+  before: HeartbeatSchedule | undefined,
+): Outcome<HeartbeatSchedule | undefined> {
+  const expression = cron === undefined ? before?.cron : (cron ?? undefined);
+  if (expression === undefined)
+    return cron === undefined && typeof timezone === 'string'
+      ? refuse({ code: 'timezone_alone' }, 'timezone')
+      : accept(undefined);
+  const zone = timezone === undefined ? before?.timezone : timezone;
+  const reading = readSchedule(expression, zone ?? 'UTC');
+  if (reading.ok) return accept(reading.schedule);
+  return refuse(refusalOfSchedule(reading.problem), reading.problem === 'timezone' ? 'timezone' : 'schedule');
 }
 
 /**

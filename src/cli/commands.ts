@@ -51,6 +51,8 @@ export function buildCommands(): Command {
     .addOption(kindOption())
     .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
     .option('--grace <duration>', 'how much later it may come, or "default"')
+    .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"')
+    .option('--timezone <zone>', 'time zone of the schedule; default: UTC')
     .option('--paused', 'list it without checking it')
     .option('--no-paused', 'check it again')
     .option('--public-dependencies', 'show visitors the dependencies that it reports')

@@ -15,6 +15,8 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'category_invalid',
   'kind_invalid',
   'duration_invalid',
+  'schedule_invalid',
+  'timezone_invalid',
   'page_slug_invalid',
   'page_slug_reserved',
   'page_title_missing',

@@ -27,6 +27,9 @@ export interface SetOptions {
   /** A duration such as `1h`, or `default`. */
   readonly period?: string;
   readonly grace?: string;
+  /** A cron expression, or `default`. */
+  readonly schedule?: string;
+  readonly timezone?: string;
   readonly paused?: boolean;
   readonly publicDependencies?: boolean;
 }
@@ -76,11 +79,19 @@ export async function setService(
   { config, ...options }: CommonOptions & SetOptions,
 ): Promise<void> {
   if (Object.values(options).every((value) => value === undefined))
-    throw new UsageError('name what is to change: --name, --category, --kind, --period, --grace, --paused …');
-  const { period, grace, ...rest } = options;
-  const changes = { ...rest, period: lengthOf(period), grace: lengthOf(grace) };
+    throw new UsageError(
+      'name what is to change: --name, --category, --kind, --period, --grace, --schedule, --paused …',
+    );
+  const { period, grace, schedule, ...rest } = options;
+  const changes = {
+    ...rest,
+    period: unlessDefault(period),
+    grace: unlessDefault(grace),
+    schedule: unlessDefault(schedule),
+  };
   // An option that is not valid for any service is wrong usage, whether the service exists or not.
-  resultOf(readServiceEdit(DEFAULT_CHECK, changes));
+  const { timezone, ...others } = changes;
+  resultOf(readServiceEdit(DEFAULT_CHECK, schedule === undefined ? others : { ...others, timezone }));
   const changed = await withRegistry(config, async (registry) =>
     resultOf(await changeService(await contextOf(registry), OPERATOR, slug, changes)),
   );
@@ -102,8 +113,8 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 
-/** Converts a duration for {@link changeService}. */
-function lengthOf(text: string | undefined): string | null | undefined {
+/** Converts an option for {@link changeService}. */
+function unlessDefault(text: string | undefined): string | null | undefined {
   return text === 'default' ? null : text;
 }
 
@@ -115,7 +126,7 @@ async function contextOf(registry: Registry): Promise<ServiceContext> {
 
 /** The registration of a service. */
 export function registrationOf(listed: ListedService): Registration {
-  const { domain, name, category, kind, url, method, accept, paused, periodMs, graceMs } = listed;
+  const { domain, name, category, kind, url, method, accept, paused, periodMs, graceMs, schedule } = listed;
   return {
     domain,
     name,
@@ -129,6 +140,7 @@ export function registrationOf(listed: ListedService): Registration {
       accept,
       ...(periodMs === null ? {} : { periodMs }),
       ...(graceMs === null ? {} : { graceMs }),
+      ...(schedule === null ? {} : { schedule }),
     },
     publicDependencies: listed.publicDependencies,
   };

@@ -1,6 +1,7 @@
 /** The rules for received heartbeats: their time, response time and verdict (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
 import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
+import { awaitedRun, longestGap } from './heartbeat-schedule.ts';
 import type { StatusReason } from './incident.ts';
 import { NO_TIMING } from './result.ts';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from './sample.ts';
@@ -113,10 +114,32 @@ export function sampleOfLatest(
 }
 
 /**
- * How long a service may be silent, milliseconds: the sum of its period and grace, or `silenceMs` if its owner set neither.
+ * How long a service may be silent from `from` on, milliseconds: its grace, and before it the time until the next run of its
+ * schedule, or its period, or `silenceMs` if its owner set neither.
  */
-export function silenceOf({ periodMs, graceMs }: CheckDefinition, silenceMs: number): number {
-  return periodMs === undefined ? silenceMs + (graceMs ?? 0) : periodMs + (graceMs ?? 0);
+export function silenceOf(
+  { periodMs, graceMs = 0, schedule }: CheckDefinition,
+  silenceMs: number,
+  from: number,
+): number {
+  if (schedule !== undefined) return awaitedRun(schedule, from) - from + graceMs;
+  return (periodMs ?? silenceMs) + graceMs;
+}
+
+/** The longest expected time between two heartbeats of a service, milliseconds; 0: its owner set none. */
+export function expectedInterval({ periodMs = 0, graceMs = 0, schedule }: CheckDefinition): number {
+  return (schedule === undefined ? periodMs : longestGap(schedule)) + graceMs;
+}
+
+/** The reason for a missed heartbeat: its deadline `deadlineAt` passed after `silenceMs` of silence. */
+export function reasonOfSilence(
+  { schedule, graceMs = 0 }: CheckDefinition,
+  deadlineAt: number,
+  silenceMs: number,
+): StatusReason {
+  return schedule === undefined
+    ? { code: 'no_heartbeat', silenceMs }
+    : { code: 'run_missed', runAt: deadlineAt - graceMs };
 }
 
 /** Whether heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */

@@ -3,7 +3,7 @@
  * English texts for the API, webhooks, feeds and English pages. Other languages are in `src/web/language/`.
  */
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration, formatTime } from './durations.ts';
 import { describeFailure, type Failure, isKnownFailure } from './failure.ts';
 
 /** In the order in which an incident usually moves. */
@@ -43,6 +43,9 @@ const REASONS = {
   run_failed: 'it reports that a run failed',
   no_heartbeat: ({ silenceMs }: { readonly silenceMs: number }) =>
     `no heartbeat arrived for ${formatDuration(silenceMs)}`,
+  /** `runAt`: when the schedule expected it, epoch milliseconds. */
+  run_missed: ({ runAt }: { readonly runAt: number }) =>
+    `no heartbeat arrived for the run of ${formatTime(runAt)}`,
   /** English text that another version recorded; it is shown as it is. */
   text: ({ text }: { readonly text: string }) => text,
 };

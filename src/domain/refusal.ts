@@ -6,6 +6,7 @@ import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
+import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
@@ -160,6 +161,13 @@ const REFUSALS = {
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
   duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
+  schedule_invalid: ({ never }: { readonly never: boolean }) =>
+    never
+      ? 'This schedule never occurs.'
+      : 'A schedule is a cron expression of five fields, such as 30 3 * * 1-5: minute, hour, day of the month, month, day of the week.',
+  timezone_invalid: 'There is no such time zone: give a name such as UTC, Europe/Berlin or America/New_York.',
+  timezone_alone: 'A time zone needs a schedule.',
+  period_and_schedule: 'Heartbeats have either a period or a schedule: leave one of them empty.',
   webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }: ProofMissing) =>
     `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,
@@ -233,6 +241,13 @@ export function describeHostNameProblem(problem: HostNameProblem): string {
 /** What is wrong with a given text, as the end of a sentence: `must have 1 to 100 characters`. */
 export function describeGivenTextProblem(problem: GivenTextProblem): string {
   return textOf(GIVEN_TEXT_PROBLEMS, problem, 'is not allowed');
+}
+
+/** The refusal of a schedule that is not valid. */
+export function refusalOfSchedule(problem: ScheduleProblem): Refusal {
+  return problem === 'timezone'
+    ? { code: 'timezone_invalid' }
+    : { code: 'schedule_invalid', never: problem === 'never' };
 }
 
 /** A refusal as a sentence. */

@@ -1,5 +1,6 @@
 /** The definition of a service. Plain data that crosses threads. */
 import type { Category } from './category.ts';
+import type { HeartbeatSchedule } from './heartbeat-schedule.ts';
 
 /** The kinds of checks, in the order in which they are offered. */
 export const PROBED_KINDS = ['root', 'health'] as const;
@@ -31,6 +32,8 @@ export interface CheckDefinition {
   readonly periodMs?: number;
   /** Heartbeats: how late one may arrive, milliseconds; absent: 0. */
   readonly graceMs?: number;
+  /** Heartbeats: when they are expected, instead of every `periodMs`; absent: there is no schedule. */
+  readonly schedule?: HeartbeatSchedule;
   /** The owner chose this kind although the service sends heartbeats, which no longer change it. Absent: false. */
   readonly keepsKind?: true;
 }

@@ -13,6 +13,7 @@ import {
   latestOfBeat,
   latestOfSilence,
   reasonOfHeartbeat,
+  reasonOfSilence,
   responseTimeOf,
   sampleOfLatest,
 } from '../domain/heartbeat-rules.ts';
@@ -184,7 +185,7 @@ function evaluateMissed(
   const current = nextReported(state.current, latest, deadlineAt);
   return {
     current,
-    ...move(state, current, { code: 'no_heartbeat', silenceMs }, now, rules),
+    ...move(state, current, reasonOfSilence(state.service.check, deadlineAt, silenceMs), now, rules),
     memory: null,
     heartbeat: null,
     sample: sampleOfLatest(state.service.id, latest, null),

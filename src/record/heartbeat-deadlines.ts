@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat-rules.ts';
-import type { Service } from '../domain/service.ts';
+import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 
@@ -44,6 +44,7 @@ export interface DeadlinePoll {
 export type HeartbeatDeadlines = ReturnType<typeof createHeartbeatDeadlines>;
 
 interface Running {
+  check: CheckDefinition;
   at: number;
   /** Milliseconds of the monotonic clock. */
   dueMs: number;
@@ -72,11 +73,12 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     tickOf.set(serviceId, tick);
   }
 
-  function run(serviceId: number, arrivedAt: number, lengthMs: number, missed: number): void {
+  function run({ id: serviceId, check }: Service, arrivedAt: number, missed: number): void {
+    const lengthMs = silenceOf(check, silenceMs, arrivedAt);
     const at = arrivedAt + lengthMs;
     // The period starts at the arrival of the heartbeat, not at its commit.
     const dueMs = clock.monotonic() + Math.min(lengthMs, at - clock.now());
-    running.set(serviceId, { at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
+    running.set(serviceId, { check, at, dueMs, silenceMs: lengthMs, missed, wasNear: missed > 0 });
     // A service that is examined before its deadline is rescheduled at that time, so most heartbeats only replace a
     // number.
     if ((tickOf.get(serviceId) ?? Number.POSITIVE_INFINITY) * DEADLINE_POLL_MS > dueMs - NEAR_MS)
@@ -88,6 +90,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     ticks.clear();
     tickOf.clear();
     for (const [serviceId, one] of running) {
+      one.silenceMs = silenceOf(one.check, silenceMs, now);
       one.at = now + one.silenceMs;
       one.dueMs = nowMs + one.silenceMs;
       one.wasNear = one.missed > 0;
@@ -136,15 +139,14 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
     },
     /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
     follow({ service, current, lastArrivedAt = null }: ServiceState): void {
-      const lengthMs = silenceOf(service.check, silenceMs);
       const hasStatus = lastArrivedAt !== null || current.latest !== null;
+      const known = running.get(service.id);
       if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
-      else if (running.get(service.id)?.silenceMs !== lengthMs)
-        run(service.id, clock.now(), lengthMs, current.latest?.source === 'silence' ? 1 : 0);
+      else if (known === undefined || !isSameLength(known.check, service.check))
+        run(service, clock.now(), current.latest?.source === 'silence' ? 1 : 0);
     },
     /** A heartbeat that counts arrived at `arrivedAt`, epoch milliseconds. */
-    receive: (service: Service, arrivedAt: number): void =>
-      run(service.id, arrivedAt, silenceOf(service.check, silenceMs), 0),
+    receive: (service: Service, arrivedAt: number): void => run(service, arrivedAt, 0),
     /** Stops the deadline of a service. */
     forget: (serviceId: number): void => void running.delete(serviceId),
     /** The running deadline of the service; null: it has none. */
@@ -185,6 +187,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       const one = running.get(serviceId);
       if (one === undefined) return;
       one.missed += 1;
+      one.silenceMs = silenceOf(one.check, silenceMs, one.at);
       one.at += one.silenceMs;
       one.dueMs += one.silenceMs;
       one.wasNear = true;
@@ -199,4 +202,14 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       restarts = true;
     },
   };
+}
+
+/** Whether two definitions allow the same silence. */
+function isSameLength(a: CheckDefinition, b: CheckDefinition): boolean {
+  return (
+    a.periodMs === b.periodMs &&
+    a.graceMs === b.graceMs &&
+    a.schedule?.cron === b.schedule?.cron &&
+    a.schedule?.timezone === b.schedule?.timezone
+  );
 }

@@ -1,11 +1,11 @@
 /** When a service was last seen, and whether that is too long ago (decisions, Services). */
 import type { CurrentStatus } from '../domain/current.ts';
-import { silenceOf } from '../domain/heartbeat-rules.ts';
+import { expectedInterval } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 
-/** Expected time between two checks or heartbeats of a service, milliseconds; heartbeats may have their own period. */
+/** Longest time between two checks or heartbeats of a service, milliseconds; heartbeats may have a period or schedule. */
 export function intervalOf({ check }: Service, intervalMs: number): number {
-  return check.kind === 'heartbeat' ? Math.max(intervalMs, silenceOf(check, 0)) : intervalMs;
+  return check.kind === 'heartbeat' ? Math.max(intervalMs, expectedInterval(check)) : intervalMs;
 }
 
 /** Returns when the monitor last listened for heartbeats, epoch milliseconds; while it listens, that is now. */

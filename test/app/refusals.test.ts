@@ -217,6 +217,26 @@ const TABLE: readonly Row[] = [
     command: [2, ...set('--period', '2y')],
   },
   {
+    refusal: { code: 'schedule_invalid', never: false },
+    form: save({ schedule: 'every day' }),
+    command: [2, ...set('--schedule', 'every day')],
+  },
+  {
+    refusal: { code: 'timezone_invalid' },
+    form: save({ schedule: '@daily', timezone: 'Mars' }),
+    command: [2, ...set('--schedule', '@daily', '--timezone', 'Mars')],
+  },
+  {
+    refusal: { code: 'period_and_schedule' },
+    form: save({ period: '1h', schedule: '@daily' }),
+    command: [1, ...set('--period', '1h', '--schedule', '@daily')],
+  },
+  {
+    refusal: { code: 'timezone_alone' },
+    form: null,
+    command: [1, ...set('--timezone', 'UTC')],
+  },
+  {
     refusal: { code: 'no_owned_service', slug: 'github' },
     form: null,
     command: [1, 'services', 'remove', 'github'],

@@ -22,6 +22,15 @@ t.test('it changes the named fields and keeps the others', async (t) => {
     [{ period: '1s', grace: '0s' }, { check: { ...CHECK, periodMs: 1_000, graceMs: 0 } }],
     [{ period: '365d' }, { check: { ...CHECK, periodMs: 31_536_000_000 } }],
     [{ period: null }, { check: withoutPeriod }],
+    [
+      { period: null, schedule: ' 30  3 * * 1-5 ', timezone: 'europe/berlin' },
+      { check: { ...withoutPeriod, schedule: { cron: '30 3 * * 1-5', timezone: 'Europe/Berlin' } } },
+    ],
+    [
+      { period: null, schedule: '@daily' },
+      { check: { ...withoutPeriod, schedule: { cron: '@daily', timezone: 'UTC' } } },
+    ],
+    [{ schedule: null, timezone: 'UTC' }, { check: CHECK }],
   ];
   for (const [changes, edit] of cases)
     t.strictSame(readServiceEdit(CHECK, changes), { ok: true, value: edit }, JSON.stringify(changes));
@@ -53,6 +62,11 @@ t.test('it names every field that is not valid', async (t) => {
     ],
     [{ period: '366d' }, [['period', 'duration_invalid']]],
     [{ grace: '5 minutes' }, [['grace', 'duration_invalid']]],
+    [{ schedule: '@daily' }, [['schedule', 'period_and_schedule']]],
+    [{ timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
+    [{ schedule: '61 * * * *' }, [['schedule', 'schedule_invalid']]],
+    [{ schedule: '0 0 30 2 *' }, [['schedule', 'schedule_invalid']]],
+    [{ schedule: '@daily', timezone: 'Mars/Base' }, [['timezone', 'timezone_invalid']]],
   ];
   for (const [changes, expected] of cases) {
     const reading = readServiceEdit(CHECK, changes);

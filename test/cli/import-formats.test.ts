@@ -53,6 +53,11 @@ t.test('it reads our own YAML and JSON, with the check of a catalogue entry', as
         ...{ domain: 'b.example', name: 'b.example', kind: 'heartbeat', category: 'ai' },
         ...{ paused: true, periodMs: 90_000, graceMs: 3_600_000, publicDependencies: true },
       },
+      {
+        ...PLAIN_SERVICE,
+        ...{ domain: 'c.example', name: 'c.example', kind: 'heartbeat' },
+        schedule: { cron: '30 3 * * 1-5', timezone: 'Europe/Berlin' },
+      },
     ],
     skipped: [],
     notCarried: [{ entry: 'A', field: 'check.caFile', reason: 'it is not known' }],
@@ -67,6 +72,7 @@ t.test('it reads our own YAML and JSON, with the check of a catalogue entry', as
       ...{ domain: 'b.example', kind: 'heartbeat', category: 'ai', paused: true },
       ...{ period: '90s', grace: '1h', public_dependencies: true },
     },
+    { domain: 'c.example', kind: 'heartbeat', schedule: '30 3 * * 1-5', timezone: 'Europe/Berlin' },
   ];
   t.same(readImport(JSON.stringify({ services }), 'x.json'), expected);
   t.same(readImport(`\uFEFF${JSON.stringify(services)}`, 'x.json'), expected);
@@ -80,6 +86,11 @@ t.test('it refuses what our own form cannot mean', async (t) => {
     [{ url: 'ftp://a.example' }, /must begin with http/],
     [{ url: 'https://user:secret@a.example/' }, /must begin with http/],
     [{ period: 'often' }, /durations/],
+    [{ schedule: 'daily' }, /cron expression/],
+    [{ schedule: '0 0 30 2 *' }, /never occurs/],
+    [{ schedule: '@daily', timezone: 'Mars' }, /no such time zone/],
+    [{ timezone: 'UTC' }, /needs a schedule/],
+    [{ period: '1h', schedule: '@daily' }, /either a period or a schedule/],
     [{ paused: 'perhaps' }, /true or false/],
   ];
   for (const [row, reason] of rows)

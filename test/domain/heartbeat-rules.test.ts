@@ -86,10 +86,13 @@ t.test('a missed heartbeat has no response, and the time of the deadline', async
 });
 
 t.test('the silence is period plus grace, or the setting', async (t) => {
-  t.equal(silenceOf(DEFAULT_CHECK, 600_000), 600_000);
-  t.equal(silenceOf({ ...DEFAULT_CHECK, graceMs: 5 }, 600_000), 600_005);
-  t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000, graceMs: 5 }, 600_000), 60_005);
-  t.equal(silenceOf({ ...DEFAULT_CHECK, periodMs: 60_000 }, 600_000), 60_000);
+  const silence = (check: object) => silenceOf({ ...DEFAULT_CHECK, ...check }, 600_000, Date.UTC(2026, 0, 1));
+  t.equal(silence({}), 600_000);
+  t.equal(silence({ graceMs: 5 }), 600_005);
+  t.equal(silence({ periodMs: 60_000, graceMs: 5 }), 60_005);
+  t.equal(silence({ periodMs: 60_000 }), 60_000);
+  const schedule = { cron: '30 3 * * *', timezone: 'UTC' };
+  t.equal(silence({ schedule, graceMs: 5 }), 3.5 * 3_600_000 + 5, 'the time until the next run');
 });
 
 t.test('it parses times of RFC 3339, and nothing else', async (t) => {

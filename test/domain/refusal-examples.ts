@@ -80,6 +80,13 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
   kind_invalid: [{}, 'There is no such way to monitor a service: choose one of root, health, heartbeat.'],
   duration_invalid: [{}, 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.'],
+  schedule_invalid: [{ never: true }, 'This schedule never occurs.'],
+  timezone_invalid: [
+    {},
+    'There is no such time zone: give a name such as UTC, Europe/Berlin or America/New_York.',
+  ],
+  timezone_alone: [{}, 'A time zone needs a schedule.'],
+  period_and_schedule: [{}, 'Heartbeats have either a period or a schedule: leave one of them empty.'],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],
   logo_missing: [{}, 'Choose a picture first.'],

@@ -101,6 +101,32 @@ t.test('it notes the silence of a service that was down already, without a secon
   t.equal(world.registry.transitions.length, 1);
 });
 
+t.test('it expects heartbeats by the schedule of the service', async (t) => {
+  const schedule = { cron: '*/5 * * * *', timezone: 'Europe/Berlin' };
+  const check = { ...DEFAULT_CHECK, kind: 'heartbeat', schedule, graceMs: 30_000 } as const;
+  const world = await listening([reporting(1, { check })]);
+  await world.clock.advance(150_000);
+  await beat(world);
+  const run = START + 300_000;
+  await world.clock.advance(run + 29_000 - world.clock.now());
+  t.equal(statusOf(world), 'up', 'within the grace');
+  await beat(world);
+  await world.clock.advance(300_000);
+  t.equal(statusOf(world), 'up', 'one heartbeat for each run');
+  await world.clock.advance(3_000);
+  t.match(world.told.at(-1), { to: 'down', reason: { code: 'run_missed', runAt: run + 300_000 } });
+  await world.clock.advance(600_000);
+  t.same(
+    world.samples.filter(({ status }) => status === 'down').map(({ at }) => (at - run) / 30_000),
+    [11, 21, 31],
+    'each run that is missed is in the history',
+  );
+  await world.clock.advance(run + 1_170_000 - world.clock.now());
+  await beat(world);
+  await world.clock.advance(100_000);
+  t.equal(statusOf(world), 'up', 'a heartbeat shortly before a run counts for it');
+});
+
 t.test('it takes period and grace of the service itself', async (t) => {
   const own = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 300_000, graceMs: 30_000 } as const;
   const world = await listening([reporting(1, { check: own })]);

@@ -169,6 +169,7 @@ t.test('it tells own incidents in each language, in every sentence that the reco
     { code: 'slow_response', responseTimeMs: 4_200 },
     { code: 'reported_response_time', responseTimeMs: 3_400 },
     { code: 'no_heartbeat', silenceMs: 630_000 },
+    { code: 'run_missed', runAt: NOW },
   ];
   const { en, de } = LANGUAGES;
   const shown = new Set<string>();

@@ -1,6 +1,7 @@
 /** A service in an import file, and the fields that cannot be imported. */
 
 import type { Category } from '../../domain/category.ts';
+import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem } from '../../domain/refusal.ts';
 import type { AcceptRule, CheckDefinition } from '../../domain/service.ts';
@@ -15,6 +16,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   readonly periodMs: number | null;
   /** Heartbeats: how late one may be, milliseconds; null: not at all. */
   readonly graceMs: number | null;
+  /** Heartbeats: when they are due; null: every period. */
+  readonly schedule: HeartbeatSchedule | null;
   readonly publicDependencies: boolean;
 }
 
@@ -28,6 +31,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   paused: false,
   periodMs: null,
   graceMs: null,
+  schedule: null,
   publicDependencies: false,
 };
 

@@ -2,7 +2,9 @@
 
 import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
+import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
 import { printableJson } from '../../domain/printable-text.ts';
+import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
 import { type AcceptRule, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson } from '../output.ts';
@@ -21,7 +23,7 @@ import {
 
 const EXPORT_COLUMNS = [
   ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept'],
-  ...['paused', 'period', 'grace', 'public_dependencies'],
+  ...['paused', 'period', 'grace', 'schedule', 'timezone', 'public_dependencies'],
 ];
 const COLUMNS = new Set([...EXPORT_COLUMNS, 'check']);
 const OF_CHECK = new Set(['kind', 'url', 'method', 'accept']);
@@ -52,6 +54,10 @@ export function readOwnRow(row: Row): EntryReading {
   const graceMs = readDuration(row.grace);
   if (periodMs === 'bad' || graceMs === 'bad')
     return { problem: 'period and grace must be durations such as 90s or 1h' };
+  const schedule = readScheduleColumns(row);
+  if (typeof schedule === 'string') return { problem: schedule };
+  if (schedule !== null && periodMs !== null)
+    return { problem: describeRefusal({ code: 'period_and_schedule' }) };
   const paused = readYesOrNo(row.paused);
   const publicDependencies = readYesOrNo(row.public_dependencies);
   if (paused === null || publicDependencies === null)
@@ -66,6 +72,7 @@ export function readOwnRow(row: Row): EntryReading {
     paused,
     periodMs,
     graceMs,
+    schedule,
     publicDependencies,
   } as const;
   return listService(asText(row.domain), asText(row.name), more, [
@@ -92,6 +99,14 @@ function readAccept(value: unknown): readonly AcceptRule[] | null | 'bad' {
   const words = Array.isArray(value) ? value.map(String) : String(value).split(/[\s,]+/);
   if (!words.every((word) => /^(?:[1-5]xx|[1-5]\d\d)$/.test(word))) return 'bad';
   return words.map((word) => (word.endsWith('xx') ? (word as AcceptRule) : Number(word)));
+}
+
+/** The schedule of an entry; null: it has none. Text: the problem. */
+function readScheduleColumns(row: Row): HeartbeatSchedule | string | null {
+  const [cron, timezone] = [asText(row.schedule), asText(row.timezone)];
+  if (cron === null) return timezone === null ? null : describeRefusal({ code: 'timezone_alone' });
+  const reading = readSchedule(cron, timezone ?? 'UTC');
+  return reading.ok ? reading.schedule : describeRefusal(refusalOfSchedule(reading.problem));
 }
 
 function readDuration(value: unknown): number | null | 'bad' {
@@ -166,7 +181,8 @@ export function listingOf(
   service: Service | ListedService,
 ): Readonly<Record<string, string | boolean | readonly AcceptRule[]>> {
   const { domain, name, category, paused, publicDependencies = false } = service;
-  const { kind, url, method, accept, periodMs, graceMs } = 'check' in service ? service.check : service;
+  const { kind, url, method, accept, periodMs, graceMs, schedule } =
+    'check' in service ? service.check : service;
   return {
     domain,
     name,
@@ -178,6 +194,7 @@ export function listingOf(
     ...(paused ? { paused } : {}),
     ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
     ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),
+    ...(schedule ? { schedule: schedule.cron, timezone: schedule.timezone } : {}),
     ...(publicDependencies ? { public_dependencies: true } : {}),
   };
 }

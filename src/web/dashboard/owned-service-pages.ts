@@ -111,6 +111,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         // An empty field means the default length.
         period: fields.get('period') || null,
         grace: fields.get('grace') || null,
+        schedule: fields.get('schedule') || null,
+        timezone: fields.get('timezone') || null,
         publicDependencies: fields.get('dependencies') === 'public',
       }),
     ),

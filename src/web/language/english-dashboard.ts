@@ -86,6 +86,8 @@ export const englishDashboard = {
   } satisfies WordOf<CheckKind>,
   period: 'Heartbeat at least every',
   grace: 'Grace period',
+  schedule: 'Or by a cron schedule',
+  timezone: 'Time zone of the schedule',
   dependencies: 'Dependencies',
   forMe: 'visible only to me',
   forAll: 'public',

@@ -95,6 +95,8 @@ export const germanDashboard: Texts['dashboard'] = {
   },
   period: 'Lebenszeichen mindestens alle',
   grace: 'Toleranz',
+  schedule: 'Oder nach einem Cron-Zeitplan',
+  timezone: 'Zeitzone des Zeitplans',
   dependencies: 'Abhängigkeiten',
   forMe: 'nur für mich sichtbar',
   forAll: 'öffentlich',

@@ -22,6 +22,7 @@ const REASONS: TextTable<StatusReasonParams> = {
     `der Dienst meldet eine Antwortzeit von ${seconds(responseTimeMs)}`,
   run_failed: 'der Dienst meldet, dass ein Lauf gescheitert ist',
   no_heartbeat: ({ silenceMs }) => `seit ${FORMATS.length(silenceMs)} kam kein Lebenszeichen`,
+  run_missed: ({ runAt }) => `zum Lauf vom ${FORMATS.time(runAt)} kam kein Lebenszeichen`,
   text: ({ text }) => text,
 };
 

@@ -102,6 +102,14 @@ const REFUSALS: TextTable<RefusalParams> = {
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
+  schedule_invalid: ({ never }) =>
+    never
+      ? 'Dieser Zeitplan tritt nie ein.'
+      : 'Ein Zeitplan ist ein Cron-Ausdruck aus fünf Feldern wie 30 3 * * 1-5: Minute, Stunde, Tag des Monats, Monat, Wochentag.',
+  timezone_invalid: 'Diese Zeitzone gibt es nicht: Namen sind etwa UTC, Europe/Berlin oder America/New_York.',
+  timezone_alone: 'Zu einer Zeitzone gehört ein Zeitplan.',
+  period_and_schedule:
+    'Lebenszeichen haben entweder einen Abstand oder einen Zeitplan: Lassen Sie eines davon leer.',
   webhook_url_invalid: 'Die URL muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
     `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file, 'das Wort ist nicht da')}.`,
