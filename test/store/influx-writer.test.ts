@@ -259,6 +259,22 @@ t.test('the unsent lines of a batch stay before all others', async (t) => {
   t.equal(writer.state().pending, 5);
 });
 
+t.test('a server that stays away is requested at least every five seconds', async (t) => {
+  const { writer, underway, answer, pass } = await makeWriter(t);
+  writer.append(lines('a', FULL));
+  await answer(AWAY);
+  for (const pauseMs of [1_000, 2_000, 4_000, 5_000, 5_000]) {
+    await pass(pauseMs - 1);
+    t.same(underway(), [], `within ${pauseMs} ms`);
+    await pass(1);
+    t.same(underway(), ['a']);
+    await answer(AWAY);
+  }
+  await pass(5_000);
+  await answer(STORED);
+  t.match(writer.state(), { pending: 0, problem: null });
+});
+
 t.test('a server is not requested before its Retry-After', async (t) => {
   const { writer, underway, answer, pass } = await makeWriter(t);
   writer.append(lines('a', FULL));

@@ -40,7 +40,8 @@ const MAX_STUCK = 50_000;
 /** Lines are sent together after this time, milliseconds. */
 const BATCH_MS = 250;
 const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 30_000;
+/** Short, so that everything is stored within 10 s after an outage. */
+const MAX_PAUSE_MS = 5_000;
 /** Maximum pause that a server can ask for by `Retry-After`, milliseconds. */
 const MAX_RETRY_AFTER_MS = 300_000;
 /** Between two batches of the spool, milliseconds, so that a server that has just returned is not overloaded. */
