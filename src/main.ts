@@ -16,6 +16,7 @@ import { createActiveRole } from './main/active-role.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
+import type { Probing } from './main/start-probing.ts';
 import { type RoleChanges, startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
@@ -80,7 +81,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     node,
     nodes: node.nodes(),
     prober: prober(),
-    parts: states(),
+    parts: { ...states(), ...ownResults(started.probing()) },
   });
   const api = createApp({
     settings: {
@@ -212,6 +213,13 @@ const READS = [
 function ownStorage({ problem }: StorageHealth): StoreStates {
   const message = problem()?.message;
   return message === undefined ? {} : { storage: { problem: message } };
+}
+
+/** Adds the results of this node that have not been sent to the judge, if it makes checks for a cluster. */
+function ownResults(probing: Probing | null): StoreStates {
+  if (probing === null) return {};
+  const { problem, waiting, dropped } = probing.results();
+  return { results: { problem, waiting, lost: dropped } };
 }
 
 /** Ends the process with status 2 and all problems of the configuration, if it has any. */

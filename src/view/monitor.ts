@@ -29,11 +29,11 @@ export interface PartState {
   readonly problem: string | null;
   /** What the operator should do, one sentence; null: nothing. */
   readonly advice?: string | null;
-  /** Number of points that have not been stored yet. */
+  /** Number of points or results that have not been stored or sent yet. */
   readonly waiting?: number;
   /** Samples taken from this time on may be missing from histories, epoch milliseconds; null: none are. */
   readonly missingSince?: number | null;
-  /** Number of points dropped since the start. */
+  /** Number of them dropped since the start. */
   readonly lost?: number;
 }
 

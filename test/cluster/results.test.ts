@@ -378,13 +378,17 @@ t.test(
     await server.stop();
     await until(() => node.sender.state().problem !== null);
     for (let batch = 0; batch < 202; batch++) node.send(1 + batch, 500);
-    t.match(node.sender.stats(), { waiting: 100_000, dropped: 1_000 });
+    t.match(node.sender.stats(), {
+      waiting: 100_000,
+      dropped: 1_000,
+      problem: 'results cannot be sent to the judge; the oldest are dropped',
+    });
     t.equal(lines.filter((line) => line.startsWith('results cannot be sent')).length, 1);
     await server.start();
     const judge = openJudge(t, urlOf(server));
     await until(() => judge.taken.length >= 100_000);
     t.equal(judge.taken[0]?.result.serviceId, 3);
-    t.equal(node.sender.stats().waiting, 0);
+    t.match(node.sender.stats(), { waiting: 0, dropped: 1_000, problem: null });
   },
 );
 

@@ -26,6 +26,8 @@ export interface ResultSenderOptions extends RedisContext {
 
 /** Figures of the sender. */
 export interface ResultSenderStats {
+  /** Why results wait or are dropped, although Redis may be available, in one line; null: they are sent. */
+  readonly problem: string | null;
   /** Results that wait in this process. */
   readonly waiting: number;
   /** Results dropped since the start because too many were waiting. */
@@ -59,6 +61,9 @@ const MAX_WAITING = 100_000;
 const TIMEOUT_MS = 2_000;
 const FULL_RETRY_MS = 1_000;
 const STOP_TIMEOUT_MS = 2_000;
+
+const BEHIND = 'the judge is behind: results wait at this node';
+const DROPPING = 'results cannot be sent to the judge; the oldest are dropped';
 
 /** Results that are ready to be sent. */
 interface Batch {
@@ -154,8 +159,13 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
     return answer;
   }
 
+  function problem(): string | null {
+    if (isDropping) return DROPPING;
+    return isFull ? BEHIND : null;
+  }
+
   function noteFull(): number {
-    if (!isFull) log.warn({ waiting }, 'the judge is behind: results wait at this node');
+    if (!isFull) log.warn({ waiting }, BEHIND);
     isFull = true;
     return FULL;
   }
@@ -217,7 +227,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
       if (oldest === undefined) return;
       waiting -= oldest.count;
       dropped += oldest.count;
-      if (!isDropping) log.error({ waiting }, 'results cannot be sent to the judge; the oldest are dropped');
+      if (!isDropping) log.error({ waiting }, DROPPING);
       isDropping = true;
     }
   }
@@ -241,7 +251,7 @@ export function createResultSender(options: ResultSenderOptions): ResultSender {
       if (cancelTimer === null && !sending.isRunning) planNext();
       else if (batches.length > 0 && !isFull && connection.ready && !sending.isRunning) void sending.run();
     },
-    stats: () => ({ waiting, dropped, refused, ...counts }),
+    stats: () => ({ problem: problem(), waiting, dropped, refused, ...counts }),
     state: connection.state,
     async stop() {
       isStopping = true;
