@@ -178,23 +178,23 @@ export function createApp(options: AppOptions) {
   };
 }
 
-/** When a client may repeat a refused write, seconds. */
-const WRITE_RETRY_SECONDS = 5;
+/** When a client may repeat a refused request, seconds. */
+const REGISTRY_RETRY_SECONDS = 5;
 
-/** The error for a store that accepts no writes now (decisions, Keys and limits); null: it is another error. */
+/** The error for a registry that refuses a request now (decisions, Keys and limits); null: it is another error. */
 function explainRefusal(thrown: unknown): HttpError | null {
   const refusal = refusalOf(thrown);
   if (refusal === null) return null;
   return refusal.code === 'storage_full'
     ? retryLater(
         'storage_full',
-        WRITE_RETRY_SECONDS,
+        REGISTRY_RETRY_SECONDS,
         'The disk takes no writes at present. Send the request again.',
       )
     : retryLater(
         'unavailable',
-        WRITE_RETRY_SECONDS,
-        'Nothing can be written at present. Send the request again.',
+        REGISTRY_RETRY_SECONDS,
+        'The registry does not respond at present. Send the request again.',
       );
 }
 
