@@ -239,6 +239,39 @@ t.test('it bears a renewal that fails now and then, and gives up after 4 s', asy
   t.match(lost, [{ message: 'disk full' }]);
 });
 
+t.test('an outage of the registry does not count as silence of the holder', async (t) => {
+  const clock = createFakeClock();
+  const state = { fence: 1, holder: { pid: 5, host: 'there' }, renewedAt: clock.now() };
+  const refusal = Object.assign(new Error('away'), { code: 'storage_unreachable' });
+  let isAway = false;
+  const answer = async <T>(value: T): Promise<T> => {
+    if (isAway) throw refusal;
+    return value;
+  };
+  const store: LeaseStore = {
+    readLease: () => answer(state),
+    takeLease: () => answer(2),
+    claimLease: async () => null,
+    renewLease: async () => {},
+    markLease: async () => {},
+    releaseLease: async () => {},
+  };
+  const sight = createLeaseSight(clock);
+  const acquire = () => acquireLease({ store, place: 'd', clock, sight, onLost() {} });
+  const held = { code: 'lease_held' };
+  await t.rejects(acquire(), held);
+  isAway = true;
+  await clock.advance(1_000);
+  await t.rejects(acquire(), refusal);
+  await clock.advance(60_000);
+  isAway = false;
+  await t.rejects(acquire(), held, 'the holder has time to renew it');
+  await clock.advance(FRESH_MS);
+  await t.rejects(acquire(), held);
+  await clock.advance(1);
+  t.equal((await acquire()).fence, 2);
+});
+
 t.test('it asks again where another process was quicker', async (t) => {
   const states: LeaseState[] = [
     { fence: 0, holder: null, renewedAt: 0 },

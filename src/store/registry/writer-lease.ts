@@ -70,7 +70,15 @@ export type LeaseSight = ReturnType<typeof createLeaseSight>;
 export function createLeaseSight(clock: Clock) {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
   let firstSeenMs = clock.monotonic();
+  let isInterrupted = false;
   return {
+    /**
+     * The store did not respond. The holder could not renew the lease either, so its age counts from the next observation
+     * on.
+     */
+    interrupt(): void {
+      isInterrupted = true;
+    },
     /**
      * Milliseconds for which the process has observed the lease unchanged, not counting time before the first
      * observation.
@@ -81,6 +89,11 @@ export function createLeaseSight(clock: Clock) {
       const { fence } = state;
       const renewedAt = seenAt(state);
       const nowMs = clock.monotonic();
+      if (isInterrupted && known !== null) {
+        known = { ...known, sinceMs: nowMs };
+        firstSeenMs = nowMs;
+      }
+      isInterrupted = false;
       if (known?.fence === fence && known.renewedAt === renewedAt) return nowMs - known.sinceMs;
       const isFirst = known === null;
       // At the first observation the lease may already have some age, so it may be taken that much sooner.
@@ -100,8 +113,20 @@ export function createLeaseSight(clock: Clock) {
  * A holder that hangs on this machine is killed first, because a process that is suspended inside a transaction would
  * hold SQLite's lock indefinitely. It must be the process that took the lease, and this process must have observed the
  * lease for 4 s by its own clock.
+ *
+ * Time for which the server of the registry was unavailable does not count, because the holder could not renew the lease
+ * then. Otherwise a waiting process would replace it at the end of each outage.
  */
 export async function acquireLease(options: LeaseOptions): Promise<WriterLease> {
+  try {
+    return await requestLease(options);
+  } catch (error) {
+    if (refusalOf(error)?.code === 'storage_unreachable') options.sight?.interrupt();
+    throw error;
+  }
+}
+
+async function requestLease(options: LeaseOptions): Promise<WriterLease> {
   const { store, place, clock, sight, self = thisProcess() } = options;
   for (;;) {
     const state = await store.readLease();
