@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
-import type { Test } from 'tap';
+import type { Scope } from './run-servers.ts';
 
 /** The road; a test changes it at any time. */
 export interface TcpProxy {
@@ -13,6 +13,8 @@ export interface TcpProxy {
   losesAnswers: boolean;
   /** How long each piece takes, in both directions, milliseconds; `bytesPerSecond` does not count then. */
   delayMs: number;
+  /** True: all connections have ended, and new ones are refused. */
+  isCut: boolean;
   /** Answers that were lost. */
   readonly lost: number;
 }
@@ -20,11 +22,16 @@ export interface TcpProxy {
 const TICK_MS = 20;
 
 /** Starts a proxy before `url`; it is closed after the test. */
-export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
+export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let lost = 0;
+  let isCut = false;
   const server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -76,6 +83,13 @@ export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
     bytesPerSecond: null as number | null,
     losesAnswers: false,
     delayMs: 0,
+    get isCut() {
+      return isCut;
+    },
+    set isCut(value: boolean) {
+      isCut = value;
+      if (value) for (const socket of sockets) socket.destroy();
+    },
     get lost() {
       return lost;
     },
@@ -83,7 +97,7 @@ export async function startTcpProxy(t: Test, url: string): Promise<TcpProxy> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  t.teardown(() => {
+  scope.teardown(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });

@@ -1,0 +1,99 @@
+/**
+ * A cluster whose servers go away: what clients see meanwhile, and that everything is right afterwards. The long form, with
+ * every fault and its times, is `npm run soak -- cluster servers`.
+ */
+import t from 'tap';
+import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../support/postgres-server.ts';
+import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startWatchedCluster } from '../support/watched-cluster.ts';
+
+/** For a busy machine; the long form measures the 10 s of the promise. */
+const PATIENCE_MS = 60_000;
+const SERVICES = 4;
+
+t.setTimeout(300_000);
+
+t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_REDIS }, async (t) => {
+  const [postgres, redis] = await Promise.all([startPostgres(t), startRedis(t)]);
+  await createDatabase(postgres.url('postgres'), 'upbeat');
+  const way = await startTcpProxy(t, `http://127.0.0.1:${postgres.port}`);
+  const ownUrl = postgres.url('upbeat').replace(`:${postgres.port}/`, `:${new URL(way.url).port}/`);
+  const watched = await startWatchedCluster(t, {
+    storage: {
+      postgres: { url: postgres.url('upbeat') },
+      redis: { url: `redis://127.0.0.1:${redis.port}` },
+    },
+    nodes: [
+      { name: 'one', region: 'eu' },
+      {
+        ...{ name: 'two', region: 'eu', roles: ['probe', 'serve'] },
+        settings: { storage: { postgres: { url: ownUrl } } },
+      },
+    ],
+    services: SERVICES,
+  });
+  const { cluster, site, untilRight } = watched;
+  const [one, two] = cluster.nodes;
+  if (one === undefined || two === undefined) throw new Error('a node is missing');
+  /** Resolves after further checks by a node. */
+  const untilChecked = (node: typeof one, count: number) => {
+    const from = site.requests.length;
+    return until(() => site.requests.slice(from).filter((request) => request.node === node).length >= count);
+  };
+
+  await t.test('PostgreSQL is stopped', async (t) => {
+    const seen = await watched.watch(async () => {
+      await postgres.stop();
+      for (const node of [one, two]) await untilChecked(node, 3 * SERVICES);
+      await postgres.start();
+      await untilRight(PATIENCE_MS);
+    });
+    t.match(seen, { wrong: [], retryAfter: ['5'], degraded: ['storage'] });
+    t.ok(seen.refused > 0 && seen.kept > 0, 'heartbeats are refused, and kept afterwards');
+    t.ok(seen.maxAge > 0, 'what was read before is served with its age');
+  });
+
+  await t.test('Redis is stopped, and returns empty', async (t) => {
+    const seen = await watched.watch(async () => {
+      await redis.stop();
+      await until(async () => (await two.program.get('/api/v1/status/steady-0')).headers.has('age'));
+      await redis.start();
+      await untilRight(PATIENCE_MS);
+    });
+    t.match(seen, { wrong: [], refused: 0, degraded: ['redis'] });
+    t.ok(seen.kept > 0);
+  });
+
+  await t.test('PostgreSQL does not answer one node alone', async (t) => {
+    const made = JSON.parse(
+      (await one.installation.runHere('keys', 'create', '--account', 'bob', '--name', 'lost', '--json'))
+        .stdout,
+    ) as { readonly id: number; readonly key: string };
+    const use = async () =>
+      (await two.program.get('/api/v1/services?limit=1', { authorization: `Bearer ${made.key}` })).status;
+    t.equal(await use(), 200);
+    const seen = await watched.watch(async () => {
+      way.isCut = true;
+      await until(async () => {
+        const { body } = await two.program.get('/readyz');
+        return JSON.stringify(body).includes('"degraded":["storage"]');
+      });
+      t.equal(await use(), 200, 'a key that it knows is accepted');
+      await one.installation.runHere('keys', 'revoke', String(made.id));
+      await until(async () => (await use()) === 401, 'it hears of the revocation');
+      await until(async () => /^upbeat_services_probed 0$/m.test(await metricsOf(two)), 'it has no shards');
+      await untilChecked(one, 2 * SERVICES);
+      const nodes = await one.installation.runHere('nodes');
+      t.match(nodes.stderr, 'warning: two does not reach PostgreSQL');
+      way.isCut = false;
+      await untilRight(PATIENCE_MS);
+    });
+    t.match(seen, { wrong: [], degraded: ['storage'] });
+    t.notMatch(two.program.output(), /has become the monitor/);
+  });
+});
+
+async function metricsOf(node: { readonly program: { get(path: string): Promise<{ body: unknown }> } }) {
+  return String((await node.program.get('/metrics')).body);
+}
