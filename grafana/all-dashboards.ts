@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cluster } from './cluster.ts';
 import { fleetOverview } from './fleet-overview.ts';
 import { heartbeats } from './heartbeats.ts';
 import { oneService } from './one-service.ts';
@@ -21,6 +22,7 @@ export function allDashboards(): DashboardFile[] {
     'one-service.json': oneService(),
     'heartbeats.json': heartbeats(),
     'upbeat-itself.json': upbeatItself(),
+    'cluster.json': cluster(),
   };
   return Object.entries(dashboards).map(([name, dashboard]) => ({
     name,

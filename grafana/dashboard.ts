@@ -62,6 +62,7 @@ export const DASHBOARD_UIDS = {
   service: 'upbeat-service',
   heartbeats: 'upbeat-heartbeats',
   program: 'upbeat-program',
+  cluster: 'upbeat-cluster',
 } as const;
 
 /** The slug in the clicked cell, for links in tables. */

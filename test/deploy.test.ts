@@ -14,11 +14,18 @@ const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
 interface ComposeService {
+  readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly image?: string;
 }
-const compose = parse(read('compose.yaml')) as {
+interface PrometheusConfig {
+  readonly scrape_configs: readonly {
+    readonly static_configs: readonly { readonly targets: readonly string[] }[];
+    readonly dns_sd_configs: readonly { readonly names: readonly string[] }[];
+  }[];
+}
+const compose = parse(read('compose.yaml'), { merge: true }) as {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, null>>;
 };
@@ -26,7 +33,9 @@ const compose = parse(read('compose.yaml')) as {
 t.test('it sets settings that there are', async (t) => {
   const known = new Set(SETTINGS.map(({ variable }) => variable));
   const named = [
-    ...Object.keys(compose.services.upbeat?.environment ?? {}),
+    ...Object.values(compose.services)
+      .flatMap(({ environment = {} }) => Object.keys(environment))
+      .filter((name) => name.startsWith('UPBEAT_')),
     ...[...read('Dockerfile').matchAll(/\b(UPBEAT_\w+)=/g)].map(([, name = '']) => name),
   ];
   t.ok(named.length > 5);
@@ -35,6 +44,38 @@ t.test('it sets settings that there are', async (t) => {
     [],
   );
 });
+
+t.test(
+  'the profile cluster has two judges, and a node that makes checks in each of three regions',
+  async (t) => {
+    const nodes = Object.entries(compose.services).flatMap(
+      ([service, { environment = {}, profiles = [] }]) => {
+        const { UPBEAT_NODE_NAME: name, UPBEAT_NODE_REGION: region, UPBEAT_NODE_ROLES: roles } = environment;
+        return name === undefined ? [] : [{ service, name, region, roles, profiles }];
+      },
+    );
+    const roles = `\${UPBEAT_NODE_ROLES:-judge,probe,serve}`;
+    const probe = { roles: 'probe', profiles: ['cluster'] };
+    t.same(nodes, [
+      { service: 'upbeat', name: 'upbeat', region: undefined, roles, profiles: [] },
+      { service: 'standby', name: 'standby', region: undefined, roles, profiles: ['cluster'] },
+      { service: 'probe-ap', name: 'probe-ap', region: 'ap', ...probe },
+      { service: 'probe-eu', name: 'probe-eu', region: 'eu', ...probe },
+      { service: 'probe-us', name: 'probe-us', region: 'us', ...probe },
+    ]);
+    t.match(
+      read('compose.yaml'),
+      'UPBEAT_NODE_ROLES=judge,serve',
+      'the head of the file says how to set the roles',
+    );
+    const [scraped] = (parse(read('deploy/prometheus.yaml')) as PrometheusConfig).scrape_configs;
+    t.same(
+      [...(scraped?.static_configs[0]?.targets ?? []), ...(scraped?.dns_sd_configs[0]?.names ?? [])],
+      ['upbeat:8080', ...nodes.slice(1).map(({ service }) => service)],
+      'Prometheus reads all of them',
+    );
+  },
+);
 
 t.test('it mounts what there is, and pins every image', async (t) => {
   for (const [name, { volumes = [], image }] of Object.entries(compose.services)) {

@@ -1,8 +1,10 @@
 /** Three regions over real processes, PostgreSQL and Redis: a service that fails from one place, from two, and recovers. */
 import t from 'tap';
 import type { NodeRole } from '../../src/domain/node.ts';
+import { lacksOfCluster } from '../grafana/cluster-panels.ts';
 import { createCluster } from '../support/cluster.ts';
 import { CONTROL_PATH, startCountedSite } from '../support/counted-site.ts';
+import { hasProgram } from '../support/install-servers.ts';
 import { at, listAt } from '../support/json.ts';
 import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, until } from '../support/redis-server.ts';
@@ -18,7 +20,9 @@ t.setTimeout(300_000);
 
 t.test('a service is down where the quorum of the regions says so', NEEDS, async (t) => {
   const site = await startCountedSite(t);
+  const isShown = hasProgram('influxd') && hasProgram('victoria-metrics');
   const cluster = await createCluster(t, {
+    influx: isShown,
     entries: [{ slug: 'shop', check: { url: `${site.url}/shop`, method: 'GET' } }],
     settings: {
       checks: {
@@ -72,6 +76,13 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
   t.match(partial, { status: 'up', latest_check: { status: 'up' } });
   const page = await (await fetch(`${judge.siteUrl}/status/shop`)).text();
   t.match(page, 'Fails from us.');
+  const siteUrls = cluster.nodes.map(({ siteUrl }) => siteUrl);
+  if (cluster.influx !== null)
+    t.same(
+      await lacksOfCluster(t, { siteUrls, influx: cluster.influx }),
+      [],
+      'the dashboard of the cluster has data in each panel',
+    );
 
   site.recover('/shop');
   t.match(await untilScope(null, []), { status: 'up' });

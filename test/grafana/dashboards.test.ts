@@ -21,6 +21,7 @@ const GRID_COLUMNS = 24;
 const MEASUREMENTS = [
   'upbeat_check',
   'upbeat_transition',
+  'upbeat_scope',
   'upbeat_incident',
   'upbeat_heartbeat',
   'upbeat_dependency',
@@ -196,7 +197,7 @@ t.test('it shows no other number of a table as a status', async (t) => {
 
 t.test('it is found by Grafana: what is provisioned is what compose.yaml mounts', async (t) => {
   const root = join(GRAFANA_FOLDER, '..');
-  const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8')) as {
+  const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {
     readonly services: {
       readonly grafana: {
         readonly volumes: readonly string[];
@@ -248,6 +249,12 @@ async function everyMetric(): Promise<string> {
     },
     stores: () => ({ influx: { problem: null } }),
     site: { url: 'http://localhost:8080', version: '1.0.0' },
+    node: { name: 'eu-1', region: 'eu' },
+    cluster: {
+      shards: () => new Map(),
+      results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0, delayMs: 0 }),
+      votes: () => new Map(),
+    },
   });
   return await metrics.render();
 }

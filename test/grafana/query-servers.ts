@@ -1,6 +1,14 @@
 /** Asks the servers as Grafana's data sources do. */
 import { milliseconds, type View } from './grafana-words.ts';
-import type { WatchedFleet } from './watched-fleet.ts';
+
+/** Where the data of dashboards are. */
+export interface MetricServers {
+  readonly influxUrl: string;
+  readonly database: string;
+  readonly prometheusUrl: string;
+  /** How often `/metrics` is read, in Grafana's words. */
+  readonly scrapeInterval: string;
+}
 
 /** A series of InfluxDB's answer. */
 export interface InfluxSeries {
@@ -31,7 +39,7 @@ interface PrometheusAnswer {
 
 /** The series of a query in InfluxQL; throws where the server finds fault with it. */
 export async function queryInflux(
-  { influxUrl, database }: WatchedFleet,
+  { influxUrl, database }: MetricServers,
   query: string,
 ): Promise<readonly InfluxSeries[]> {
   const response = await fetch(`${influxUrl}/query?db=${database}&epoch=ms`, {
@@ -68,7 +76,7 @@ export function columnsOf(series: readonly InfluxSeries[], alias: string | null)
  * none, at present. Throws where the server finds fault.
  */
 export async function queryPrometheus(
-  { prometheusUrl }: WatchedFleet,
+  { prometheusUrl }: MetricServers,
   query: string,
   view: View | null,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
@@ -96,7 +104,7 @@ export async function queryPrometheus(
 
 /** The answer to `label_values(metric, label)`. */
 export async function labelValues(
-  { prometheusUrl }: WatchedFleet,
+  { prometheusUrl }: MetricServers,
   query: string,
 ): Promise<readonly string[]> {
   const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(query) ?? [];

@@ -11,14 +11,10 @@ import { runCommandHere } from '../cli/run-command.ts';
 import { SHORT_PART, shortVendors } from '../demo/short-vendors.ts';
 import { freePort } from '../support/free-port.ts';
 import { ask, startInflux, startVictoria } from '../support/influx-server.ts';
+import type { MetricServers } from './query-servers.ts';
 
 /** The servers, full of what was seen. */
-export interface WatchedFleet {
-  readonly influxUrl: string;
-  readonly database: string;
-  readonly prometheusUrl: string;
-  /** How often `/metrics` is read, in Grafana's words. */
-  readonly scrapeInterval: string;
+export interface WatchedFleet extends MetricServers {
   readonly siteUrl: string;
   /** When the play began, epoch milliseconds. */
   readonly startAt: number;

@@ -73,6 +73,8 @@ export interface Cluster {
   readonly storage: object;
   /** URL of the database; null: `storage` was given. */
   readonly postgresUrl: string | null;
+  /** InfluxDB of the nodes; null: they have none, or `storage` was given. */
+  readonly influx: { readonly url: string; readonly bucket: string } | null;
   /** The nodes in the order in which they were added, those that have ended included. */
   readonly nodes: readonly ClusterNode[];
   /** Makes a node with an installation of its own. It is ended and removed after the test. */
@@ -90,7 +92,7 @@ const ALL_ROLES: readonly NodeRole[] = ['judge', 'probe', 'serve'];
 /** Creates a cluster without nodes. What it starts is ended with `scope`. */
 export async function createCluster(scope: Scope, options: ClusterOptions): Promise<Cluster> {
   const { entries, settings = {} } = options;
-  const { storage, postgresUrl } = await openStorage(scope, options);
+  const { storage, postgresUrl, influx } = await openStorage(scope, options);
   const nodes: ClusterNode[] = [];
   const bySite = new Map<string, ClusterNode>();
 
@@ -116,6 +118,7 @@ export async function createCluster(scope: Scope, options: ClusterOptions): Prom
   return {
     storage,
     postgresUrl,
+    influx,
     nodes,
     install: installNode,
     async start(node) {
@@ -133,15 +136,16 @@ export async function createCluster(scope: Scope, options: ClusterOptions): Prom
 async function openStorage(
   scope: Scope,
   { storage, influx = false }: ClusterOptions,
-): Promise<Pick<Cluster, 'storage' | 'postgresUrl'>> {
-  if (storage !== undefined) return { storage, postgresUrl: null };
+): Promise<Pick<Cluster, 'storage' | 'postgresUrl' | 'influx'>> {
+  if (storage !== undefined) return { storage, postgresUrl: null, influx: null };
   const [postgres, redis] = await Promise.all([usePostgres(scope), useRedis(scope)]);
   await createDatabase(postgres.url('postgres'), redis.prefix);
   const postgresUrl = postgres.url(redis.prefix);
   const both = { postgres: { url: postgresUrl }, redis: { url: `${redis.url}?prefix=${redis.prefix}` } };
-  if (!influx) return { storage: both, postgresUrl };
+  if (!influx) return { storage: both, postgresUrl, influx: null };
   const { url, database } = await useInflux(scope);
-  return { storage: { ...both, influx: { url, api: 'v1', bucket: database } }, postgresUrl };
+  const points = { url, bucket: database };
+  return { storage: { ...both, influx: { ...points, api: 'v1' } }, postgresUrl, influx: points };
 }
 
 function createNode(
