@@ -137,6 +137,14 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.ok(length >= MAX_CHANGES && length < MAX_CHANGES + 200, String(length));
   });
 
+  t.test('it keeps half as many changes as there are services, if these are many', async (t) => {
+    const writer = await openWriter(t, urlOf(server, 'many'));
+    const services = 2.2 * MAX_CHANGES;
+    await writer.put(upTo(services, 1));
+    const length = await server.client.xlen('many:{status}:changes');
+    t.ok(Math.abs(length - services / 2) < 200, String(length));
+  });
+
   t.test('it is filled again when Redis was emptied under a working connection', async (t) => {
     const url = urlOf(server, 'emptied');
     const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];

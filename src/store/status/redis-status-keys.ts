@@ -33,7 +33,11 @@ interface StoredRecordBody
   readonly latest: StoredCheck | null;
 }
 
-/** Length of the stream; older entries are removed. Redis may keep up to a node of a hundred more. */
+/**
+ * Length of the stream; older entries are removed. Redis may keep up to a node of a hundred more. With more than twice as
+ * many services, half as many entries as services are kept: a reader that begins reads all records first, and must still
+ * find the changes since then.
+ */
 export const MAX_CHANGES = 10_000;
 
 /** Results of the scripts that are no counts. */
@@ -87,9 +91,10 @@ local own = tonumber(ARGV[1])
 local stored = tonumber(redis.call('HGET', KEYS[3], 'epoch') or '0')
 if stored > own then return ${SUPERSEDED} end
 if stored < own then return ${EMPTY} end
+local kept = math.max(${MAX_CHANGES}, math.floor(redis.call('HLEN', KEYS[1]) / 2))
 local function note(id, record)
   local count = redis.call('HINCRBY', KEYS[3], 'count', 1)
-  redis.call('XADD', KEYS[2], 'MAXLEN', '~', ${MAX_CHANGES}, '*', 'count', count, 'id', id, 'record', record)
+  redis.call('XADD', KEYS[2], 'MAXLEN', '~', kept, '*', 'count', count, 'id', id, 'record', record)
 end
 `;
 
