@@ -5,14 +5,13 @@
  * loopback (docs/adr/0019).
  */
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPostgresBackend, Queue, Worker, withBackend } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { SHARDS } from '../src/domain/shard.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
+import { cpuOfPostgres, cpuOfRedis } from './process-cpu.ts';
 import { absent, atMost, type BenchRow, floor, printRows } from './row.ts';
 
 const LOCK_MS = 6_000;
@@ -20,8 +19,6 @@ const EXPIRY_PERIOD_MS = 1_000;
 /** Longest time until the shards of a node that died are another node's: no service waits 20 s longer than an interval. */
 const MAX_TAKE_OVER_S = 10;
 const RENEWALS = 100;
-/** Ticks of CPU time in a second (USER_HZ of Linux). */
-const TICKS = 100;
 
 interface Claim {
   readonly id: string;
@@ -149,11 +146,7 @@ async function openRedis(scope: { teardown(end: () => unknown): void }): Promise
     name: 'BullMQ on Redis',
     queue,
     nodes,
-    async cpuSeconds() {
-      const info = await client.info('cpu');
-      const read = (field: string) => Number(new RegExp(`${field}:([\\d.]+)`).exec(info)?.[1]);
-      return read('used_cpu_sys') + read('used_cpu_user');
-    },
+    cpuSeconds: () => cpuOfRedis(client),
     async close() {
       await Promise.all([queue, ...nodes].map((part) => part.close()));
       connection.disconnect();
@@ -165,8 +158,6 @@ async function openPostgres(scope: { teardown(end: () => unknown): void }): Prom
   const server = await startPostgres(scope, { durable: true });
   await createDatabase(server.url('postgres'), 'upbeat');
   const connection = { connectionString: server.url('upbeat'), migrate: true };
-  const client = new pg.Client(connection);
-  await client.connect();
   const onPostgres = withBackend(createPostgresBackend);
   const queue = new onPostgres.Queue('eu', { connection });
   const nodes = [
@@ -177,25 +168,11 @@ async function openPostgres(scope: { teardown(end: () => unknown): void }): Prom
     name: 'BullMQ on PostgreSQL',
     queue,
     nodes,
-    async cpuSeconds() {
-      const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
-      return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
-    },
+    cpuSeconds: async () => cpuOfPostgres(server),
     async close() {
       await Promise.all([queue, ...nodes].map((part) => part.close()));
-      await client.end();
     },
   };
-}
-
-/** CPU time of a process, seconds; 0 if it is gone. */
-function cpuOf(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / TICKS;
-  } catch {
-    return 0;
-  }
 }
 
 if (import.meta.main) await run();

@@ -28,6 +28,7 @@ const SECTIONS = [
   'postgres',
   'handout',
   'results',
+  'cluster',
   'influx',
 ];
 
