@@ -22,7 +22,7 @@ import type { StoreStates } from './open-stores.ts';
 export interface Role {
   readonly name: Readiness['role'];
   readonly status: StatusStore;
-  readonly samples: Pick<SampleStore, 'query' | 'newest'> & Partial<ObservedParts['samples']>;
+  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'regionsOf'> & Partial<ObservedParts['samples']>;
   readonly heartbeats: HeartbeatIntake;
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
@@ -40,7 +40,8 @@ export interface Role {
 /** The active role; its members delegate to the role in charge. */
 export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
   readonly current: Role;
-  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'missingSince'> & ObservedParts['samples'];
+  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'regionsOf' | 'missingSince'> &
+    ObservedParts['samples'];
   /** Makes `role` the active role. The previous one is not stopped. */
   take(role: Role): void;
 }
@@ -86,6 +87,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     samples: {
       query: (query) => now().samples.query(query),
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
+      regionsOf: (serviceId) => now().samples.regionsOf(serviceId),
       stats: () => now().samples.stats?.() ?? NO_STATS,
       lost: () => now().samples.lost?.() ?? 0,
       // A serving process gets this state from the monitor.

@@ -21,7 +21,7 @@ export function createIdleRole(name: 'standby' | 'probing', log: Log): Role {
   return {
     name,
     status,
-    samples: { query: notServed, newest: notServed },
+    samples: { query: notServed, newest: notServed, regionsOf: notServed },
     heartbeats: { takeHeartbeat: notServed, noteRefusal() {} },
     vendorOf: () => null,
     watchTransitions: () => () => {},

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Test } from 'tap';
 import type { Bucket, Sample } from '../../src/domain/sample.ts';
-import type { SampleStore } from '../../src/store/ports/samples.ts';
+import type { RegionFilter, SampleStore } from '../../src/store/ports/samples.ts';
 
 /** A store under test. */
 export interface SampleStoreAdapter {
@@ -27,9 +27,13 @@ export function naiveBuckets(
   from: number,
   to: number,
   stepMs: number,
+  filter?: RegionFilter,
 ): Bucket[] {
-  const newest = new Map<number, Sample>();
-  for (const sample of samples) if (sample.serviceId === serviceId) newest.set(sample.at, sample);
+  const isOf = ({ region }: Sample) =>
+    filter === undefined || (region === undefined ? filter.takesUnnamed : region === filter.region);
+  const newest = new Map<string, Sample>();
+  for (const sample of samples)
+    if (sample.serviceId === serviceId && isOf(sample)) newest.set(`${sample.region} ${sample.at}`, sample);
   const buckets: Bucket[] = [];
   for (let startAt = from; startAt < to; startAt += stepMs) {
     const endAt = Math.min(to, startAt + stepMs);
@@ -135,6 +139,53 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     t.same((await store.newest(2, 1))[0], sampleAt(T0, { serviceId: 2 }));
   });
 
+  t.test('it tells regions apart, and counts each sample once over all of them', async (t) => {
+    const store = await opened(t);
+    t.same(await store.regionsOf(1), []);
+    const before = [sampleAt(T0, { latencyMs: 10 }), sampleAt(T0 + MINUTE, { latencyMs: 20 })];
+    await store.append(before);
+    t.same(await store.regionsOf(1), [], 'the samples have no region');
+    // Regions may check in the same millisecond.
+    const after = [
+      sampleAt(T0 + 5 * MINUTE, { region: 'us', latencyMs: 900 }),
+      sampleAt(T0 + 5 * MINUTE, { region: 'eu', latencyMs: 30 }),
+      sampleAt(T0 + 6 * MINUTE, { region: 'us', status: 'down', latencyMs: null, statusCode: 0 }),
+      sampleAt(T0 + 7 * MINUTE, { region: 'eu', latencyMs: 40, suspect: true }),
+    ];
+    await store.append(after);
+    await store.append([
+      sampleAt(T0, { serviceId: 2, region: 'ap' }),
+      sampleAt(T0 + 5 * MINUTE, { region: 'eu', latencyMs: 31 }),
+    ]);
+    t.same(await store.regionsOf(1), ['eu', 'us']);
+    t.same(await store.regionsOf(2), ['ap']);
+    t.same(await store.regionsOf(3), []);
+    const window = { serviceId: 1, from: T0, to: T0 + 10 * MINUTE, stepMs: 5 * MINUTE };
+    t.match(await store.query(window), [
+      { count: 2, p50Ms: 10, p99Ms: 20 },
+      { count: 3, upCount: 2, downCount: 1, suspectCount: 1, p50Ms: 31, p99Ms: 900 },
+    ]);
+    const of = (region: string, takesUnnamed = false) =>
+      store.query({ ...window, region: { region, takesUnnamed } });
+    t.match(await of('us'), [{ count: 0 }, { count: 2, downCount: 1, suspectCount: 0, p50Ms: 900 }]);
+    t.match(await of('eu'), [{ count: 0 }, { count: 1, suspectCount: 1, p50Ms: 31 }]);
+    t.match(await of('eu', true), [{ count: 2 }, { count: 1, suspectCount: 1, p50Ms: 31 }]);
+    t.match(await of('ap'), [{ count: 0 }, { count: 0 }], 'it has samples of another service');
+    t.match(await of('sa', true), [{ count: 2 }, { count: 0 }], 'there is no such region');
+    t.same(
+      (await store.newest(1, 5))
+        .map(({ at, region, latencyMs }) => [(at - T0) / MINUTE, region, latencyMs])
+        .sort(),
+      [
+        [1, undefined, 20],
+        [5, 'eu', 31],
+        [5, 'us', 900],
+        [6, 'us', null],
+        [7, 'eu', 40],
+      ],
+    );
+  });
+
   t.test('it refuses a query that cannot be answered', async (t) => {
     const store = await opened(t);
     for (const [from, to, stepMs] of [
@@ -156,22 +207,29 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
         latencyMs: fc.option(fc.integer({ min: 0, max: 65_534 })),
         statusCode: fc.constantFrom(0, 200, 204, 301, 404, 503),
         suspect: fc.boolean(),
+        region: fc.constantFrom('eu', 'us'),
       },
-      { noNullPrototype: true },
+      {
+        noNullPrototype: true,
+        requiredKeys: ['serviceId', 'at', 'status', 'latencyMs', 'statusCode', 'suspect'],
+      },
     );
+    const filter = fc.option(fc.record({ region: fc.constantFrom('eu', 'ap'), takesUnnamed: fc.boolean() }));
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(sample, { maxLength: 30 }), { maxLength: 4 }),
         fc.integer({ min: 0, max: 4_000 }),
         fc.integer({ min: 1, max: 4_000 }),
         fc.integer({ min: 10, max: 2_000 }),
-        async (batches, start, length, step) => {
+        filter,
+        async (batches, start, length, step, region) => {
           const store = await adapter.open();
           try {
             for (const batch of batches) await store.append(batch);
             const [from, to, stepMs] = [T0 + start * MINUTE, T0 + (start + length) * MINUTE, step * MINUTE];
-            const answer = await store.query({ serviceId: 1, from, to, stepMs });
-            const expected = naiveBuckets(batches.flat(), 1, from, to, stepMs);
+            const query = { serviceId: 1, from, to, stepMs };
+            const answer = await store.query(region === null ? query : { ...query, region });
+            const expected = naiveBuckets(batches.flat(), 1, from, to, stepMs, region ?? undefined);
             const close = (a: number | null, b: number | null) =>
               a === b || Math.abs((a ?? NaN) - (b ?? NaN)) < 1e-6;
             const same =

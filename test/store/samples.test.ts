@@ -9,9 +9,11 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
+import type { SampleQuery } from '../../src/store/ports/samples.ts';
 import { packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import { createRegionNumbers } from '../../src/store/samples/series.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { openSampleStore } from '../support/sample-store.ts';
@@ -58,15 +60,17 @@ t.test('a second process reads while the first one writes', (t) => {
         now,
         follows: true,
       });
+      const regions = createRegionNumbers([]);
       return {
         async append(samples) {
-          writer.append(packSamples(samples));
+          writer.append(packSamples(samples, regions.numberOf), regions.takeNew());
           writer.flush();
           // What was read from the journal may be in blocks when it is read again.
           if (appends++ % 2 === 1) await writer.compact();
         },
         query: async (query) => follower.query(query),
         newest: async (serviceId, limit) => follower.newest(serviceId, limit),
+        regionsOf: async (serviceId) => follower.regionsOf(serviceId),
         flush: async () => {},
         stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }),
         async close() {
@@ -128,7 +132,11 @@ t.test('it serves the port through its thread, and keeps everything over a resta
   t.equal(first.stats().appended, 3);
   t.equal((await first.newest(1, 10)).length, 3);
   await first.compact();
-  await first.append([sampleAt(now + 1)]);
+  await first.append([
+    sampleAt(now + 1),
+    sampleAt(now + 2, { region: 'us' }),
+    sampleAt(now + 3, { region: 'eu' }),
+  ]);
   await first.flush();
   t.equal(first.stats().pending, 0);
   t.ok(first.stats().fileBytes > 0);
@@ -136,9 +144,10 @@ t.test('it serves the port through its thread, and keeps everything over a resta
   await first.close();
 
   const second = await openSamples(options);
+  await second.append([sampleAt(now + 4, { region: 'ap' }), sampleAt(now + 5, { region: 'us' })]);
   t.same(
-    (await second.newest(1, 10)).map(({ at }) => at - now),
-    [1, 0, -1, -2],
+    (await second.newest(1, 10)).map(({ at, region = '' }) => `${at - now} ${region}`),
+    ['5 us', '4 ap', '3 eu', '2 us', '1 ', '0 ', '-1 ', '-2 '],
   );
   await second.close();
 });
@@ -157,26 +166,41 @@ t.test(
       );
     }
     samples.push(sampleAt(now + 1_000, { status: 'down', latencyMs: null, statusCode: 0 }));
-    engine.append(packSamples(samples));
+    for (let at = now; at < now + DAY; at += 600_000)
+      samples.push(sampleAt(at, { region: 'us', latencyMs: 6_000 + ((at / 600_000) % 100) }));
+    engine.append(
+      packSamples(samples, () => 1),
+      ['us'],
+    );
     await engine.compact();
-    const query = { serviceId: 1, from: now, to: now + DAY, stepMs: DAY / 4 };
-    const exact = naiveBuckets(samples, 1, query.from, query.to, query.stepMs);
-    t.same(engine.query(query), exact);
+    const window = { serviceId: 1, from: now, to: now + DAY, stepMs: DAY / 4 };
+    const queries = [
+      window,
+      { ...window, region: { region: 'us', takesUnnamed: false } },
+      { ...window, region: { region: 'eu', takesUnnamed: true } },
+    ];
+    const exactOf = ({ serviceId, from, to, stepMs, region }: SampleQuery) =>
+      naiveBuckets(samples, serviceId, from, to, stepMs, region);
+    for (const query of queries) t.same(engine.query(query), exactOf(query));
 
     now += 5 * DAY;
     await engine.compact();
     t.same(engine.newest(1, 5), [], 'single samples are gone');
-    for (const [index, bucket] of engine.query(query).entries()) {
-      const expected = exact[index];
-      t.match(bucket, {
-        count: expected?.count,
-        upCount: expected?.upCount,
-        downCount: expected?.downCount,
-        uptimeRatio: expected?.uptimeRatio,
-      });
-      for (const name of ['meanMs', 'p50Ms', 'p95Ms', 'p99Ms'] as const) {
-        const [given, wanted] = [bucket[name] ?? 0, expected?.[name] ?? 0];
-        t.ok(Math.abs(given - wanted) <= wanted * 0.01 + 1, `${name}: ${given} for ${wanted}`);
+    t.same(engine.regionsOf(1), ['us']);
+    for (const query of queries) {
+      const exact = exactOf(query);
+      for (const [index, bucket] of engine.query(query).entries()) {
+        const expected = exact[index];
+        t.match(bucket, {
+          count: expected?.count,
+          upCount: expected?.upCount,
+          downCount: expected?.downCount,
+          uptimeRatio: expected?.uptimeRatio,
+        });
+        for (const name of ['meanMs', 'p50Ms', 'p95Ms', 'p99Ms'] as const) {
+          const [given, wanted] = [bucket[name] ?? 0, expected?.[name] ?? 0];
+          t.ok(Math.abs(given - wanted) <= wanted * 0.01 + 1, `${name}: ${given} for ${wanted}`);
+        }
       }
     }
     now += 30 * DAY;

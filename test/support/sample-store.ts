@@ -10,6 +10,7 @@ import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts'
 import { packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import { createRegionNumbers } from '../../src/store/samples/series.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -30,15 +31,17 @@ export function openSampleStore({ now, tidies = false }: SampleStoreOptions): Sa
     rollupRetentionMs: 730 * DAY_MS,
     now,
   });
+  const regions = createRegionNumbers([]);
   let appended = 0;
   return {
     async append(samples) {
       appended += samples.length;
-      engine.append(packSamples(samples));
+      engine.append(packSamples(samples, regions.numberOf), regions.takeNew());
       if (tidies) await engine.compact();
     },
     query: async (query) => engine.query(query),
     newest: async (serviceId, limit) => engine.newest(serviceId, limit),
+    regionsOf: async (serviceId) => engine.regionsOf(serviceId),
     flush: async () => void engine.flush(),
     stats: () => ({ appended, pending: 0, fileBytes: 0 }),
     async close() {

@@ -4,6 +4,13 @@ import type { Bucket, Sample } from '../../domain/sample.ts';
 /** Maximum number of buckets in a query. */
 export const MAX_BUCKETS = 1_000;
 
+/** Selects the samples of a region. */
+export interface RegionFilter {
+  readonly region: string;
+  /** Samples without a region count, too: this was the only region when they were taken. */
+  readonly takesUnnamed: boolean;
+}
+
 /** Buckets of `stepMs` from `from` (inclusive) to `to` (exclusive), epoch milliseconds. */
 export interface SampleQuery {
   readonly serviceId: number;
@@ -14,6 +21,8 @@ export interface SampleQuery {
    * most {@link MAX_BUCKETS}.
    */
   readonly stepMs: number;
+  /** Absent: samples of all regions, each counted once. */
+  readonly region?: RegionFilter;
 }
 
 /** Figures of the store for metrics. */
@@ -64,6 +73,11 @@ export interface SampleStore {
   query(query: SampleQuery): Promise<Bucket[]>;
   /** Newest samples of a service, newest first, at most `limit` (up to 1,000). Rejects like `query`. */
   newest(serviceId: number, limit: number): Promise<Sample[]>;
+  /**
+   * The regions of which the service has samples, by name; empty: its samples have no region. It is read from an index,
+   * not from the samples. Rejects like `query`.
+   */
+  regionsOf(serviceId: number): Promise<string[]>;
   /** Resolves when everything appended before is on disk. */
   flush(): Promise<void>;
   stats(): SampleStoreStats;

@@ -6,8 +6,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../../domain/sample.ts';
 import type { Verdict } from '../../domain/status.ts';
+import { seriesOf } from './series.ts';
 
-/** Doubles for each sample: service, time, and the outcome packed into one whole number. */
+/** Doubles for each sample: number of its series, time, and the outcome packed into one whole number. */
 export const STRIDE = 3;
 
 /** Stands for a missing latency in a packed outcome. */
@@ -63,19 +64,23 @@ export function unpackOutcome(outcome: number): SampleOutcome {
   };
 }
 
-/** Packs samples for the thread. */
-export function packSamples(samples: readonly Sample[]): Float64Array<ArrayBuffer> {
+/** Packs samples for the thread. `numberOf`: the number of a region in the store; default: samples have no region. */
+export function packSamples(
+  samples: readonly Sample[],
+  numberOf: (region: string) => number = () => 0,
+): Float64Array<ArrayBuffer> {
   const packed = new Float64Array(samples.length * STRIDE);
   let at = 0;
   for (const sample of samples) {
-    packed[at++] = sample.serviceId;
+    const { serviceId, region } = sample;
+    packed[at++] = region === undefined ? serviceId : seriesOf(serviceId, numberOf(region));
     packed[at++] = sample.at;
     packed[at++] = packOutcome(sample);
   }
   return packed;
 }
 
-/** Samples of one service in the order of their times, without two of the same time. */
+/** Samples of one series in the order of their times, without two of the same time. */
 export interface Series {
   /** Epoch milliseconds. */
   readonly times: number[];
@@ -145,7 +150,7 @@ const FLAG_PARTS = [0, 1, 2].flatMap((verdict) => [
   verdict * STATUS_SHIFT + SUSPECT_SHIFT,
 ]);
 
-/** Merges two series of one service; of samples with the same time, that of `newer` is kept. */
+/** Merges two parts of one series; of samples with the same time, that of `newer` is kept. */
 export function mergeSeries(older: Series, newer: Series): Series {
   const byTime = new Map<number, number>();
   for (const { times, outcomes } of [older, newer]) {

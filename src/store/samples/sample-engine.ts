@@ -1,13 +1,13 @@
 /**
  * The storage engine of the embedded sample store. Batches go into memory and, at least once a second, into a journal on
- * disk. Compaction moves them into blocks of one service and day, applies the retention, and summarises days that are over.
+ * disk. Compaction moves them into blocks of one series and day, applies the retention, and summarises days that are over.
  */
 
 import { forEachYielding } from '../../async/cooperative-queue.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import { messageOf } from '../../error.ts';
-import type { SampleQuery } from '../ports/samples.ts';
+import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
 import {
   decodeBlock,
   EMPTY_SERIES,
@@ -18,6 +18,7 @@ import {
   unpackOutcome,
 } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
+import { regionNumberOf, seriesOf } from './series.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
 import { readWindow } from './window-reader.ts';
 
@@ -48,8 +49,8 @@ export interface SampleEngineState {
 
 /** The journal is compacted at this many samples, so that each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
-/** Services of one transaction, so that queries do not wait long. */
-const SERVICES_PER_SLICE = 200;
+/** Series of one transaction, so that queries do not wait long. */
+const SERIES_PER_SLICE = 200;
 /** Default of `maxPending`, about 20 MB; of more samples, the oldest are dropped and counted. */
 const MAX_PENDING = 500_000;
 /** The share of them that is then kept, because dropping costs as much as there are. */
@@ -67,7 +68,11 @@ export function createSampleEngine({
   follows = false,
   maxPending = MAX_PENDING,
 }: SampleEngineOptions) {
-  /** Samples that are in no block yet, by service, in order of arrival. */
+  /** The regions, in the order of their numbers. */
+  const regions = database.regions();
+  /** How many of them are on disk. */
+  let storedRegions = regions.length;
+  /** Samples that are in no block yet, by series, in order of arrival. */
   const buffers = new Map<number, Series>();
   let unwritten: Float64Array[] = [];
   let pending = 0;
@@ -82,11 +87,11 @@ export function createSampleEngine({
 
   const buffer = (packed: Float64Array) => {
     for (let at = 0; at < packed.length; at += STRIDE) {
-      const serviceId = packed[at] as number;
-      let series = buffers.get(serviceId);
+      const number = packed[at] as number;
+      let series = buffers.get(number);
       if (series === undefined) {
         series = { times: [], outcomes: [] };
-        buffers.set(serviceId, series);
+        buffers.set(number, series);
       }
       series.times.push(packed[at + 1] as number);
       series.outcomes.push(packed[at + 2] as number);
@@ -117,6 +122,7 @@ export function createSampleEngine({
     }
     journalStart = start;
     readJournal(journalEnd);
+    regions.splice(0, regions.length, ...database.regions());
   };
 
   const writeJournal = () => {
@@ -124,11 +130,14 @@ export function createSampleEngine({
     const batches = unwritten;
     journalEnd = database.transaction(() => {
       readJournal(journalEnd);
+      for (const [index, name] of regions.entries())
+        if (index >= storedRegions) database.putRegion(index + 1, name);
       for (const batch of batches)
         database.addToJournal(new Uint8Array(batch.buffer, batch.byteOffset, batch.byteLength));
       return database.lastJournalSeq();
     });
     unwritten = [];
+    storedRegions = regions.length;
     journaled += pending;
     pending = 0;
     problem = null;
@@ -156,13 +165,13 @@ export function createSampleEngine({
     database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   };
 
-  /** Moves the buffers of some services into blocks, and summarizes their past days in the same transaction. */
-  const compactServices = (services: readonly number[]) => {
+  /** Moves the buffers of some series into blocks, and summarizes their past days in the same transaction. */
+  const compactSeries = (numbers: readonly number[]) => {
     const today = Math.floor(now() / DAY_MS);
     database.transaction(() => {
-      for (const serviceId of services) {
-        for (const [day, series] of splitByDay(buffers.get(serviceId))) {
-          const key = serviceId * KEY_DAYS + day;
+      for (const number of numbers) {
+        for (const [day, series] of splitByDay(buffers.get(number))) {
+          const key = number * KEY_DAYS + day;
           const old = database.block(key);
           const merged = mergeSeries(old === null ? EMPTY_SERIES : decodeBlock(old), series);
           database.putBlock(key, encodeBlock(merged));
@@ -170,7 +179,7 @@ export function createSampleEngine({
         }
       }
     });
-    for (const serviceId of services) buffers.delete(serviceId);
+    for (const number of numbers) buffers.delete(number);
   };
 
   const summarizeDays = (keys: readonly number[]) => {
@@ -182,14 +191,14 @@ export function createSampleEngine({
     });
   };
 
-  /** Deletes the days of a service that are out of retention. */
-  const deleteExpired = (services: readonly number[]) => {
+  /** Deletes the days of some series that are out of retention. */
+  const deleteExpired = (numbers: readonly number[]) => {
     const rawDay = Math.floor((now() - rawRetentionMs) / DAY_MS);
     const rollupDay = Math.floor((now() - rollupRetentionMs) / DAY_MS);
     database.transaction(() => {
-      for (const serviceId of services) {
-        database.deleteBlocks(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rawDay);
-        database.deleteSummaries(serviceId * KEY_DAYS, serviceId * KEY_DAYS + rollupDay);
+      for (const number of numbers) {
+        database.deleteBlocks(number * KEY_DAYS, number * KEY_DAYS + rawDay);
+        database.deleteSummaries(number * KEY_DAYS, number * KEY_DAYS + rollupDay);
       }
     });
   };
@@ -200,15 +209,15 @@ export function createSampleEngine({
     // Only what is in the buffers is moved, so only that is deleted from the journal.
     const upTo = journalEnd;
     const moved = journaled;
-    await forEachYielding([...buffers.keys()], SERVICES_PER_SLICE, compactServices);
+    await forEachYielding([...buffers.keys()], SERIES_PER_SLICE, compactSeries);
     database.transaction(() => database.deleteJournal(upTo));
     journaled -= moved;
     const today = Math.floor(now() / DAY_MS);
-    await forEachYielding(database.unsummarized(today), SERVICES_PER_SLICE, summarizeDays);
+    await forEachYielding(database.unsummarized(today), SERIES_PER_SLICE, summarizeDays);
     const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
     await forEachYielding(
       [...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))],
-      SERVICES_PER_SLICE,
+      SERIES_PER_SLICE,
       deleteExpired,
     );
     database.shrink();
@@ -222,9 +231,35 @@ export function createSampleEngine({
     return compacting;
   };
 
+  /** The series of a service that have samples of the region, or of all regions. */
+  const findSeries = (serviceId: number, filter?: RegionFilter): number[] => {
+    const found = filter === undefined || filter.takesUnnamed ? [serviceId] : [];
+    for (const [index, region] of regions.entries())
+      if (filter === undefined || filter.region === region) found.push(seriesOf(serviceId, index + 1));
+    return found;
+  };
+
+  /** At least the newest `limit` samples of a series, if it has as many; in order of time. */
+  const newestOf = (number: number, limit: number): Series => {
+    let found = mergeSeries(EMPTY_SERIES, buffers.get(number) ?? EMPTY_SERIES);
+    const start = number * KEY_DAYS;
+    for (let end = start + KEY_DAYS - 1; ; ) {
+      const block = database.newestBlock(start, end);
+      if (block === null) return found;
+      found = mergeSeries(decodeBlock(block.bytes), found);
+      end = block.key - 1;
+      // A late sample may precede this block, but never lies in the days after it.
+      const firstOfDay = (block.key - start) * DAY_MS;
+      if (found.times.filter((time) => time >= firstOfDay).length >= limit) return found;
+    }
+  };
+
   return {
-    /** Takes packed samples. */
-    append(packed: Float64Array): SampleEngineState {
+    /** The regions of the store, in the order of their numbers. */
+    regions: (): readonly string[] => [...regions],
+    /** Takes packed samples. `newRegions`: the regions that have the next numbers. */
+    append(packed: Float64Array, newRegions: readonly string[] = []): SampleEngineState {
+      regions.push(...newRegions);
       if (packed.length > 0) {
         unwritten.push(packed);
         pending += packed.length / STRIDE;
@@ -251,27 +286,34 @@ export function createSampleEngine({
     state,
     query(query: SampleQuery): Bucket[] {
       follow();
-      const fresh = splitByDay(buffers.get(query.serviceId));
-      return readWindow({ database, query, fresh, rawFrom: now() - rawRetentionMs });
+      const series = findSeries(query.serviceId, query.region).map((number) => ({
+        number,
+        fresh: splitByDay(buffers.get(number)),
+      }));
+      return readWindow({ database, query, series, rawFrom: now() - rawRetentionMs });
     },
     /** Newest samples, newest first. */
     newest(serviceId: number, limit: number): Sample[] {
       follow();
-      let found = mergeSeries(EMPTY_SERIES, buffers.get(serviceId) ?? EMPTY_SERIES);
-      const start = serviceId * KEY_DAYS;
-      for (let end = start + KEY_DAYS - 1; ; ) {
-        const block = database.newestBlock(start, end);
-        if (block === null) break;
-        found = mergeSeries(decodeBlock(block.bytes), found);
-        end = block.key - 1;
-        // A late sample may precede this block, but never lies in the days after it.
-        const firstOfDay = (block.key - start) * DAY_MS;
-        if (found.times.filter((time) => time >= firstOfDay).length >= limit) break;
-      }
-      return found.times
-        .map((at, index) => ({ serviceId, at, ...unpackOutcome(found.outcomes[index] as number) }))
-        .reverse()
+      return findSeries(serviceId)
+        .flatMap((number) => {
+          const { times, outcomes } = newestOf(number, limit);
+          const region = regions[regionNumberOf(number) - 1];
+          const of = region === undefined ? { serviceId } : { serviceId, region };
+          return times.map((at, index) => ({ ...of, at, ...unpackOutcome(outcomes[index] as number) }));
+        })
+        .sort((a, b) => b.at - a.at)
         .slice(0, limit);
+    },
+    /** The regions of which the service has samples, by name. */
+    regionsOf(serviceId: number): string[] {
+      follow();
+      return regions
+        .filter((_, index) => {
+          const number = seriesOf(serviceId, index + 1);
+          return buffers.has(number) || database.hasDays(number * KEY_DAYS, (number + 1) * KEY_DAYS);
+        })
+        .sort();
     },
     /** Moves the journal into blocks, summarizes past days and deletes what is out of retention, in slices. */
     async compact(): Promise<void> {

@@ -1,12 +1,19 @@
-/** The file of the sample store: a journal, a block for each service and day, and summaries of the hours and the day. */
+/** The file of the sample store: a journal, a block for each series and day, and summaries of the hours and the day. */
 import { mkdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { type OpenedSamples, openSamplesFile, type SamplesFileOptions, samplesFile } from './samples-file.ts';
+import {
+  type OpenedSamples,
+  openSamplesFile,
+  regionFact,
+  type SamplesFileOptions,
+  samplesFile,
+} from './samples-file.ts';
+import { MAX_SAMPLE_REGIONS } from './series.ts';
 
 /** The number of days since 1970 that a key can contain. */
 export const KEY_DAYS = 65_536;
 
-/** A block or a summary by its key, `service × KEY_DAYS + day since 1970`. */
+/** A block or a summary by its key, `series × KEY_DAYS + day since 1970`. */
 export interface KeyedBytes {
   readonly key: number;
   readonly bytes: Uint8Array;
@@ -55,6 +62,20 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
         throw error;
       }
     },
+    /** The names of the regions, in the order of their numbers. */
+    regions(): string[] {
+      const names: string[] = [];
+      for (let number = 1; number <= MAX_SAMPLE_REGIONS; number++) {
+        const found = sql.fact.get(regionFact(number));
+        if (found === undefined) break;
+        names.push(String(found.value));
+      }
+      return names;
+    },
+    putRegion: (number: number, name: string) => void sql.putFact.run(regionFact(number), name),
+    /** Whether there is a block or the summary of a day in a range of keys. */
+    hasDays: (fromKey: number, beforeKey: number): boolean =>
+      sql.hasDays.get(fromKey, beforeKey, fromKey, beforeKey)?.found === 1,
     addToJournal: (bytes: Uint8Array) => void sql.addToJournal.run(bytes),
     /** Entries after `afterSeq`, in order. */
     *journal(afterSeq: number) {
@@ -120,6 +141,11 @@ function prepareStatements(database: DatabaseSync) {
     newest: database.prepare(
       'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT 1',
     ),
+    hasDays: database.prepare(
+      'SELECT EXISTS (SELECT 1 FROM blocks WHERE key >= ? AND key < ?) OR EXISTS (SELECT 1 FROM days WHERE key >= ? AND key < ?) AS found',
+    ),
+    fact: database.prepare('SELECT value FROM facts WHERE name = ?'),
+    putFact: database.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)'),
     pages: database.prepare(
       'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
     ),

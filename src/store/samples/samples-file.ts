@@ -44,6 +44,11 @@ const BUSY_TIMEOUT_MS = 5_000;
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
 const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
 
+/** The name of the fact with the name of a region, by its number. */
+export function regionFact(number: number): string {
+  return `region.${number}`;
+}
+
 /** The store's file in a data directory. */
 export function samplesFile(dataDir: string): string {
   return join(dataDir, 'samples.sqlite');

@@ -19,8 +19,12 @@ export interface SamplesThreadData {
 
 /** The thread's methods: `open` first, then those of the engine. */
 export type SamplesMethods = { readonly [Name in keyof SampleEngine]: SampleEngine[Name] } & {
-  /** Where a damaged file was moved; null: there was none. */
-  readonly open: () => { readonly setAside: string | null };
+  readonly open: () => {
+    /** Where a damaged file was moved; null: there was none. */
+    readonly setAside: string | null;
+    /** The regions of the store, in the order of their numbers. */
+    readonly regions: readonly string[];
+  };
 };
 
 /** A power cut loses at most the samples of this time. */
@@ -47,7 +51,7 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
         return engine.close();
       };
       Object.assign(methods, engine, { close });
-      return { setAside: database.setAside };
+      return { setAside: database.setAside, regions: engine.regions() };
     },
   };
   return methods;

@@ -8,6 +8,7 @@ import { packSamples } from './encoding.ts';
 import { createSampleBatcher } from './sample-batcher.ts';
 import type { SampleEngineState } from './sample-engine.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
+import { createRegionNumbers } from './series.ts';
 
 /** How to open the store. */
 export interface SamplesOptions {
@@ -55,14 +56,16 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     log,
     onEnd,
   });
-  let setAside: string | null;
+  let opened: ReturnType<SamplesMethods['open']>;
   try {
-    ({ setAside } = await thread.call('open', []));
+    opened = await thread.call('open', []);
   } catch (error) {
     await thread.stop();
     throw error;
   }
 
+  const { setAside } = opened;
+  const regions = createRegionNumbers(opened.regions);
   if (setAside !== null)
     log.error(
       { setAside },
@@ -82,8 +85,8 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     state = next;
   };
   const batcher = createSampleBatcher<Sample>(async (samples) => {
-    const packed = packSamples(samples);
-    note(await thread.call('append', [packed], [packed.buffer]));
+    const packed = packSamples(samples, regions.numberOf);
+    note(await thread.call('append', [packed, regions.takeNew()], [packed.buffer]));
   });
 
   // The thread retries failed writes even if no samples arrive.
@@ -108,6 +111,10 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     async newest(serviceId, limit) {
       await batcher.flush();
       return thread.call('newest', [serviceId, limit]);
+    },
+    async regionsOf(serviceId) {
+      await batcher.flush();
+      return thread.call('regionsOf', [serviceId]);
     },
     async flush() {
       await batcher.flush();

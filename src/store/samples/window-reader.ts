@@ -11,21 +11,35 @@ import { decodeDay, decodeHours } from './summary.ts';
 export interface WindowReading {
   readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days'>;
   readonly query: SampleQuery;
-  /** Samples that are in no block yet, by day since 1970. */
-  readonly fresh: ReadonlyMap<number, Series>;
+  readonly series: readonly WindowSeries[];
   /** Days before this, epoch milliseconds, may have summaries only. */
   readonly rawFrom: number;
+}
+
+/** A series to read. */
+interface WindowSeries {
+  readonly number: number;
+  /** Its samples that are in no block yet, by day since 1970. */
+  readonly fresh: ReadonlyMap<number, Series>;
 }
 
 /** Percentiles of longer windows come from summaries of days (within 1 %), so that a year costs little more than a quarter. */
 const EXACT_MS = 92 * DAY_MS;
 
 /** Every bucket of the window in order. Throws a RangeError for a window that cannot be answered. */
-export function readWindow({ database, query, fresh, rawFrom }: WindowReading): Bucket[] {
-  const { serviceId, from, to } = query;
-  const bucketing = createBucketing(query);
-  const firstKey = serviceId * KEY_DAYS + Math.floor(from / DAY_MS);
-  const lastKey = serviceId * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
+export function readWindow(reading: WindowReading): Bucket[] {
+  const bucketing = createBucketing(reading.query);
+  for (const series of reading.series) addSeries(bucketing, reading, series);
+  return bucketing.buckets();
+}
+
+function addSeries(
+  bucketing: ReturnType<typeof createBucketing>,
+  { database, query: { from, to }, rawFrom }: WindowReading,
+  { number, fresh }: WindowSeries,
+): void {
+  const firstKey = number * KEY_DAYS + Math.floor(from / DAY_MS);
+  const lastKey = number * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
   const dayOf = (key: number): number => key % KEY_DAYS;
   const answered = new Set<number>();
 
@@ -48,9 +62,9 @@ export function readWindow({ database, query, fresh, rawFrom }: WindowReading): 
     }
   }
   for (const [day, series] of fresh)
-    if (!answered.has(serviceId * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY_SERIES, series));
+    if (!answered.has(number * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY_SERIES, series));
   // Days whose blocks were deleted are read from the summaries of their hours.
-  if (Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return bucketing.buckets();
+  if (Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return;
   for (const [gapFrom, gapTo] of missing) {
     for (const { key, bytes } of database.hours(gapFrom, gapTo)) {
       if (answered.has(key)) continue;
@@ -58,7 +72,6 @@ export function readWindow({ database, query, fresh, rawFrom }: WindowReading): 
         bucketing.addSummary(dayOf(key) * DAY_MS + hour * HOUR_MS, summary);
     }
   }
-  return bucketing.buckets();
 }
 
 /** Ranges of keys from `first` to `last`, both included, that are not answered. */

@@ -7,7 +7,7 @@ import { BoundedMap } from '../../../async/bounded-map.ts';
 import { HOUR_MS } from '../../../domain/durations.ts';
 import type { CountedSamples } from '../bucketing.ts';
 import { createReader, createWriter, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';
-import { type InfluxTable, numberReader } from './influx-link.ts';
+import { type InfluxTable, numberReader, regionReader } from './influx-link.ts';
 
 /** Measurement of the summaries. */
 const HOUR_MEASUREMENT = 'upbeat_hour';
@@ -41,39 +41,48 @@ export function summarizeHour(outcomes: Iterable<number>): CountedSamples {
   return { counts, suspect, latencies };
 }
 
-/** A summary as a line. */
-export function hourLine(
-  serviceId: number,
-  hour: number,
-  { counts, suspect, latencies }: CountedSamples,
-): string {
+/** A summary as a line, with the tags of its service and region. */
+export function hourLine(tags: string, hour: number, { counts, suspect, latencies }: CountedSamples): string {
   const [up, slow, down] = counts;
   const fields = `up=${up}i,slow=${slow}i,down=${down}i,suspect=${suspect}i,valid=1i`;
-  return `${HOUR_MEASUREMENT},service_id=${serviceId} ${fields},latencies="${encodeLatencies(latencies)}" ${hour}`;
+  return `${HOUR_MEASUREMENT},${tags} ${fields},latencies="${encodeLatencies(latencies)}" ${hour}`;
 }
 
 /** The line that invalidates the summary of an hour, because a sample came late. */
-function invalidHourLine(serviceId: number, hour: number): string {
-  return `${HOUR_MEASUREMENT},service_id=${serviceId} valid=0i ${hour}`;
+function invalidHourLine(tags: string, hour: number): string {
+  return `${HOUR_MEASUREMENT},${tags} valid=0i ${hour}`;
 }
 
-/** The statement for the summaries of a service that start in `[from, to)`. Whole numbers only. */
-export function hoursStatement(serviceId: number, from: number, to: number): string {
-  return `SELECT up, slow, down, suspect, valid, latencies FROM ${HOUR_MEASUREMENT} WHERE service_id = '${serviceId}' AND time >= ${from}ms AND time < ${to}ms`;
+/** The statement for the summaries that satisfy a condition, with their regions. */
+export function hoursStatement(condition: string): string {
+  return `SELECT up, slow, down, suspect, valid, latencies, region FROM ${HOUR_MEASUREMENT} WHERE ${condition}`;
 }
 
-/** The valid summaries of a response by the start of their hours. */
-export function readHours(table: InfluxTable | null): Map<number, CountedSamples> {
-  const hours = new Map<number, CountedSamples>();
+/** A summary of a response. */
+interface ReadHour {
+  readonly hour: number;
+  /** Null: its samples have no region. */
+  readonly region: string | null;
+  readonly summary: CountedSamples;
+}
+
+/** The valid summaries of a response. */
+export function readHours(table: InfluxTable | null): ReadHour[] {
+  const hours: ReadHour[] = [];
   if (table === null) return hours;
   const read = numberReader(table);
   const latenciesAt = table.columns.indexOf('latencies');
+  const readRegion = regionReader(table);
   for (const row of table.rows) {
     if (read(row, 'valid') !== 1) continue;
-    hours.set(read(row, 'time') ?? 0, {
-      counts: [read(row, 'up') ?? 0, read(row, 'slow') ?? 0, read(row, 'down') ?? 0],
-      suspect: read(row, 'suspect') ?? 0,
-      latencies: decodeLatencies(String(row[latenciesAt])),
+    hours.push({
+      hour: read(row, 'time') ?? 0,
+      region: readRegion(row),
+      summary: {
+        counts: [read(row, 'up') ?? 0, read(row, 'slow') ?? 0, read(row, 'down') ?? 0],
+        suspect: read(row, 'suspect') ?? 0,
+        latencies: decodeLatencies(String(row[latenciesAt])),
+      },
     });
   }
   return hours;
@@ -104,40 +113,40 @@ function decodeLatencies(text: string): Map<number, number> {
 
 /** Maximum number of remembered hours that were summarized from the server; late samples of older ones go unnoticed. */
 const MAX_NOTED = 100_000;
-const KEY_HOURS = 10_000_000;
 
 /**
  * Creates a collector of the samples of open hours at `now`, epoch milliseconds. The current hour is left out, because its
- * first samples are missing.
+ * first samples are missing. `tagsOf`: the tags of a series.
  */
-export function createHourCollector(now: number) {
+export function createHourCollector(now: number, tagsOf: (series: number) => string) {
   const firstWhole = hourOf(now) + HOUR_MS;
   let overBefore = hoursOverAt(now);
-  /** Samples by hour, service and time; of two with the same time the last one counts. */
+  /** Samples by hour, series and time; of two with the same time the last one counts. */
   const open = new Map<number, Map<number, Map<number, number>>>();
-  const noted = new BoundedMap<number, true>(MAX_NOTED);
+  /** By the tags of their series, and their start. */
+  const noted = new BoundedMap<string, true>(MAX_NOTED);
   let lateSamples = 0;
 
-  const keyOf = (serviceId: number, hour: number): number => serviceId * KEY_HOURS + hour / HOUR_MS;
-  const isWritten = (serviceId: number, hour: number): boolean =>
-    hour >= firstWhole || noted.has(keyOf(serviceId, hour));
+  const isWritten = (tags: string, hour: number): boolean =>
+    hour >= firstWhole || noted.has(`${tags} ${hour}`);
 
   return {
     /** Takes packed samples; returns lines that invalidate the summaries of hours for which they came late. */
     add(packed: Float64Array): string[] {
       const invalid = new Set<string>();
       for (let place = 0; place < packed.length; place += STRIDE) {
-        const serviceId = packed[place] as number;
+        const number = packed[place] as number;
         const at = packed[place + 1] as number;
         const hour = hourOf(at);
         if (hour < overBefore) {
           lateSamples++;
-          if (isWritten(serviceId, hour)) invalid.add(invalidHourLine(serviceId, hour));
+          const tags = tagsOf(number);
+          if (isWritten(tags, hour)) invalid.add(invalidHourLine(tags, hour));
         } else if (hour >= firstWhole) {
-          const services = open.get(hour) ?? new Map<number, Map<number, number>>();
-          open.set(hour, services);
-          const samples = services.get(serviceId) ?? new Map<number, number>();
-          services.set(serviceId, samples);
+          const series = open.get(hour) ?? new Map<number, Map<number, number>>();
+          open.set(hour, series);
+          const samples = series.get(number) ?? new Map<number, number>();
+          series.set(number, samples);
           samples.set(at, packed[place + 2] as number);
         }
       }
@@ -147,16 +156,16 @@ export function createHourCollector(now: number) {
     finish(moment: number): string[] {
       overBefore = Math.max(overBefore, hoursOverAt(moment));
       const lines: string[] = [];
-      for (const [hour, services] of open) {
+      for (const [hour, series] of open) {
         if (hour >= overBefore) continue;
-        for (const [serviceId, samples] of services)
-          lines.push(hourLine(serviceId, hour, summarizeHour(samples.values())));
+        for (const [number, samples] of series)
+          lines.push(hourLine(tagsOf(number), hour, summarizeHour(samples.values())));
         open.delete(hour);
       }
       return lines;
     },
     /** Notes that an hour was summarized from the samples at the server. */
-    noteWritten: (serviceId: number, hour: number): void => void noted.set(keyOf(serviceId, hour), true),
+    noteWritten: (tags: string, hour: number): void => void noted.set(`${tags} ${hour}`, true),
     /** Late samples since the start; a read that began before one of them may lack it. */
     get lateSamples() {
       return lateSamples;

@@ -98,6 +98,15 @@ export function numberReader({
   };
 }
 
+/** Reads the tag `region` from the rows of a table; null: the point has none. */
+export function regionReader({ columns }: InfluxTable): (row: InfluxRow) => string | null {
+  const place = columns.indexOf('region');
+  return (row) => {
+    const value = row[place];
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+}
+
 function isLoopback(url: string): boolean {
   return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
 import { openInfluxLink } from './influx-link.ts';
-import { queryBuckets, queryNewest } from './influx-reader.ts';
+import { queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
 import type { InfluxSettings } from './influx-settings.ts';
 
 const ENTRY = new URL('../../../../workers/samples-influx-reading.ts', import.meta.url);
@@ -14,6 +14,7 @@ export function createInfluxReadingMethods(settings: InfluxSettings) {
   return {
     query: (query: SampleQuery) => queryBuckets(link, query),
     newest: (serviceId: number, limit: number) => queryNewest(link, serviceId, limit),
+    regionsOf: (serviceId: number) => queryRegions(link, serviceId),
   };
 }
 
@@ -22,7 +23,7 @@ export function openInfluxReading(options: {
   readonly settings: InfluxSettings;
   readonly log: Log;
   readonly onEnd: (reason: Error) => void;
-}): Pick<SampleStore, 'query' | 'newest' | 'close'> {
+}): Pick<SampleStore, 'query' | 'newest' | 'regionsOf' | 'close'> {
   const { settings, log, onEnd } = options;
   const thread = superviseStoreThread<ReturnType<typeof createInfluxReadingMethods>>({
     name: 'the InfluxDB reading thread',
@@ -43,6 +44,7 @@ export function openInfluxReading(options: {
   return {
     query: (query) => track(thread.call('query', [query])),
     newest: (serviceId, limit) => track(thread.call('newest', [serviceId, limit])),
+    regionsOf: (serviceId) => track(thread.call('regionsOf', [serviceId])),
     async close() {
       // Queries in flight are completed.
       await Promise.allSettled(open);

@@ -9,6 +9,7 @@ import type { Observations } from '../../ports/observations.ts';
 import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
 import { createSampleBatcher } from '../sample-batcher.ts';
+import { createRegionNumbers } from '../series.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import {
@@ -70,6 +71,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     log,
     onEnd,
   });
+  const regions = createRegionNumbers([]);
   const sentLabels = new Map<number, string>();
   const first = await thread.call('state', []);
   let state: InfluxState = { ...first, problem: null, unread: null, lost: 0 };
@@ -125,10 +127,11 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     });
 
   const batcher = createSampleBatcher<Sample>(async (samples) => {
-    const packed = packSamples(samples);
+    const packed = packSamples(samples, regions.numberOf);
     const details = packDetails(samples);
     const buffers = details === null ? [packed.buffer] : [packed.buffer, details.buffer];
-    note(await thread.call('append', [packed, details, newLabels(samples)], buffers));
+    const labels = newLabels(samples);
+    note(await thread.call('append', [packed, details, labels, regions.takeNew()], buffers));
   });
   const observed = createSampleBatcher<string>(async (lines) => note(await thread.call('write', [lines])));
   let waiting = 0;
@@ -170,6 +173,10 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     async newest(serviceId, limit) {
       await batcher.flush();
       return await read(thread.call('newest', [serviceId, limit]));
+    },
+    async regionsOf(serviceId) {
+      await batcher.flush();
+      return await read(thread.call('regionsOf', [serviceId]));
     },
     async flush() {
       await flush();

@@ -4,12 +4,13 @@ import { type Cancel, systemClock } from '../../../clock.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import type { Bucket, Sample } from '../../../domain/sample.ts';
 import type { SampleQuery } from '../../ports/samples.ts';
+import { regionNumberOf, serviceOf } from '../series.ts';
 import { createHourCollector, hourLine, hourOf, hoursOverAt } from './hour-summaries.ts';
 import { openInfluxLink } from './influx-link.ts';
-import { type HourSummaryWriter, queryBuckets, queryNewest } from './influx-reader.ts';
+import { type HourSummaryWriter, queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
 import { InfluxError, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import { createInfluxWriter, type InfluxWriterState } from './influx-writer.ts';
-import { createLineWriter } from './line-protocol.ts';
+import { createLineWriter, numberTags } from './line-protocol.ts';
 import { openLateSpool } from './spool.ts';
 
 /** What the thread is started with. */
@@ -46,8 +47,12 @@ export function createInfluxMethods({
 }: InfluxThreadData) {
   const link = openInfluxLink(settings, timeoutMs);
   const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes), systemClock);
-  const lines = createLineWriter();
-  const hours = createHourCollector(systemClock.now());
+  /** In the order of their numbers. */
+  const regions: string[] = [];
+  const lines = createLineWriter(regions);
+  const tagsOf = (series: number): string =>
+    numberTags(serviceOf(series), regions[regionNumberOf(series) - 1] ?? null);
+  const hours = createHourCollector(systemClock.now(), tagsOf);
   const stopFinishing = systemClock.every(FINISH_MS, () => {
     const finished = hours.finish(systemClock.now());
     if (finished.length > 0) writer.append(finished, true);
@@ -58,13 +63,14 @@ export function createInfluxMethods({
     const missingSince = writer.state().missingSince ?? Number.MAX_SAFE_INTEGER;
     return {
       completeBefore: Math.min(hoursOverAt(systemClock.now()), hourOf(missingSince)),
-      store(serviceId, hour, summary) {
+      store(serviceId, region, hour, summary) {
         // It may lack a sample that arrived while it was read.
         if (hours.lateSamples !== lateSamples) return;
         // The server refuses points that it is about to delete, and may have deleted some of the hour's samples.
         if (hour < systemClock.now() - retentionMs + DAY_MS) return;
-        hours.noteWritten(serviceId, hour);
-        writer.append([hourLine(serviceId, hour, summary)], true);
+        const tags = numberTags(serviceId, region);
+        hours.noteWritten(tags, hour);
+        writer.append([hourLine(tags, hour, summary)], true);
       },
     };
   };
@@ -93,11 +99,14 @@ export function createInfluxMethods({
     read(() => queryNewest(link, 0, 1)).catch(() => {});
   };
   return {
+    /** Takes packed samples. `newRegions`: the regions that have the next numbers. */
     async append(
       packed: Float64Array,
       details: Float64Array | null,
       labels: readonly ServiceLabels[],
+      newRegions: readonly string[],
     ): Promise<InfluxState> {
+      regions.push(...newRegions);
       lines.name(labels);
       writer.append(lines.write(packed, details));
       const invalid = hours.add(packed);
@@ -118,6 +127,7 @@ export function createInfluxMethods({
     query: (query: SampleQuery): Promise<Bucket[]> => read(() => queryBuckets(link, query, hourSummaries())),
     newest: (serviceId: number, limit: number): Promise<Sample[]> =>
       read(() => queryNewest(link, serviceId, limit)),
+    regionsOf: (serviceId: number): Promise<string[]> => read(() => queryRegions(link, serviceId)),
     async close(): Promise<InfluxState> {
       cancelRetry?.();
       stopFinishing();

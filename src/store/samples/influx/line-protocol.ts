@@ -9,25 +9,46 @@ import type { Sample } from '../../../domain/sample.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
 import type { ObservedHeartbeat } from '../../ports/observations.ts';
 import { CODE_SHIFT, codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';
+import { regionNumberOf, seriesOf, serviceOf } from '../series.ts';
 import { MEASUREMENT, type ServiceLabels } from './influx-settings.ts';
 
 /** Maximum length of a text field, UTF-16 units; InfluxDB accepts 64 KiB. */
 const MAX_TEXT_LENGTH = 2_000;
 
-/** Creates a formatter of samples. Those of a service without a name are tagged with its number only. */
-export function createLineWriter() {
-  const series = new Map<number, string>();
+/**
+ * Creates a formatter of samples. Those of a service without a name are tagged with its number and region only. `regions`:
+ * the regions in the order of their numbers, which the caller extends.
+ */
+export function createLineWriter(regions: readonly string[] = []) {
+  const services = new Map<number, ServiceLabels>();
+  /** The start of the lines of a series. */
+  const prefixes = new Map<number, string>();
+
+  const prefixOf = (series: number): string => {
+    const serviceId = serviceOf(series);
+    const labels = services.get(serviceId);
+    const region = regions[regionNumberOf(series) - 1] ?? null;
+    const tags = labels === undefined ? numberTags(serviceId, region) : serviceTags(labels, region);
+    const prefix = `${MEASUREMENT},${tags}`;
+    prefixes.set(series, prefix);
+    return prefix;
+  };
+
   return {
     /** Sets the names of services, before their first sample and when they change. */
     name(labels: readonly ServiceLabels[]): void {
-      for (const one of labels) series.set(one.serviceId, `${MEASUREMENT},${serviceTags(one)}`);
+      for (const one of labels) {
+        services.set(one.serviceId, one);
+        for (let number = 0; number <= regions.length; number++)
+          prefixes.delete(seriesOf(one.serviceId, number));
+      }
     },
     /** Lines of packed samples and of what {@link packDetails} packed of them, in order. Times are milliseconds. */
     write(packed: Float64Array, details: Float64Array | null): string[] {
       const lines: string[] = [];
       for (let at = 0; at < packed.length; at += STRIDE) {
-        const serviceId = packed[at] as number;
-        const prefix = series.get(serviceId) ?? `${MEASUREMENT},service_id=${serviceId}`;
+        const series = packed[at] as number;
+        const prefix = prefixes.get(series) ?? prefixOf(series);
         const detail = details === null ? '' : detailFields(details, at / STRIDE);
         lines.push(`${prefix} ${fieldsOf(packed[at + 2] as number)}${detail} ${packed[at + 1]}`);
       }
@@ -97,9 +118,15 @@ function detailFields(packed: Float64Array, index: number): string {
   return failure === undefined ? fields : `${fields},failure="${failure}"`;
 }
 
-/** The tags of a service, sorted by key as the server recommends. */
-function serviceTags({ serviceId, slug, category }: ServiceLabels): string {
-  return `category=${escapeTag(category)},service=${escapeTag(slug)},service_id=${serviceId}`;
+/** The tags of a service, and of a region, sorted by key as the server recommends. */
+function serviceTags({ serviceId, slug, category }: ServiceLabels, region: string | null = null): string {
+  const place = region === null ? '' : `region=${escapeTag(region)},`;
+  return `category=${escapeTag(category)},${place}service=${escapeTag(slug)},service_id=${serviceId}`;
+}
+
+/** The tags of a service whose names are not needed, and of a region; null: none. */
+export function numberTags(serviceId: number, region: string | null): string {
+  return `${region === null ? '' : `region=${escapeTag(region)},`}service_id=${serviceId}`;
 }
 
 /** The value of a tag, never empty. */
