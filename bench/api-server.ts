@@ -128,6 +128,7 @@ async function upbeat(): Promise<number> {
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
     registry: {
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
+      getFact: async () => null,
       failingDependencies: async () => [],
       countFailingDependencies: async () => 0,
       listIncidents: async () => [],

@@ -29,7 +29,7 @@ export async function serveApp({ keys, ...parts }: AppParts) {
       anonymousPerMinute: NO_LIMIT,
       authenticatedPerMinute: NO_LIMIT,
     },
-    samples: { query: async () => [] },
+    samples: { query: async () => [], regionsOf: async () => [] },
     vendorOf: () => null,
     owners: null,
     ownedPages: null,

@@ -99,7 +99,7 @@ function drawResponseTimes(box) {
   const plot = getElement(HTMLElement, '.plot', box);
   const label = getElement(HTMLElement, '.label span', box);
   const rows = getElement(HTMLTableSectionElement, 'tbody', box);
-  const ranges = getElement(HTMLElement, '.ranges');
+  const ranges = getElement(HTMLElement, '[data-ranges]');
   const language = document.documentElement.dataset.dates || document.documentElement.lang;
   const milliseconds = new Intl.NumberFormat(language, {
     style: 'unit',
@@ -272,7 +272,7 @@ function drawResponseTimes(box) {
     const number = ++newest;
     if (!isQuiet) ranges.setAttribute('aria-busy', 'true');
     try {
-      const response = await fetch(`${box.dataset.from}?range=${link.dataset.range}`);
+      const response = await fetch(`${box.dataset.from}${link.search}`);
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       const loaded = await response.json();
       if (number !== newest) return;
@@ -293,7 +293,7 @@ function drawResponseTimes(box) {
     if (link?.dataset.range === undefined) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
-    history.replaceState(null, '', `?range=${link.dataset.range}`);
+    history.replaceState(null, '', link.search);
     void choose(link);
   });
 

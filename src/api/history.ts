@@ -8,6 +8,7 @@ import { json, type Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { isSampleReadError, MAX_BUCKETS, type SampleQuery } from '../store/ports/samples.ts';
+import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
 import { findService } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { readRoute } from './read-route.ts';
@@ -22,7 +23,7 @@ const TIME_PATTERN = `^(?:${ISO_TIME}|\\d{1,15})$`;
 /** The pattern of a duration; the minimum duration depends on the window. */
 const STEP_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w|y)$';
 
-const QUERY = {
+const WINDOW_QUERY = {
   from: Type.String({
     pattern: TIME_PATTERN,
     description: `Start of the window, ${TIME_FORM}. Default: 24 hours before "to".`,
@@ -37,6 +38,7 @@ const QUERY = {
       'Width of a bucket, such as 5m, 1h or 1d; at least 1s, at most 1,000 buckets. Default: fits the window.',
   }),
 };
+const QUERY = { ...WINDOW_QUERY, region: REGION_PARAMETER };
 
 const HistoryBucketSchema = namedObject('HistoryBucket', {
   start: TimeSchema,
@@ -62,6 +64,12 @@ export const HistorySchema = namedObject('History', {
   from: TimeSchema,
   to: TimeSchema,
   step: Type.String({ examples: ['15m'] }),
+  region: Type.Optional(
+    Type.String({
+      examples: ['eu'],
+      description: 'The region whose checks are counted; absent: the checks of all regions are.',
+    }),
+  ),
   incomplete: Type.Boolean({
     description:
       'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
@@ -78,10 +86,10 @@ const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].
 const USUAL_BUCKETS = 120;
 
 /** Sources of the route. */
-export type HistorySources = Pick<SiteSources, 'directory' | 'samples' | 'now'>;
+export type HistorySources = Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'now'>;
 
 /** The route. */
-export function historyRoute({ directory, samples, now }: HistorySources): Route {
+export function historyRoute({ directory, samples, regions, now }: HistorySources): Route {
   return readRoute({
     path: '/api/v1/services/:slug/history',
     id: 'getHistory',
@@ -95,14 +103,17 @@ export function historyRoute({ directory, samples, now }: HistorySources): Route
     async handle(request) {
       const service = findService(directory, request);
       const window = readWindow(request.query, now());
+      const { region } = readParameters(request.query, QUERY);
+      const filter = await regions.filterOf(region);
       const missingSince = samples.missingSince?.() ?? null;
       const isIncomplete = missingSince !== null && missingSince < window.to;
-      const buckets = await readBuckets(samples, { serviceId: service.id, ...window });
+      const buckets = await readBuckets(samples, inRegion({ serviceId: service.id, ...window }, filter));
       return json({
         service: viewServiceName(service),
         from: formatTime(window.from),
         to: formatTime(window.to),
         step: formatDuration(window.stepMs),
+        ...(region === undefined ? {} : { region }),
         incomplete: isIncomplete,
         missing_since: isIncomplete ? formatTime(missingSince) : null,
         buckets: buckets.map(viewBucket),
@@ -116,7 +127,7 @@ export function readWindow(
   query: string,
   now: number,
 ): { readonly from: number; readonly to: number; readonly stepMs: number } {
-  const given = readParameters(query, QUERY);
+  const given = readParameters(query, WINDOW_QUERY);
   const to = readTime('to', given.to) ?? now;
   const from = readTime('from', given.from) ?? to - DAY_MS;
   if (from >= to) throw refuse('from', 'must be earlier than "to"');

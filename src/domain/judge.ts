@@ -35,11 +35,11 @@ export function latestCheckOf(attempt: Attempt, verdict: Verdict): LatestCheck {
 
 /**
  * The sample of a check, at the start of its last attempt. A response time that our own event loop may have prolonged is
- * left out.
+ * left out. `region` undefined: the sample names none.
  */
-export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
+export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean, region?: string): Sample {
   const responseTimeMs = result.lostMs > LATE_LOOP_MS ? null : result.responseTimeMs;
-  return {
+  const sample: Sample = {
     serviceId: result.serviceId,
     at: result.startedAt,
     status: verdict,
@@ -47,17 +47,23 @@ export function sampleOf(result: CheckResult, verdict: Verdict, suspect: boolean
     statusCode: result.statusCode,
     suspect,
   };
+  return region === undefined ? sample : { ...sample, region };
 }
 
 /** The same sample with all details of the check. */
-export function detailedSampleOf(result: CheckResult, verdict: Verdict, suspect: boolean): Sample {
+export function detailedSampleOf(
+  result: CheckResult,
+  verdict: Verdict,
+  suspect: boolean,
+  region?: string,
+): Sample {
   const { timing, certificateExpiresAt, failure } = result;
   const detail = {
     timing,
     certificateExpiresAt,
     failure: verdict === 'down' && failure !== null ? failure.class : null,
   };
-  return { ...sampleOf(result, verdict, suspect), detail };
+  return { ...sampleOf(result, verdict, suspect, region), detail };
 }
 
 /** The reason for a verdict; null: it is `up`. */

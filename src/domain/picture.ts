@@ -52,9 +52,10 @@ export function describeMissing(missingSince: number | null): string | null {
   return missingSince === null ? null : `incomplete since ${formatPictureTime(missingSince)}`;
 }
 
-/** The text of a window: `last 24 hours`. */
-export function describeWindow(window: PictureWindow): string {
-  return SHAPES[window].text;
+/** The text of a window: `last 24 hours`, of one region `last 24 hours from eu`. */
+export function describeWindow(window: PictureWindow, region?: string): string {
+  const { text } = SHAPES[window];
+  return region === undefined ? text : `${text} from ${region}`;
 }
 
 /** Sizes of charts: embedded in another site, and as the card of a link. */
@@ -124,6 +125,8 @@ export interface ChartPicture {
   /** Checks since this time may be missing because they are not stored yet, epoch milliseconds; null: none are. */
   readonly missingSince: number | null;
   readonly window: PictureWindow;
+  /** The region whose checks it shows; absent: all regions. */
+  readonly region?: string;
   readonly span: PictureSpan;
   /** One for each step of the span, in order. */
   readonly points: readonly ChartPoint[];
@@ -177,6 +180,8 @@ export interface HeatmapGroup {
 /** A heat map, ready to be drawn. */
 export interface HeatmapPicture {
   readonly window: PictureWindow;
+  /** The region whose checks it shows; absent: all regions. */
+  readonly region?: string;
   readonly span: PictureSpan;
   readonly groups: readonly HeatmapGroup[];
   /** Indexes in {@link CELL_LEVELS}: the cells of all rows in order, each row from left to right. */

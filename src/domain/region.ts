@@ -19,3 +19,16 @@ export interface RegionState {
 export function isRegionName(text: string): boolean {
   return /^[a-z0-9-]{1,32}$/.test(text);
 }
+
+/** The name of the registry's fact with the regions of samples. */
+export const SAMPLE_REGIONS_FACT = 'samples.regions';
+
+/** The text of the fact. The first region is the one to which samples without a region belong. */
+export function formatSampleRegions(regions: readonly string[]): string {
+  return regions.join(' ');
+}
+
+/** The inverse of {@link formatSampleRegions}. Null, no fact: there is none. */
+export function parseSampleRegions(text: string | null): readonly string[] {
+  return (text ?? '').split(' ').filter(isRegionName);
+}

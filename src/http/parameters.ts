@@ -46,6 +46,11 @@ export function enumParameter<W extends string, D extends W | undefined = undefi
   });
 }
 
+/** A parameter whose value is a text. The route checks the value; `pattern` is for the OpenAPI document. */
+export function textParameter(pattern: string, description: string) {
+  return Type.String({ pattern, description });
+}
+
 /** Parses `query`. An absent parameter has its default or is undefined. Throws an HttpError if one is invalid. */
 export function readParameters<S extends ParameterSchemas>(query: string, schemas: S): ParameterValues<S> {
   const given = query === '' ? null : new URLSearchParams(query);

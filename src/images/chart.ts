@@ -6,6 +6,7 @@ import { CHART_SIZES, type ChartPicture, chartPoints, spanOf } from '../domain/p
 import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
+import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
 import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
@@ -20,11 +21,15 @@ const QUERY = {
     'embed: 800 by 300 pixels, for a page; card: 1,200 by 630, for previews of links.',
     'embed',
   ),
+  region: REGION_PARAMETER,
 };
 
 /** Sources of the route. */
 export interface ChartSources
-  extends Pick<SiteSources, 'directory' | 'status' | 'samples' | 'intervalMs' | 'listenedAt' | 'siteUrl'> {
+  extends Pick<
+    SiteSources,
+    'directory' | 'status' | 'samples' | 'regions' | 'intervalMs' | 'listenedAt' | 'siteUrl'
+  > {
   /** Draws charts as PNG. */
   readonly pictures: { readonly chart: (picture: ChartPicture) => Promise<Uint8Array> };
   readonly clock: Clock;
@@ -38,6 +43,7 @@ export function chartRoute({
   directory,
   status,
   samples,
+  regions,
   pictures,
   intervalMs,
   listenedAt,
@@ -50,23 +56,24 @@ export function chartRoute({
     path: '/api/chart/:slug',
     bucket: 'pictures',
     describe: describeChart,
-    handle({ params, query }) {
-      const { window, theme, size } = readParameters(query, QUERY);
+    async handle({ params, query }) {
+      const { window, theme, size, region } = readParameters(query, QUERY);
       const name = (params.slug ?? '').replace(/\.png$/i, '');
       const service = directory.byPageName(name);
       if (service === null) throw serviceNotFound(name);
+      const filter = await regions.filterOf(region);
       const current = status.get(service.id) ?? unknownStatus(service.id);
       const now = clock.now();
       const asOf = current.latest?.checkedAt ?? null;
       const seen = seenAt(current, listenedAt);
       const stale = isStale(current, intervalOf(service, intervalMs), now, listenedAt);
       const ageText = stale && seen !== null ? ageOf(seen, now) : null;
-      const place = `${service.id} ${window} ${theme} ${size}`;
+      const place = `${service.id} ${window} ${theme} ${size} ${region ?? ''}`;
       const missingSince = samples.missingSince?.() ?? null;
       const content = `${service.revision} ${current.status} ${ageText !== null} ${missingSince !== null}`;
       return keep(place, content, async () => {
         const span = spanOf(window, now);
-        const buckets = await samples.query({ serviceId: service.id, ...span });
+        const buckets = await samples.query(inRegion({ serviceId: service.id, ...span }, filter));
         return await pictures.chart({
           name: service.name,
           domain: service.domain,
@@ -75,6 +82,7 @@ export function chartRoute({
           asOf,
           missingSince,
           window,
+          ...(region === undefined ? {} : { region }),
           span,
           ...chartPoints(buckets),
           theme,

@@ -11,6 +11,7 @@ import {
   type HeatmapGroup,
   type HeatmapPicture,
   MAX_HEATMAP_SERVICES,
+  PICTURE_WINDOWS,
   type PictureSpan,
   type PictureWindow,
   spanOf,
@@ -21,7 +22,8 @@ import type { OpenApiOperation } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import { retryLater } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import type { RegionFilter, SampleStore } from '../store/ports/samples.ts';
+import { inRegion, REGION_PARAMETER, type SampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
 
@@ -29,12 +31,14 @@ const QUERY = {
   window: WINDOW_PARAMETER,
   category: enumParameter(CATEGORIES, 'Only services of this category. Default: all of them.'),
   theme: THEME_PARAMETER,
+  region: REGION_PARAMETER,
 };
 
 /** Sources of the route. */
 export interface HeatmapSources {
   readonly directory: Pick<ServiceDirectory, 'all'>;
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+  readonly regions: Pick<SampleRegionReader, 'filterOf'>;
   /** Draws heat maps as PNG. */
   readonly pictures: { readonly heatmap: (picture: HeatmapPicture) => Promise<Uint8Array> };
   readonly clock: Clock;
@@ -46,7 +50,7 @@ const MAX_CACHED_HEATMAPS = 40;
 export const HEATMAP_TIMEOUT_MS = 10_000;
 
 /** The route. */
-export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSources): Route {
+export function heatmapRoute({ directory, samples, regions, pictures, clock }: HeatmapSources): Route {
   const keep = createPictureCache(MAX_CACHED_HEATMAPS, () => clock.now());
   const readCells = createHeatmapReader(samples);
   return {
@@ -54,16 +58,18 @@ export function heatmapRoute({ directory, samples, pictures, clock }: HeatmapSou
     bucket: 'pictures',
     describe: describeHeatmap,
     async handle({ query }) {
-      const { window, category, theme } = readParameters(query, QUERY);
+      const { window, category, theme, region } = readParameters(query, QUERY);
+      const filter = await regions.filterOf(region);
       const missingSince = samples.missingSince?.() ?? null;
-      const place = `${window} ${category ?? ''} ${theme}`;
+      const place = `${window} ${category ?? ''} ${theme} ${region ?? ''}`;
       const answer = keep(place, String(missingSince !== null), async () => {
         const { shown, groups, total } = chooseServices(directory.all(), category);
         const asOf = clock.now();
         const span = spanOf(window, asOf);
         const ids = shown.map(({ id }) => id);
-        const cells = await readCells(ids, window, span);
-        return await pictures.heatmap({ window, span, groups, cells, total, asOf, missingSince, theme });
+        const cells = await readCells(ids, window, span, filter);
+        const place = region === undefined ? { window } : { window, region };
+        return await pictures.heatmap({ ...place, span, groups, cells, total, asOf, missingSince, theme });
       });
       return await withTimeout(answer, clock);
     },
@@ -138,21 +144,26 @@ interface Row {
 const MAX_READS = 2;
 /** Number of newest steps that are read again, because samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
-/** Maximum number of cached rows per window, at most 365 bytes each; when there are more, the oldest is dropped. */
+/** Maximum number of cached rows per window and region, at most 365 bytes each; when there are more, the oldest is dropped. */
 const MAX_CACHED_ROWS = 5_000;
+/** Maximum number of windows and regions with cached rows; when there are more, the oldest is dropped. */
+const MAX_CACHED_WINDOWS = 3 * PICTURE_WINDOWS.length;
 
 /**
- * Creates the function that reads the cells of services in a span of a window, in the order of the services. It throws
- * the errors of the store.
+ * Creates the function that reads the cells of services in a span of a window, of all regions or of one, in the order of
+ * the services. It throws the errors of the store.
  */
 export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>) {
-  const windows = new Map<PictureWindow, { readonly rows: Map<number, Row>; last: Promise<unknown> }>();
+  const windows = new BoundedMap<string, { readonly rows: Map<number, Row>; last: Promise<unknown> }>(
+    MAX_CACHED_WINDOWS,
+  );
   const limit = createConcurrencyLimiter(MAX_READS);
 
   const readRow = async (
     serviceId: number,
     known: Row | undefined,
     span: PictureSpan,
+    filter: RegionFilter | undefined,
   ): Promise<Uint8Array> => {
     const { from, to, stepMs } = span;
     const steps = stepsOf(span);
@@ -161,8 +172,9 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
     // Everything is read again if the clock was set back, too.
     if (known === undefined || moved < 0 || fresh === steps)
-      return cellsOf(await samples.query({ serviceId, from, to, stepMs }));
-    const newest = cellsOf(await samples.query({ serviceId, from: to - fresh * stepMs, to, stepMs }));
+      return cellsOf(await samples.query(inRegion({ serviceId, from, to, stepMs }, filter)));
+    const fromFresh = { serviceId, from: to - fresh * stepMs, to, stepMs };
+    const newest = cellsOf(await samples.query(inRegion(fromFresh, filter)));
     const cells = new Uint8Array(steps);
     cells.set(known.cells.subarray(moved));
     cells.set(newest, steps - fresh);
@@ -173,6 +185,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     serviceIds: readonly number[],
     rows: Map<number, Row>,
     span: PictureSpan,
+    filter: RegionFilter | undefined,
   ): Promise<Uint8Array> => {
     const steps = stepsOf(span);
     const all = new Uint8Array(serviceIds.length * steps);
@@ -182,7 +195,7 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
         const place = next++;
         const serviceId = serviceIds[place] ?? 0;
         const missingSince = samples.missingSince?.() ?? null;
-        const cells = await limit(() => readRow(serviceId, rows.get(serviceId), span));
+        const cells = await limit(() => readRow(serviceId, rows.get(serviceId), span, filter));
         rows.set(serviceId, { to: span.to, sureTo: Math.min(span.to, missingSince ?? span.to), cells });
         all.set(cells, place * steps);
       }
@@ -193,15 +206,21 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     return all;
   };
 
-  return (serviceIds: readonly number[], window: PictureWindow, span: PictureSpan): Promise<Uint8Array> => {
-    const of = windows.get(window) ?? {
+  return (
+    serviceIds: readonly number[],
+    window: PictureWindow,
+    span: PictureSpan,
+    filter?: RegionFilter,
+  ): Promise<Uint8Array> => {
+    const key = `${window} ${filter?.region ?? ''}`;
+    const of = windows.get(key) ?? {
       rows: new BoundedMap<number, Row>(MAX_CACHED_ROWS),
       last: Promise.resolve(),
     };
-    windows.set(window, of);
-    // Heat maps of one window are read one after another, so that each uses the rows of the previous one. Those of
-    // different windows are read concurrently.
-    const reading = of.last.then(() => readAll(serviceIds, of.rows, span));
+    windows.set(key, of);
+    // Heat maps of one window and region are read one after another, so that each uses the rows of the previous one. Those of
+    // different ones are read concurrently.
+    const reading = of.last.then(() => readAll(serviceIds, of.rows, span, filter));
     of.last = reading.catch(() => {});
     return reading;
   };

@@ -5,6 +5,7 @@ import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
+import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
@@ -66,6 +67,11 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
   const { vendorStatuses, intake } = vendors;
 
   // The record.
+  const sampleRegions = await loadSampleRegions({
+    ...{ registry, clock, log },
+    own: config.node.region,
+    isClustered: isClustered(config),
+  });
   const record = createRecord({
     registry,
     status,
@@ -94,6 +100,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
           },
         }
       : {}),
+    sampleRegions,
     heartbeats: {
       registry,
       isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
@@ -204,6 +211,7 @@ export async function startMonitor(parts: RoleParts, lease: WriterLease): Promis
       // flight.
       inbox?.stop();
       await record.stop();
+      sampleRegions.stop();
       await intake.stop();
       await observed?.stop();
       await stores.close();

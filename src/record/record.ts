@@ -26,6 +26,7 @@ import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from 
 import { createPublisher } from './publisher.ts';
 import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
 import { createResultBatch, type ResultBatch } from './result-batch.ts';
+import type { SampleRegions } from './sample-regions.ts';
 import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
 
@@ -69,6 +70,8 @@ export interface RecordOptions {
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
   /** How the verdicts of the regions form one status; absent: there is only one region. */
   readonly regions?: RegionOptions;
+  /** Which samples name their region; absent: none. */
+  readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
 }
 
 /** Maximum time for which results wait until the feed of changes delivers their revision. */
@@ -151,7 +154,7 @@ export function createRecord(options: RecordOptions) {
       const tracked = services.get(result.serviceId);
       if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
       else if (isOfRevision(tracked, result)) {
-        addSample(result, suspect);
+        addSample(result, suspect, region);
         if (!suspect)
           pipeline.observe(tracked, { via: 'region', result, region, deliveredAt, voting }, null, batch);
       }
@@ -179,8 +182,10 @@ export function createRecord(options: RecordOptions) {
     if (!suspect) pipeline.observe(tracked, result);
   }
 
-  function addSample(result: CheckResult, suspect: boolean): void {
-    publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), suspect));
+  /** `region` absent: the check was made by this process. */
+  function addSample(result: CheckResult, suspect: boolean, region?: string): void {
+    const named = options.sampleRegions?.nameOf(region);
+    publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), suspect, named));
   }
 
   function endBatch(): void {

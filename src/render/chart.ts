@@ -82,7 +82,7 @@ export function drawChartPixels(picture: ChartPicture): Bitmap {
 }
 
 function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: PictureColours): void {
-  const { name, domain, status, ageText, theme, uptimeText, window, missingSince } = picture;
+  const { name, domain, status, ageText, theme, uptimeText, window, region, missingSince } = picture;
   const badge = BADGE_COLOURS[theme];
   const fill = ageText === null ? badge.pills[status] : badge.stale;
   const word: Pen = { weight: 'semibold', size: m.word, colour: fill.text };
@@ -119,7 +119,7 @@ function drawHead(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
         });
   // The missing checks come first, since a long domain is cut at the end.
   const missing = describeMissing(missingSince);
-  const shownTimes = `response time of ${domain}, ${describeWindow(window)} (UTC)`;
+  const shownTimes = `response time of ${domain}, ${describeWindow(window, region)} (UTC)`;
   const line = missing === null ? `R${shownTimes.slice(1)}` : `Checks ${missing} · ${shownTimes}`;
   writeText(bitmap, plain, line, {
     x: m.margin,

@@ -167,11 +167,11 @@ function copyPixels(bitmap: Bitmap, pixels: Uint8Array, width: number, x: number
 }
 
 function writeHead(bitmap: Bitmap, picture: HeatmapPicture, colours: PictureColours): void {
-  const { groups, total, window, asOf, missingSince } = picture;
+  const { groups, total, window, region, asOf, missingSince } = picture;
   const shown = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const title = groups.length === 1 && groups[0] !== undefined ? groups[0].title : 'All services';
   const bold: Pen = { weight: 'semibold', size: 19, colour: colours.text };
-  writeText(bitmap, bold, `${title}, ${describeWindow(window)} (UTC)`, { x: MARGIN, baseline: 36 });
+  writeText(bitmap, bold, `${title}, ${describeWindow(window, region)} (UTC)`, { x: MARGIN, baseline: 36 });
   const plain: Pen = { weight: 'medium', size: 13, colour: colours.muted };
   const count = `${grouped(shown)} ${shown === 1 ? 'service' : 'services'}`;
   const missing = describeMissing(missingSince);

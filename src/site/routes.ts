@@ -14,7 +14,9 @@ import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
 import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
@@ -33,8 +35,9 @@ export type RouteSources = Omit<
     BadgeSources &
     ChartSources &
     HeatmapSources,
-  'intervalMs' | 'slowOverMs' | 'siteUrl' | 'version' | 'listenedAt' | 'apiDocument'
+  'intervalMs' | 'slowOverMs' | 'siteUrl' | 'version' | 'listenedAt' | 'apiDocument' | 'regions'
 > & {
+  readonly registry: Pick<FactStore, 'getFact'>;
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
@@ -61,7 +64,8 @@ export function createRoutes(sources: RouteSources): {
     const copiedAt = now() - (status.ageMs?.() ?? 0);
     return online || offlineSince === null ? copiedAt : Math.min(copiedAt, offlineSince);
   };
-  const parts = { ...sources, ...sources.settings, listenedAt };
+  const regions = createSampleRegionReader(sources);
+  const parts = { ...sources, ...sources.settings, listenedAt, regions };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);

@@ -58,6 +58,53 @@ t.test('it answers every bucket of the window', async (t) => {
   });
 });
 
+t.test('it answers one region, and knows which there are', async (t) => {
+  const world = await startApi({ services: [service(7, 'shop')] });
+  t.teardown(world.close);
+  const ask = (query: string) => world.get(`/api/v1/services/shop/history?${query}`);
+  const sample = (minute: number, region: object = {}) => ({
+    ...{ serviceId: 7, at: NOW - minute * 60_000, status: 'up' as const },
+    ...{ latencyMs: minute, statusCode: 200, suspect: false },
+    ...region,
+  });
+  await world.addSamples([sample(50), sample(40)]);
+  const counts = async (query: string) => {
+    const { json, status } = await ask(`${query}&step=24h`);
+    t.ok(isHistory(json), JSON.stringify(isHistory.errors));
+    return [
+      status,
+      at(json, 'region'),
+      at(json, 'buckets', '0', 'count'),
+      at(json, 'buckets', '0', 'p99_ms'),
+    ];
+  };
+  t.same(await counts('region=local'), [200, 'local', 2, 50], 'one process is one region');
+  t.match(await ask('region=eu'), {
+    status: 400,
+    json: { code: 'invalid_parameter', parameter: 'region', allowed: ['local'] },
+  });
+
+  await world.registry.setFact('samples.regions', 'us eu');
+  await world.clock.advance(2_000);
+  await world.addSamples([
+    sample(30, { region: 'us' }),
+    sample(30, { region: 'eu' }),
+    sample(20, { region: 'eu' }),
+  ]);
+  t.same(await counts('x=1'), [200, undefined, 5, 50], 'without the parameter each check counts once');
+  t.same(await counts('region=eu'), [200, 'eu', 2, 30]);
+  t.same(await counts('region=us'), [200, 'us', 3, 50], 'with the checks of the time when it was alone');
+  t.same(await counts('region=local'), [200, 'local', 0, null], 'its nodes have made no check');
+  for (const query of ['region=', 'region=EU', 'region=mars', "region='"])
+    t.match(await ask(query), {
+      status: 400,
+      json: {
+        code: 'invalid_parameter',
+        detail: 'Parameter "region" is not the name of a region. Allowed: eu, local, us.',
+      },
+    });
+});
+
 t.test('it says where checks are still on their way to the store', async (t) => {
   const since = NOW - 2 * HOUR_MS;
   const world = await startApi({

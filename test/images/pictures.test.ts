@@ -1,6 +1,6 @@
 /** `GET /api/chart/:slug` and `GET /api/heatmap.png`. */
 import t, { type Test } from 'tap';
-import { type PictureSpan, spanOf, stepsOf } from '../../src/domain/picture.ts';
+import { CELL_LEVELS, describeWindow, type PictureSpan, spanOf, stepsOf } from '../../src/domain/picture.ts';
 import { createHeatmapReader, HEATMAP_TIMEOUT_MS } from '../../src/images/heatmap.ts';
 import { createPictureCache } from '../../src/images/picture.ts';
 import { drawChart } from '../../src/render/chart.ts';
@@ -94,6 +94,45 @@ t.test('it sends the chart of the service in its window, theme and size', async 
     if (path === '/api/chart/github') t.equal(world.asked.charts.length, 1, 'each picture is drawn once');
   }
   t.strictSame(world.asked.samples[0], { serviceId: 1, ...span });
+});
+
+t.test('it draws the checks of one region', async (t) => {
+  const world = await startApi({ services: [service(1, 'shop')], pictures: DRAWN });
+  t.teardown(world.close);
+  await world.registry.setFact('samples.regions', 'eu us');
+  const span = spanOf('24h', NOW);
+  const ofRegion = (region: string, outcomes: readonly Outcome[]) =>
+    samplesOfSteps({ serviceId: 1, ...span }, outcomes).map((sample) => ({ ...sample, region }));
+  await world.addSamples([...ofRegion('eu', [GOOD, GOOD, GOOD]), ...ofRegion('us', [BAD])]);
+  const heatmaps = [
+    ['', 'failing'],
+    ['?region=eu', 'fast'],
+    ['?region=us', 'down'],
+  ] as const;
+  for (const [query, level] of heatmaps) {
+    t.equal((await world.get(`/api/heatmap.png${query}`)).status, 200);
+    const { cells = [], region } = world.asked.heatmaps.at(-1) ?? {};
+    t.same(
+      [...new Set(cells)].map((cell) => CELL_LEVELS[cell]),
+      [level],
+      query,
+    );
+    t.equal(region, query === '' ? undefined : query.slice(-2));
+  }
+  for (const [query, uptimeText] of [
+    ['', '75 %'],
+    ['?region=eu', '100 %'],
+    ['?region=us', '0 %'],
+  ] as const) {
+    t.equal((await world.get(`/api/chart/shop-example${query}`)).status, 200);
+    t.match(world.asked.charts.at(-1), { uptimeText });
+  }
+  for (const path of ['/api/heatmap.png', '/api/chart/shop-example'])
+    t.match(await world.get(`${path}?region=mars`), {
+      status: 400,
+      json: { allowed: ['eu', 'local', 'us'] },
+    });
+  t.equal(describeWindow('24h', 'eu'), 'last 24 hours from eu');
 });
 
 t.test('it answers JSON where there is nothing to draw', async (t) => {

@@ -8,6 +8,7 @@ import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
+import type { SampleRegions } from '../../src/record/sample-regions.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
@@ -112,6 +113,7 @@ export interface WorldOptions {
   readonly observations?: Pick<Observations, 'incident' | 'heartbeat'>;
   readonly storage?: StorageHealth;
   readonly regions?: RegionOptions;
+  readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
 }
 
 /** Builds a record and loads it. */
@@ -154,6 +156,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     observations: options.observations ?? null,
     ...(options.storage === undefined ? {} : { storage: options.storage }),
     ...(options.regions === undefined ? {} : { regions: options.regions }),
+    ...(options.sampleRegions === undefined ? {} : { sampleRegions: options.sampleRegions }),
     clock,
     log,
     settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },

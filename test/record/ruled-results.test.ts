@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { silentLog } from '../../src/log.ts';
+import { loadSampleRegions, type SampleRegions } from '../../src/record/sample-regions.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
@@ -17,10 +19,10 @@ import {
   type World,
 } from './record-world.ts';
 
-const ruled = (result: RuledResult['result'], suspect = false): RuledResult => ({
+const ruled = (result: RuledResult['result'], suspect = false, region = 'eu'): RuledResult => ({
   result,
   suspect,
-  region: 'eu',
+  region,
 });
 
 /** What became of a batch; `open`: parts of it are not committed yet. */
@@ -48,6 +50,58 @@ t.test('it keeps a suspect result as a sample only', async (t) => {
   await record.idle();
   t.same(registry.transitions, []);
   t.match(samples, [{ status: 'down', suspect: true }]);
+});
+
+t.test('samples name their region from the second region on', async (t) => {
+  const clock = createFakeClock(START);
+  const facts = new Map<string, string>();
+  let isAway = false;
+  const registry = {
+    getFact: async (name: string) => facts.get(name) ?? null,
+    async setFact(name: string, value: string) {
+      if (isAway) throw new Error('the registry is away');
+      facts.set(name, value);
+    },
+  };
+  const load = (isClustered = true) =>
+    loadSampleRegions({ registry, own: 'local', isClustered, clock, log: silentLog });
+  const sampled = async (sampleRegions: SampleRegions, results: readonly RuledResult[]) => {
+    const { record, samples } = await createWorld({ services: makeServices(3), sampleRegions });
+    await record.takeRuled(results);
+    t.teardown(() => record.stop());
+    return samples.map(({ serviceId, region }) => [serviceId, region]);
+  };
+  const single = await load(false);
+  const { record, samples } = await createWorld({ sampleRegions: single });
+  record.takeResults([good(1, START)]);
+  await record.idle();
+  t.notOk('region' in (samples[0] ?? {}), 'a single process names no region');
+  t.equal(facts.size, 0, 'and stores nothing');
+
+  const first = await load();
+  t.same(await sampled(first, [ruled(good(1, START)), ruled(good(2, START))]), [
+    [1, undefined],
+    [2, undefined],
+  ]);
+  t.same([...facts], [['samples.regions', 'eu']]);
+  isAway = true;
+  t.same(
+    await sampled(first, [ruled(good(1, START)), ruled(good(2, START), true, 'us'), ruled(good(3, START))]),
+    [
+      [1, undefined],
+      [2, 'us'],
+      [3, 'eu'],
+    ],
+  );
+  t.same([...facts], [['samples.regions', 'eu']]);
+  isAway = false;
+  await clock.advance(1_000);
+  t.same([...facts], [['samples.regions', 'eu us']], 'it is stored when the registry is back');
+  first.stop();
+
+  t.same(await sampled(await load(), [ruled(good(1, START))]), [[1, 'eu']], 'also when the others have gone');
+  const again = await load(false);
+  t.equal(again.nameOf(), 'local', 'a single process after a cluster is one more region');
 });
 
 t.test('it resolves a batch once its routine updates are committed too', async (t) => {

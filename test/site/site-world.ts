@@ -281,6 +281,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         asked.samples.push(query);
         return await samples().query(query);
       },
+      async regionsOf(serviceId) {
+        if (faults.samples !== null) throw faults.samples;
+        return await samples().regionsOf(serviceId);
+      },
       missingSince: () => faults.missingSince,
     },
     registry,

@@ -327,6 +327,52 @@ t.test('it shows response times of a range without a script, and hands them to o
   t.equal((await world.get('/status/nobody/response-times.json')).status, 404);
 });
 
+t.test('it lets a reader choose the region whose checks it shows', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const path = '/status/wordy-example';
+  const linksIn = (text: string) =>
+    [...text.matchAll(/<a href="(\?range=[^"#]*)"( aria-current="true")?>([^<]*)</g)].map(
+      ([, href = '', current, name]) => `${name} ${href.replaceAll('&amp;', '&')}${current ?? ''}`,
+    );
+  const one = (await world.get(path)).text;
+  t.same(linksIn(one), [], 'with one region there is nothing to choose');
+  await world.registry.setFact('samples.regions', 'eu us');
+  const sample = {
+    serviceId: SERVICES.up,
+    status: 'down',
+    latencyMs: null,
+    statusCode: 503,
+    suspect: false,
+  } as const;
+  await world.addSamples([
+    { ...sample, at: NOW - MINUTE, region: 'us' },
+    { ...sample, at: NOW - MINUTE, region: 'eu', status: 'up', latencyMs: 7_777, statusCode: 200 },
+  ]);
+  await world.clock.advance(2_000);
+  const all = (await world.get(`${path}?range=7d`)).text;
+  t.same(linksIn(all), [
+    'all regions ?range=7d aria-current="true"',
+    'eu ?range=7d&region=eu',
+    'us ?range=7d&region=us',
+  ]);
+  t.match(all, 'at most 7,777 ms');
+  const us = (await world.get(`${path}?region=us`)).text;
+  t.same(linksIn(us), [
+    'all regions ?range=24h',
+    'eu ?range=24h&region=eu',
+    'us ?range=24h&region=us aria-current="true"',
+  ]);
+  t.notMatch(us, '7,777 ms');
+  t.match(us, '<a href="?range=30d&amp;region=us#times" data-range="30d"', 'the range keeps the region');
+  t.match(us, /<dd>0(\.\d+)? ?%<\/dd>/, 'the figures are those of the region');
+  const { json } = await world.get(`${path}/response-times.json?range=24h&region=us`);
+  t.equal(at(json, 'empty'), true);
+  t.match((await world.get(path, { 'accept-language': 'de' })).text, 'Prüfungen aus');
+  for (const wrong of [`${path}?region=mars`, `${path}/response-times.json?region=mars`])
+    t.equal((await world.get(wrong)).status, 400, wrong);
+});
+
 t.test('it speaks German where that is asked for', async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);

@@ -185,6 +185,8 @@ export const englishServicePage = {
 
   regions: 'Regions',
   region: 'Region',
+  regionChoice: 'Checks from',
+  allRegions: 'all regions',
   regionChecked: 'Last check',
   regionFailure: 'Failure',
   failsFrom: (regions: string) => `Fails from ${regions}.`,

@@ -178,6 +178,8 @@ export const germanServicePage: Texts['page'] = {
 
   regions: 'Regionen',
   region: 'Region',
+  regionChoice: 'Prüfungen aus',
+  allRegions: 'allen Regionen',
   regionChecked: 'Letzte Prüfung',
   regionFailure: 'Fehler',
   failsFrom: (regions) => `Fehlgeschlagen aus ${regions}.`,

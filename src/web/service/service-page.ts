@@ -11,8 +11,9 @@ import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
-import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import { isSampleReadError, type RegionFilter, type SampleStore } from '../../store/ports/samples.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
+import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../../view/staleness.ts';
@@ -37,6 +38,7 @@ import { firstKnownDay, isWatched } from './service-days.ts';
 import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
 
+const QUERY = { ...RANGE_QUERY, region: REGION_PARAMETER };
 const YEAR_DAYS = 365;
 const MAX_INCIDENTS_SHOWN = 10;
 const MAX_MAINTENANCES_SHOWN = 5;
@@ -56,16 +58,17 @@ export function servicePages(
   sources: ServicePageSources,
   assets: AssetAddresses,
 ): Route[] {
-  const { directory, status, samples, registry, vendorOf, intervalMs, listenedAt, siteUrl, changes, now } =
-    sources;
+  const { directory, status, samples, regions, registry, vendorOf, intervalMs } = sources;
+  const { listenedAt, siteUrl, changes, now } = sources;
 
   const readDays = createPastDays(samples, now);
-  const readAll = (serviceId: number, window: Window) => samples.query({ serviceId, ...window });
+  const readAll: ReadDays = (serviceId, window, filter) =>
+    samples.query(inRegion({ serviceId, ...window }, filter));
 
   /** Reads days; null while the sample store is unavailable, because a page without charts is better than an error. */
-  const past = async ({ id }: Service, window: Window, read: ReadDays = readAll) => {
+  const past = async ({ service, filter }: Shown, window: Window, read = readAll) => {
     try {
-      return await read(id, window);
+      return await read(service.id, window, filter);
     } catch (error) {
       if (!isSampleReadError(error)) throw error;
       return null;
@@ -73,12 +76,12 @@ export function servicePages(
   };
 
   /** The buckets of a range, in finer steps for a new service; null as for {@link past}. */
-  const timesOf = async (service: Service, range: RangeName, at: number) => {
+  const timesOf = async (shown: Shown, range: RangeName, at: number) => {
     const whole = windowOf(range, at);
-    const buckets = await past(service, whole);
+    const buckets = await past(shown, whole);
     if (buckets === null) return null;
-    const close = closeUp(whole, buckets, intervalOf(service, intervalMs));
-    const closer = close === null ? null : await past(service, close);
+    const close = closeUp(whole, buckets, intervalOf(shown.service, intervalMs));
+    const closer = close === null ? null : await past(shown, close);
     if (close === null || closer === null) return { window: whole, buckets, since: null };
     return { window: close, buckets: closer, since: close.from };
   };
@@ -87,11 +90,11 @@ export function servicePages(
    * Time of the first check within a year, to the minute if it was recent; null: there is none, or checks began before
    * the year. The hour is determined before the minute, because a day has more minutes than a query may have buckets.
    */
-  const measuredFrom = async (service: Service, year: readonly Bucket[] | null, at: number) => {
+  const measuredFrom = async (shown: Shown, year: readonly Bucket[] | null, at: number) => {
     let first = firstKnownDay(year ?? []);
     if (first === null || at - first.endAt > 2 * DAY_MS) return first?.startAt ?? null;
     for (const stepMs of [HOUR_MS, MINUTE_MS]) {
-      const closer = await past(service, { from: first.startAt, to: first.endAt, stepMs });
+      const closer = await past(shown, { from: first.startAt, to: first.endAt, stepMs });
       first = closer?.find(isWatched) ?? first;
     }
     return first.startAt;
@@ -114,20 +117,23 @@ export function servicePages(
     if (service === null)
       return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
     const title = fullName(service);
-    const range = readParameters(request.query, RANGE_QUERY).range;
+    const { range, region } = readParameters(request.query, QUERY);
+    const shown = { service, filter: await regions.filterOf(region) };
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
     // The position is read first, so that a change during the reads is sent to the open page again.
     const position = changes.position();
-    const [day, year, times, incidents, incidentsOfYear, maintenances, dependencies] = await Promise.all([
-      past(service, lastDay(at)),
-      past(service, daysUntil(at, YEAR_DAYS), readDays),
-      timesOf(service, range, at),
-      registry.listIncidents({ serviceId: service.id, limit: MAX_INCIDENTS_SHOWN, offset: 0 }),
-      registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
-      registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
-      dependenciesOf(service, language),
-    ]);
+    const [day, year, times, regionChoices, incidents, incidentsOfYear, maintenances, dependencies] =
+      await Promise.all([
+        past(shown, lastDay(at)),
+        past(shown, daysUntil(at, YEAR_DAYS), readDays),
+        timesOf(shown, range, at),
+        regions.choicesOf(service.id),
+        registry.listIncidents({ serviceId: service.id, limit: MAX_INCIDENTS_SHOWN, offset: 0 }),
+        registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
+        registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
+        dependenciesOf(service, language),
+      ]);
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const isOld = isStale(current, intervalOf(service, intervalMs), at, listenedAt);
     const view = viewServicePage(
@@ -138,7 +144,7 @@ export function servicePages(
         staleSince: isOld ? seenAt(current, listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],
-        measuredFrom: await measuredFrom(service, year, at),
+        measuredFrom: await measuredFrom(shown, year, at),
         incidents: runningFirst(incidents, incidentsOfYear).slice(0, MAX_INCIDENTS_SHOWN),
         incidentsOfYear,
         maintenances,
@@ -165,6 +171,8 @@ export function servicePages(
       dependencies,
       range,
       ranges: RANGE_NAMES,
+      region,
+      regionChoices,
       shapes: STATUS_SHAPES,
       escape: escapeMarkup,
       styles: [assets.chartStyle, assets.serviceStyle],
@@ -181,8 +189,8 @@ export function servicePages(
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
-    const range = readParameters(request.query, RANGE_QUERY).range;
-    const times = await timesOf(service, range, now());
+    const { range, region } = readParameters(request.query, QUERY);
+    const times = await timesOf({ service, filter: await regions.filterOf(region) }, range, now());
     if (times === null)
       throw retryLater('history_unavailable', 60, 'The store of past checks does not answer.');
     const answer = json(responseTimesOf(range, times, language));
@@ -205,13 +213,20 @@ function runningFirst(newest: readonly Incident[], older: readonly Incident[]): 
   return [...newest.filter(isRunning), ...running, ...newest.filter((incident) => !isRunning(incident))];
 }
 
-/** Reads the days of a window that ends today. Throws the errors of the store. */
-type ReadDays = (serviceId: number, window: Window) => Promise<Bucket[]>;
+/** Whose checks a page shows. */
+interface Shown {
+  readonly service: Service;
+  /** The region; undefined: all of them. */
+  readonly filter: RegionFilter | undefined;
+}
+
+/** Reads the days of a window that ends today, of a region or of all of them. Throws the errors of the store. */
+type ReadDays = (serviceId: number, window: Window, filter?: RegionFilter) => Promise<Bucket[]>;
 
 /** How long past days are cached, milliseconds; late samples can still change them. */
 export const DAYS_KEPT_MS = 300_000;
-/** Maximum number of services whose days are cached, about 50 KB each; when there are more, the oldest is dropped. */
-const MAX_CACHED_SERVICES = 300;
+/** Maximum number of services, or regions of them, whose days are cached, about 50 KB each; when there are more, the oldest is dropped. */
+const MAX_CACHED_YEARS = 300;
 
 /**
  * Creates the function that reads the days of a year of a service. Past days are cached for some minutes, because
@@ -221,18 +236,20 @@ export function createPastDays(
   samples: Pick<SampleStore, 'query' | 'missingSince'>,
   now: () => number,
 ): ReadDays {
-  const cached = createPromiseCache<number, Bucket[]>({
-    maxEntries: MAX_CACHED_SERVICES,
+  const cached = createPromiseCache<string, Bucket[]>({
+    maxEntries: MAX_CACHED_YEARS,
     maxAgeMs: DAYS_KEPT_MS,
     now,
   });
-  return async (serviceId, { from, to, stepMs }) => {
+  return async (serviceId, { from, to, stepMs }, filter) => {
+    const read = (start: number, end: number) =>
+      samples.query(inRegion({ serviceId, from: start, to: end, stepMs }, filter));
     const today = from + Math.floor((to - 1 - from) / stepMs) * stepMs;
-    if (today <= from) return await samples.query({ serviceId, from, to, stepMs });
+    if (today <= from) return await read(from, to);
     const isWhole = (samples.missingSince?.() ?? null) === null;
     const [over, running] = await Promise.all([
-      cached(serviceId, `${from} ${isWhole}`, () => samples.query({ serviceId, from, to: today, stepMs })),
-      samples.query({ serviceId, from: today, to, stepMs }),
+      cached(`${serviceId} ${filter?.region ?? ''}`, `${from} ${isWhole}`, () => read(from, today)),
+      read(today, to),
     ]);
     return [...over, ...running];
   };
