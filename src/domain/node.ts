@@ -60,14 +60,21 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
   });
 }
 
+/** A node hands its services to the others of its region after it has been offline for this time, milliseconds. */
+const OFFLINE_MS = 5_000;
+
 /**
  * The nodes among which a region's shards are divided: those with the role `probe` that reach the registry, from which
- * they load the services. While none of the region reaches it, all of them, because nothing is gained by moving shards.
+ * they load the services, and whose own connection works. While none of the region has both, those that reach the
+ * registry; while none does, all of them, because nothing is gained by moving shards.
  */
 export function holdersOf(nodes: readonly NodeState[], region: string): readonly NodeState[] {
   const probing = nodes.filter((node) => node.region === region && node.roles.includes('probe'));
-  const able = probing.filter(({ reachesRegistry }) => reachesRegistry);
-  return able.length === 0 ? probing : able;
+  const reaching = probing.filter(({ reachesRegistry }) => reachesRegistry);
+  const able = reaching.filter(
+    ({ offlineSince, lastSeen }) => offlineSince === null || lastSeen - offlineSince < OFFLINE_MS,
+  );
+  return [able, reaching, probing].find(({ length }) => length > 0) ?? [];
 }
 
 /** How many of `nodes` each region has, by name. */

@@ -83,3 +83,16 @@ t.test('shards are divided among the nodes that reach the registry, or among all
   t.same(names({ ...NODE, name: 'a', ...cutOff }, { ...NODE, name: 'b', ...cutOff }), ['a', 'b']);
   t.same(names(), []);
 });
+
+t.test('a node that is offline leaves its shards to those of its region that are not', async (t) => {
+  const now = 60_000;
+  const node = (name: string, offlineSince: number | null, reachesRegistry = true): NodeState => ({
+    ...NODE,
+    ...{ name, offlineSince, online: offlineSince === null, lastSeen: now, reachesRegistry },
+  });
+  const names = (...nodes: readonly NodeState[]) => holdersOf(nodes, 'eu').map(({ name }) => name);
+  t.same(names(node('a', null), node('b', now - 4_999)), ['a', 'b'], 'not after a short outage');
+  t.same(names(node('a', null), node('b', now - 5_000)), ['a']);
+  t.same(names(node('a', 0), node('b', 0)), ['a', 'b'], 'nothing moves if all are offline');
+  t.same(names(node('a', 0), node('b', null, false)), ['a'], 'one that cannot load services is of no use');
+});
