@@ -1,8 +1,9 @@
 /** Tracks the other live nodes by the lists from Redis, even while Redis is unavailable or has been emptied. */
 import type { Clock } from '../clock.ts';
 import type { NodeState } from '../domain/node.ts';
+import type { LeaseHolder } from '../store/ports/lease.ts';
 import { NODE_LIFE_MS } from './node-keys.ts';
-import { parseNode } from './node-record.ts';
+import { type NodeRecord, parseNode } from './node-record.ts';
 
 /** An entry of a list: a node's value and its last renewal, epoch milliseconds by Redis' clock. */
 export interface ListedNode {
@@ -15,12 +16,16 @@ export interface ListedNode {
 export interface LiveNodes {
   /** Takes a list of all nodes, which Redis made at `redisAt`, epoch milliseconds. */
   take(list: readonly ListedNode[], redisAt: number): void;
-  /** The nodes, in no particular order. */
+  /** The nodes, in no particular order. Those that are starting or stopping are left out. */
   all(): readonly NodeState[];
+  /** Whether the node of a process is live, or is starting or stopping. */
+  has(process: LeaseHolder): boolean;
 }
 
 interface KnownNode {
-  readonly state: NodeState;
+  readonly record: NodeRecord;
+  /** Epoch milliseconds by Redis' clock. */
+  readonly seenAt: number;
   /** The node is removed at this time unless a list contains it again, monotonic milliseconds. */
   readonly untilMs: number;
 }
@@ -40,18 +45,25 @@ export function createLiveNodes(selfName: string, { monotonic }: Pick<Clock, 'mo
       for (const { name, value, seenAt } of list) {
         if (name === selfName) continue;
         const { record } = parseNode(name, value);
-        if (record === null || record.starting) {
-          known.delete(name);
-          continue;
-        }
-        const { process: _, starting: __, ...state } = record;
         const untilMs = nowMs + NODE_LIFE_MS - Math.max(0, redisAt - seenAt);
-        known.set(name, { state: { ...state, lastSeen: seenAt }, untilMs });
+        if (record === null) known.delete(name);
+        else known.set(name, { record, seenAt, untilMs });
       }
       for (const [name, { untilMs }] of known) if (untilMs < nowMs) known.delete(name);
     },
-    all: () => [...known.values()].map(({ state }) => state),
+    all: () => [...known.values()].filter(({ record }) => !record.starting).map(toState),
+    has: ({ host, pid, process = null }) =>
+      [...known.values()].some(({ record }) =>
+        process === null || record.process === null
+          ? record.host === host && record.pid === pid
+          : record.process === process,
+      ),
   };
+}
+
+function toState({ record, seenAt }: KnownNode): NodeState {
+  const { process: _, starting: __, ...state } = record;
+  return { ...state, lastSeen: seenAt };
 }
 
 /** Parses the flat list of names, values and times that the scripts return. */

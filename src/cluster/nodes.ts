@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { createListeners } from '../async/listeners.ts';
 import { describeClockOffset, type NodeState } from '../domain/node.ts';
+import type { LeaseHolder } from '../store/ports/lease.ts';
 import { type RedisClient, runScript } from '../store/status/redis-client.ts';
 import { openRedisConnection, type RedisContext, type RedisPart } from '../store/status/redis-connection.ts';
 import { createClockOffset } from './clock-offset.ts';
@@ -46,6 +47,10 @@ export interface ClusterNodes extends RedisPart {
   withdraw(): Promise<void>;
   /** All live nodes by name, this one included. */
   nodes(): readonly NodeState[];
+  /**
+   * Whether the node of a process is registered, started or not; null: not known, because Redis is unavailable.
+   */
+  hasProcess(process: LeaseHolder): boolean | null;
   /** The wall clock of this process minus Redis' clock, milliseconds; 0 before Redis has answered. */
   clockOffsetMs(): number;
   /**
@@ -226,6 +231,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
       await write(ownRecord());
     },
     nodes,
+    hasProcess: (process) => (connection.ready ? others.has(process) : null),
     clockOffsetMs: () => offset.ms,
     isComplete: () => isComplete,
     watch: listeners.add,

@@ -25,7 +25,7 @@ export const NO_WORK: NodeWork = {
 export interface ThisNode
   extends Pick<
     ClusterNodes,
-    'begin' | 'withdraw' | 'nodes' | 'clockOffsetMs' | 'isComplete' | 'watch' | 'leave'
+    'begin' | 'withdraw' | 'nodes' | 'hasProcess' | 'clockOffsetMs' | 'isComplete' | 'watch' | 'leave'
   > {
   readonly name: string;
   readonly region: string;
@@ -71,6 +71,7 @@ export async function joinNodes({ config, work, clock, log, fail }: NodeParts): 
       begin() {},
       async withdraw() {},
       nodes: () => [own()],
+      hasProcess: () => null,
       clockOffsetMs: () => 0,
       isComplete: () => true,
       watch: () => () => {},

@@ -9,7 +9,12 @@ import { describePostgres, readPostgresAddress } from '../domain/postgres-addres
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ResultFigures } from '../metrics/observe-cluster.ts';
-import { acquireLease, createLeaseSight, type WriterLease } from '../store/registry/writer-lease.ts';
+import {
+  acquireLease,
+  createLeaseSight,
+  type LeaseOptions,
+  type WriterLease,
+} from '../store/registry/writer-lease.ts';
 import type { ActiveRole, Role } from './active-role.ts';
 import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
@@ -77,9 +82,11 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   const address = postgres.url === null ? null : readPostgresAddress(postgres.url);
   const place = address === null ? dataDir : describePostgres(address);
   const sight = createLeaseSight(clock);
+  const cutOff = await watchCutOff(parts);
   const acquire: AcquireLease = () =>
     acquireLease({
       sight,
+      ...cutOff,
       store: shared.registry,
       place,
       clock,
@@ -204,6 +211,13 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       await claim?.withdraw();
     },
   };
+}
+
+/** In a cluster, a monitor that is cut off from Redis is replaced. A single process loads no module of clusters. */
+async function watchCutOff({ config, node, clock }: RoleParts): Promise<Pick<LeaseOptions, 'isCutOff'>> {
+  if (!isClustered(config)) return {};
+  const { createCutOffWatch } = await import('../cluster/cut-off-monitor.ts');
+  return { isCutOff: createCutOffWatch({ hasProcess: node.hasProcess, clock }) };
 }
 
 /** Requests the lease repeatedly while the process serves. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { createClockOffset } from '../../src/cluster/clock-offset.ts';
+import { createCutOffWatch } from '../../src/cluster/cut-off-monitor.ts';
 import { createLiveNodes } from '../../src/cluster/live-nodes.ts';
 import { createNameClaim } from '../../src/cluster/name-claim.ts';
 import { formatNode, type NodeRecord, parseNode } from '../../src/cluster/node-record.ts';
@@ -146,4 +147,50 @@ t.test('it gives up a name whose holder is alive', async (t) => {
   t.equal(ended.replaces, OTHER, 'its entry is replaced at once');
   ended.noteHeld();
   t.equal(ended.replaces, '');
+});
+
+t.test('it knows the processes of nodes that are starting, too', async (t) => {
+  const clock = createFakeClock(NOW);
+  const live = createLiveNodes('self', clock);
+  live.take([listed({ ...RECORD, starting: true }, NOW)], NOW);
+  const { host, pid } = RECORD;
+  const known = [
+    { host, pid, process: RECORD.process },
+    { host: 'renamed', pid, process: RECORD.process },
+    { host, pid },
+    { host, pid, process: 'boot ns 7 200' },
+    { host, pid: 8 },
+  ].map(live.has);
+  t.same(known, [true, true, true, false, false]);
+});
+
+t.test('a monitor is cut off once Redis has not shown it for four seconds', async (t) => {
+  const clock = createFakeClock(NOW);
+  let isKnown: boolean | null = true;
+  const isCutOff = createCutOffWatch({ hasProcess: () => isKnown, clock });
+  /** Looks every 200 ms, as a judge does that waits for the lease. */
+  const look = async (ms: number, pid = 1) => {
+    let cutOff = isCutOff({ host: 'alpha', pid });
+    for (let passed = 0; passed < ms; passed += 200) {
+      await clock.advance(200);
+      cutOff = isCutOff({ host: 'alpha', pid });
+    }
+    return cutOff;
+  };
+  t.notOk(await look(10_000), 'it is there');
+  isKnown = false;
+  t.notOk(await look(3_800));
+  isKnown = true;
+  t.notOk(await look(200), 'it has registered');
+  isKnown = false;
+  t.notOk(await look(3_800));
+  t.notOk(await look(3_800, 2), 'another one holds the lease');
+  t.ok(await look(200, 2));
+  isKnown = null;
+  t.notOk(await look(10_000, 2), 'Redis is away for this process, too');
+  isKnown = false;
+  t.notOk(await look(3_800, 2));
+  await clock.advance(60_000);
+  t.notOk(await look(3_800, 2), 'time in which this process was suspended proves nothing');
+  t.ok(await look(200, 2));
 });

@@ -46,6 +46,20 @@ t.test('a network of namespaces', withNamespaces, async (t) => {
     }
   });
 
+  t.test('it cuts the way between two namespaces alone', async (t) => {
+    const third = await network.add();
+    await third.serve(
+      createTcpServer((socket) => socket.end('good day')),
+      80,
+    );
+    near.cut(far);
+    near.cut(far);
+    t.same([await dial(far.address, 500), await dial(far.address6, 500)], ['silence', 'silence']);
+    t.equal(await dial(third.address), 'good day');
+    near.restore();
+    t.equal(await dial(far.address), 'hello');
+  });
+
   t.test('it reaches a port of a namespace from here, its link cut or not', async (t) => {
     const pages = createServer((_, response) => response.end('a page'));
     await far.serve(pages, 8080);

@@ -29,9 +29,12 @@ export interface NetworkNamespace {
    * `http://127.0.0.1:nearPort`. A cut does not disturb it.
    */
   expose(port: number, nearPort?: number): Promise<string>;
-  /** Cuts its link: packets from it and to it vanish without a word, those of open connections too. */
-  cut(): void;
-  /** Mends the link. */
+  /**
+   * Cuts its link: packets from it and to it vanish without a word, those of open connections too. `from`: only those
+   * between it and another namespace.
+   */
+  cut(from?: Pick<NetworkNamespace, 'address'>): void;
+  /** Mends the link, and all cuts of it. */
   restore(): void;
 }
 
@@ -51,6 +54,8 @@ export const withNamespaces: { readonly skip?: string } = findObstacle();
 
 const AGENT = join(import.meta.dirname, 'namespace-agent.ts');
 const MAX_NAMESPACES = 200;
+/** Preference of the rules between two namespaces: after those of whole links, before the routes. */
+const PAIR_PREFERENCE = 1_000;
 /** IPv6 addresses are of use at once, without a second of duplicate address detection. */
 const NO_DAD = 'for each in all default; do echo 0 > /proc/sys/net/ipv6/conf/$each/accept_dad; done';
 
@@ -94,10 +99,7 @@ export async function openNetwork(t: { teardown(end: () => unknown): unknown }):
       );
       const enter = ['nsenter', '--target', String(agent.pid), '--net', '--'];
       const setRules = (verb: 'add' | 'delete') => {
-        for (const [family, own] of [
-          ['-4', `10.77.${n}.0/24`],
-          ['-6', `fd77:0:0:${n}::/64`],
-        ] as const) {
+        for (const [family, own] of networksOf(n)) {
           // They come before the routes. What the router itself sends is not forwarded, and passes.
           router.run(
             `ip ${family} rule ${verb} to ${own} iif lo lookup main pref ${n * 3}
@@ -106,7 +108,17 @@ export async function openNetwork(t: { teardown(end: () => unknown): unknown }):
           );
         }
       };
+      /** Cuts the way to another namespace and back, or mends it. */
+      const setPairRules = (verb: 'add' | 'delete', other: number) => {
+        const theirs = networksOf(other);
+        for (const [index, [family, own]] of networksOf(n).entries())
+          router.run(
+            `ip ${family} rule ${verb} to ${theirs[index]?.[1]} iif port${n} blackhole pref ${PAIR_PREFERENCE}
+             ip ${family} rule ${verb} to ${own} iif port${other} blackhole pref ${PAIR_PREFERENCE}`,
+          );
+      };
       let isCut = false;
+      const cutFrom = new Set<number>();
       return {
         address: `10.77.${n}.2`,
         address6: `fd77:0:0:${n}::2`,
@@ -133,17 +145,33 @@ export async function openNetwork(t: { teardown(end: () => unknown): unknown }):
           listener.close();
           return `http://127.0.0.1:${near}`;
         },
-        cut() {
+        cut(from) {
+          if (from !== undefined) {
+            const other = Number(from.address.split('.')[2]);
+            if (!cutFrom.has(other)) setPairRules('add', other);
+            cutFrom.add(other);
+            return;
+          }
           if (!isCut) setRules('add');
           isCut = true;
         },
         restore() {
           if (isCut) setRules('delete');
           isCut = false;
+          for (const other of cutFrom) setPairRules('delete', other);
+          cutFrom.clear();
         },
       };
     },
   };
+}
+
+/** The networks of a namespace, each with the option of `ip` for its family. */
+function networksOf(n: number): readonly (readonly [family: '-4' | '-6', network: string])[] {
+  return [
+    ['-4', `10.77.${n}.0/24`],
+    ['-6', `fd77:0:0:${n}::/64`],
+  ];
 }
 
 type Asked = { readonly type: 'listen'; port: number } | { type: 'expose'; host: string; port: number };

@@ -1,12 +1,14 @@
-/** A proxy of TCP before a server of loopback, which makes its road slow or loses its answers. */
+/** A proxy of TCP before a server of loopback, which makes its road slow, loses its answers or falls silent. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import type { Scope } from './run-servers.ts';
 
 /** The road; a test changes it at any time. */
 export interface TcpProxy {
   readonly url: string;
+  /** The proxy's server, to be served in a namespace too. */
+  readonly server: Server;
   /** Most bytes a second towards the server; null: as fast as it goes. */
   bytesPerSecond: number | null;
   /** The connection ends as soon as the server begins to answer. */
@@ -15,6 +17,11 @@ export interface TcpProxy {
   delayMs: number;
   /** True: all connections have ended, and new ones are refused. */
   isCut: boolean;
+  /**
+   * Everything vanishes on the way, as behind a cut link; connections stay open. Those that have lost something are
+   * closed when it is false again.
+   */
+  silent: boolean;
   /** Answers that were lost. */
   readonly lost: number;
 }
@@ -27,23 +34,34 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
   const sockets = new Set<Socket>();
   let lost = 0;
   let isCut = false;
+  let silent = false;
+  /** Closes the connections that have lost something while it was silent. */
+  const broken = new Set<() => void>();
   const server = createServer((client) => {
     if (isCut) {
       client.destroy();
       return;
     }
     const upstream = connect(Number(target.port), target.hostname);
+    const close = () => {
+      client.destroy();
+      upstream.destroy();
+    };
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => {
         sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
+        if (silent) broken.add(close);
+        else close();
       });
     }
-    client.pipe(slowDown()).pipe(upstream);
+    client.pipe(slowDown(close), { end: false }).pipe(upstream);
     upstream.on('data', (chunk) => {
+      if (silent) {
+        broken.add(close);
+        return;
+      }
       if (!proxy.losesAnswers) {
         if (proxy.delayMs === 0) client.write(chunk);
         else setTimeout(() => client.write(chunk), proxy.delayMs);
@@ -54,9 +72,14 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     });
   });
 
-  const slowDown = () =>
+  const slowDown = (close: () => void) =>
     new Transform({
       transform(chunk: Buffer, _encoding, done) {
+        if (silent) {
+          broken.add(close);
+          done();
+          return;
+        }
         const forward = (at: number): void => {
           const { bytesPerSecond } = proxy;
           if (bytesPerSecond === null) {
@@ -80,6 +103,16 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
 
   const proxy = {
     url: '',
+    server,
+    get silent() {
+      return silent;
+    },
+    set silent(next: boolean) {
+      silent = next;
+      if (silent) return;
+      for (const close of broken) close();
+      broken.clear();
+    },
     bytesPerSecond: null as number | null,
     losesAnswers: false,
     delayMs: 0,

@@ -42,7 +42,12 @@ export interface LeaseOptions {
    * the time in it.
    */
   readonly sight?: LeaseSight;
-  /** Called when a former monitor was killed; absent: not reported. */
+  /**
+   * Whether the holder must be replaced although it renews the lease, because it is cut off from the other processes.
+   * Absent: never.
+   */
+  readonly isCutOff?: (holder: LeaseHolder) => boolean;
+  /** Called when a former monitor was killed or is cut off; absent: not reported. */
   readonly log?: Pick<Log, 'warn'>;
 }
 
@@ -107,7 +112,7 @@ export function createLeaseSight(clock: Clock) {
 
 /**
  * Takes the lease of a data directory and renews it. Rejects with `lease_held`, naming process and host of the holder.
- * A holder that is known to be dead, or has not renewed the lease for 4 s, is replaced. If the holder has the process
+ * A holder that is known to be dead, has not renewed the lease for 4 s, or is cut off is replaced. If the holder has the process
  * ID of this process, as after the restart of a container, this waits until the lease expires or is renewed.
  *
  * A holder that hangs on this machine is killed first, because a process that is suspended inside a transaction would
@@ -127,13 +132,16 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
 }
 
 async function requestLease(options: LeaseOptions): Promise<WriterLease> {
-  const { store, place, clock, sight, self = thisProcess() } = options;
+  const { store, place, clock, log, sight, self = thisProcess() } = options;
   for (;;) {
     const state = await store.readLease();
-    const standing = judgeLease(state, self, clock.now(), sight?.look(state) ?? null);
+    const { holder } = state;
+    const isCutOff = holder !== null && (options.isCutOff?.(holder) ?? false);
+    const seenForMs = sight?.look(state) ?? null;
+    const standing = isCutOff ? 'free' : judgeLease(state, self, clock.now(), seenForMs);
     if (standing === 'held') throw leaseHeld(state, place);
     if (standing === 'unclear' && (await wasRenewed(store, state, clock))) throw leaseHeld(state, place);
-    if (hangs(state, self)) {
+    if (!isCutOff && hangs(state, self)) {
       const isProven =
         sight === undefined ? !(await wasRenewed(store, state, clock)) : sight.watchedMs() > FRESH_MS;
       if (!isProven) throw leaseHeld(state, place);
@@ -148,7 +156,10 @@ async function requestLease(options: LeaseOptions): Promise<WriterLease> {
       if (refusalOf(error)?.code === 'storage_full') return store.claimLease(claim);
       throw error;
     });
-    if (fence !== null) return keepLease(options, fence, askedAt);
+    if (fence === null) continue;
+    if (isCutOff)
+      log?.warn({ ...holder, registry: place }, 'the monitor is cut off from Redis and is replaced');
+    return keepLease(options, fence, askedAt);
   }
 }
 
