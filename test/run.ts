@@ -41,7 +41,7 @@ const MIN_LISTED_MS = 2_000;
 const MAX_SMALL_MS = 8_000;
 const MAX_GROUP_MS = 12_000;
 /** Found in files that start programs or browsers, which take long. */
-const STARTS_PROGRAMS = /support\/(?:program|browser|network-namespaces|small-disk)\.ts/;
+const STARTS_PROGRAMS = /support\/(?:program|cluster|browser|network-namespaces|small-disk)\.ts/;
 
 const mark = markRun();
 const ends: (() => unknown)[] = [];

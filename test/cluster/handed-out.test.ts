@@ -10,7 +10,7 @@ import { NEEDS_REDIS } from '../support/redis-server.ts';
 
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS };
 const SERVICES = 24;
-const INTERVAL_MS = 3_000;
+const INTERVAL_MS = 2_000;
 /** No service waits longer for a check, whatever happens to a node (issue 13). */
 const MAX_GAP_MS = INTERVAL_MS + 20_000;
 
@@ -32,8 +32,10 @@ t.test('every service is checked once an interval, whatever happens to nodes', N
   });
   site.attribute(cluster);
   const { program: judge } = await cluster.start({ name: 'judge', region: 'eu', roles: ['judge', 'serve'] });
-  const one = await cluster.start({ name: 'one', region: 'eu', roles: ['probe'] });
-  const two = await cluster.start({ name: 'two', region: 'eu', roles: ['probe'] });
+  const [one, two] = await Promise.all([
+    cluster.start({ name: 'one', region: 'eu', roles: ['probe'] }),
+    cluster.start({ name: 'two', region: 'eu', roles: ['probe'] }),
+  ]);
   /** Waits until the nodes check as many services each as `accept` wants. */
   const untilShares = async (
     nodes: readonly ClusterNode[],

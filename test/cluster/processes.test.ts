@@ -36,17 +36,19 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   });
 
   const same = await cluster.install({ name: 'one', region: 'us' });
-  const refused = await same.installation.run('start');
+  const clock = createWallClock(t, Date.now() + 90_000, 'UTC');
+  const { environment } = clock;
+  const [refused, standby, serving] = await Promise.all([
+    same.installation.run('start'),
+    start({ name: 'two', region: 'eu', roles: ['judge'] }),
+    start({ name: 'three', region: 'us', roles: ['serve'], environment }),
+  ]);
   t.equal(refused.status, 1, 'a second process of the name does not start');
   t.match(
     refused.stdout,
     /The node name one is taken by process \d+ on \S+, which runs since 20\S+Z\. Set node\.name to a name that no other node has\./,
   );
 
-  const standby = await start({ name: 'two', region: 'eu', roles: ['judge'] });
-  const clock = createWallClock(t, Date.now() + 90_000, 'UTC');
-  const { environment } = clock;
-  const serving = await start({ name: 'three', region: 'us', roles: ['serve'], environment });
   for (const program of [one, standby, serving]) await sees(program, { eu: 2, us: 1 });
   t.match((await standby.get('/readyz')).body, { role: 'standby', roles: ['judge'], degraded: [] });
   t.match((await serving.get('/readyz')).body, { role: 'serving', roles: ['serve'] });

@@ -11,8 +11,11 @@ import { NEEDS_REDIS, until } from '../support/redis-server.ts';
 
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS };
 const REGIONS = ['ap', 'eu', 'us'];
-/** The turns of the regions are 6 s apart. */
-const INTERVAL_MS = 18_000;
+const INTERVAL_MS = 9_000;
+/** The turns of the regions are this far apart. */
+const TURN_MS = INTERVAL_MS / REGIONS.length;
+/** How often a failure is tried until a region answers a question clearly before its turn: the machine may be busy. */
+const TRIES = 4;
 /** A question to another region is answered within this time (design, Places). */
 const ASKED_MS = 5_000;
 
@@ -61,14 +64,25 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
   const fresh = await untilScope(null, []);
   t.match(fresh, { status: 'up', regions: REGIONS.map((region) => ({ region, status: 'up' })) });
 
-  site.fail('/shop');
-  const down = await untilScope('global', REGIONS);
-  t.match(down, { status: 'down', latest_check: { failure: { class: 'status' } } });
-  const firstRefusals = REGIONS.map(
-    (region) => site.requests.find(({ node, failed }) => failed && node.region === region)?.atMs ?? 0,
-  );
-  const [first = 0, second = 0] = firstRefusals.toSorted((a, b) => a - b);
-  t.ok(second - first < ASKED_MS, `another region was asked: after ${Math.round(second - first)} ms`);
+  const askedAfterMs: number[] = [];
+  do {
+    if (askedAfterMs.length > 0) {
+      site.recover('/shop');
+      await untilScope(null, []);
+    }
+    const failsFromMs = performance.now();
+    site.fail('/shop');
+    const down = await untilScope('global', REGIONS);
+    t.match(down, { status: 'down', latest_check: { failure: { class: 'status' } } });
+    const firstRefusals = REGIONS.map(
+      (region) =>
+        site.requests.find(({ node, atMs }) => atMs > failsFromMs && node.region === region)?.atMs ?? 0,
+    );
+    const [first = 0, second = 0] = firstRefusals.toSorted((a, b) => a - b);
+    t.ok(second - first < ASKED_MS, `another region was checked after ${Math.round(second - first)} ms`);
+    askedAfterMs.push(second - first);
+  } while (Math.min(...askedAfterMs) > TURN_MS / 2 && askedAfterMs.length < TRIES);
+  t.ok(Math.min(...askedAfterMs) <= TURN_MS / 2, 'since it was asked, before its turn');
   t.match((await judge.get('/api/v1/incidents')).body, { incidents: [{ status: 'investigating' }] });
 
   site.fail('/shop', ['us']);
@@ -92,14 +106,17 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
       const { from, to } = JSON.parse(data);
       return `${event} ${from} to ${to}`;
     });
-  await until(() => received().length >= 5, 'the stream has every event');
-  t.same(received(), [
+  const expected = [
     'status unknown to up',
-    'scope null to partial',
-    'status up to down',
-    'status down to up',
-    'scope partial to null',
-  ]);
+    ...askedAfterMs.flatMap(() => [
+      'scope null to partial',
+      'status up to down',
+      'status down to up',
+      'scope partial to null',
+    ]),
+  ];
+  await until(() => received().length >= expected.length, 'the stream has every event');
+  t.same(received(), expected);
 });
 
 async function follow(url: string, signal: AbortSignal, onText: (text: string) => void): Promise<void> {

@@ -114,11 +114,8 @@ async function untilTaken(machine: Machine, key: string): Promise<void> {
 
 t.test('machines with nothing in common but PostgreSQL and Redis', NEEDS, async (t) => {
   const servers = await startServers(t);
-  const [a, b, c] = [
-    await servers.addMachine('a'),
-    await servers.addMachine('b'),
-    await servers.addMachine('c'),
-  ];
+  const a = await servers.addMachine('a');
+  const [b, c] = await Promise.all([servers.addMachine('b'), servers.addMachine('c')]);
   const fence = async () => Number((await servers.read('SELECT fence FROM lease'))[0]);
   const holder = async () => (await servers.read('SELECT host FROM lease'))[0];
   const byName = new Map([a, b, c].map((machine) => [machine.name, machine]));

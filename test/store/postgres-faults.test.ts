@@ -27,6 +27,10 @@ const RIGHT_WITHIN_MS = 10_000;
 const REFUSED = { code: 'storage_unreachable' };
 
 t.setTimeout(180_000);
+// The servers are away most of the time.
+t.jobs = 4;
+
+const SIDE_BY_SIDE = { ...NEEDS_POSTGRES, buffered: true };
 
 async function openRegistry(t: Test, url: string, ends: Error[] = []) {
   const data = { dataDir: t.testdir(), domainsPerAccount: 10 };
@@ -95,7 +99,7 @@ const killSessions = (server: PostgresServer) =>
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'upbeat'",
   );
 
-t.test('one server', NEEDS_POSTGRES, async (t) => {
+t.test('one server', SIDE_BY_SIDE, async (t) => {
   const server = await startPostgres(t, { settings: { max_connections: '20' } });
   await createDatabase(server.url('postgres'), 'upbeat');
   const registry = await openRegistry(t, server.url('upbeat'));
@@ -198,7 +202,7 @@ t.test('one server', NEEDS_POSTGRES, async (t) => {
   });
 });
 
-t.test('a slow link serves, and is not taken for a lost one', NEEDS_POSTGRES, async (t) => {
+t.test('a slow link serves, and is not taken for a lost one', SIDE_BY_SIDE, async (t) => {
   const server = await startPostgres(t);
   await createDatabase(server.url('postgres'), 'upbeat');
   const proxy = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
@@ -239,7 +243,7 @@ async function untilHeard(registry: Registry, isHeard: () => boolean): Promise<v
 
 t.test(
   'a server whose disk is full refuses, and takes writes when there is room',
-  NEEDS_POSTGRES,
+  SIDE_BY_SIDE,
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'upbeat-postgres-disk-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -270,7 +274,7 @@ t.test(
   },
 );
 
-t.test('a standby that takes over', NEEDS_POSTGRES, async (t) => {
+t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
   const first = await startPostgres(t, { settings: { synchronous_commit: 'remote_apply' } });
   await createDatabase(first.url('postgres'), 'upbeat');
   const second = await startPostgres(t, { standbyOf: first, settings: { synchronous_commit: 'on' } });
