@@ -93,6 +93,8 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     const ids = [...known];
     for (let at = 0; at < ids.length; at += BATCH)
       await send(ids.slice(at, at + BATCH).flatMap((id) => copy.get(id) ?? []));
+    // A scan reads the records, too: of a million services more than a gigabyte.
+    if ((await connection.run((client) => client.hlen(keys.records))) <= ids.length) return;
     let cursor = '0';
     do {
       const [next, fields] = await connection.run((client) =>
