@@ -8,7 +8,7 @@ import { readRedisAddress } from '../../src/domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
 import { createLog } from '../../src/log.ts';
-import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
+import { NEEDS_REDIS, startRedis, startRedisCluster, startSentinelSet } from '../support/redis-server.ts';
 
 /** Shorter than in production, so that the tests wait less. */
 const LOCK_MS = 3_000;
@@ -21,7 +21,12 @@ const NEEDS = { ...NEEDS_REDIS, buffered: true };
 /** A Redis with a judge that hands out the shards of the region `eu`. */
 async function createWorld(t: Test) {
   const redis = await startRedis(t);
-  const address = readRedisAddress(`redis://127.0.0.1:${redis.port}?prefix=test`);
+  return { redis, ...createWorldOver(t, `redis://127.0.0.1:${redis.port}`) };
+}
+
+/** The same over any installation of Redis. */
+function createWorldOver(t: Test, url: string) {
+  const address = readRedisAddress(`${url}?prefix=test`);
   if (address === null) throw new Error('no address');
   const common = { address, clock: systemClock, log: createLog({ level: 'silent', format: 'json' }) };
   const nodes = new Set<string>();
@@ -55,6 +60,8 @@ async function createWorld(t: Test) {
       held: () => holder.held().map(({ shard }) => shard),
       lost,
       mayStart: readStartPermit(permit.shared),
+      /** No check may start until the next renewal. */
+      forbid: permit.revoke,
       /** From now on the node is not among the holders, or is again. */
       setCutOff(isCutOff: boolean) {
         if (isCutOff) nodes.delete(name);
@@ -67,7 +74,6 @@ async function createWorld(t: Test) {
     };
   };
   return {
-    redis,
     common,
     claims,
     shardJobs: maintainAs(7),
@@ -170,8 +176,8 @@ t.test('a node that alone is cut off from the registry hands its shards to other
   t.same(sorted(one.held(), two.held()), all);
 });
 
-t.test('the nodes of a region receive its re-check requests, also after Redis was away', NEEDS, async (t) => {
-  const { redis, common } = await createWorld(t);
+/** The requests that a node of the region `us` has received; `sendUntilReceived` sends some until it has received one. */
+function exchangeRequests(t: Test, common: ReturnType<typeof createWorldOver>['common']) {
   const received: (readonly number[])[] = [];
   t.teardown(receiveRecheckRequests({ ...common, region: 'us', onRequest: (ids) => received.push(ids) }));
   const sender = createRecheckSender(common);
@@ -184,6 +190,12 @@ t.test('the nodes of a region receive its re-check requests, also after Redis wa
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
+  return { received, sendUntilReceived };
+}
+
+t.test('the nodes of a region receive its re-check requests, also after Redis was away', NEEDS, async (t) => {
+  const { redis, common } = await createWorld(t);
+  const { received, sendUntilReceived } = exchangeRequests(t, common);
   await sendUntilReceived();
   t.same(received[0], [2, 3]);
   await redis.client.publish('test:{rechecks}:us', 'not a request');
@@ -193,3 +205,45 @@ t.test('the nodes of a region receive its re-check requests, also after Redis wa
   await sendUntilReceived();
   t.same(new Set(received.map(String)), new Set(['2,3']));
 });
+
+t.test('shards and requests follow a fail-over of Sentinel', NEEDS, async (t) => {
+  const { master, replica, url } = await startSentinelSet(t);
+  const { join, common, shardJobs } = createWorldOver(t, url);
+  const { sendUntilReceived } = exchangeRequests(t, common);
+  const [one, two] = [join('one'), join('two')];
+  const isShared = () => one.held().length === 32 && two.held().length === 32;
+  await until(() => isShared() && one.mayStart() && two.mayStart());
+  await sendUntilReceived();
+  await master.stop('SIGKILL');
+  while (!(await replica.client.info('replication')).includes('role:master')) await replica.client.ping();
+  // Renewed at the new master.
+  for (const node of [one, two]) node.forbid();
+  await until(() => isShared() && one.mayStart() && two.mayStart());
+  t.same(sorted(one.held(), two.held()), all);
+  await sendUntilReceived();
+  await until(() => shardJobs.counts().get('eu')?.held === SHARDS);
+});
+
+t.test(
+  'shards and requests are right again when nodes of a Redis Cluster come back empty',
+  NEEDS,
+  async (t) => {
+    const { nodes, url } = await startRedisCluster(t);
+    const { join, common } = createWorldOver(t, url);
+    const { sendUntilReceived } = exchangeRequests(t, common);
+    const [one, two] = [join('one'), join('two')];
+    const isShared = () =>
+      one.held().length === 32 && two.held().length === 32 && one.mayStart() && two.mayStart();
+    await until(isShared);
+    await sendUntilReceived();
+    for (const { client } of nodes) await client.flushall();
+    await until(() => one.lost.length >= 32 && two.lost.length >= 32);
+    await until(isShared);
+    for (const node of nodes) await node.stop('SIGKILL');
+    await until(() => !one.mayStart() && !two.mayStart());
+    for (const node of nodes) await node.start();
+    await until(isShared);
+    t.same(sorted(one.held(), two.held()), all);
+    await sendUntilReceived();
+  },
+);
