@@ -157,6 +157,30 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.same(reader.heard, ['1:2', '2:2', '3:2', '2:3']);
   });
 
+  t.test('it keeps its copy when Redis is emptied twice in a row', async (t) => {
+    const url = urlOf(server, 'twice');
+    const keys = ['records', 'changes', 'meta'].map((name) => `twice:{status}:${name}`);
+    const first = await openWriter(t, url);
+    const { store } = await openReader(t, url);
+    await first.put(upTo(2, 1));
+    await until(() => store.get(2)?.seq === 1);
+    const loads = async () =>
+      Number(/cmdstat_hscan:calls=(\d+)/.exec(await server.client.info('commandstats'))?.[1] ?? 0);
+    /** Redis has nothing, and the reader has seen it. */
+    const empty = async (writer: RedisStatusStore) => {
+      await writer.close();
+      const before = await loads();
+      await server.client.del(keys);
+      await until(async () => (await loads()) > before, 'the reader reads everything again');
+    };
+    await empty(first);
+    const second = await openWriter(t, url);
+    await second.put(upTo(2, 2));
+    await until(() => store.get(2)?.seq === 2);
+    await empty(second);
+    t.match([store.get(1), store.get(2)], [{ seq: 2 }, { seq: 2 }]);
+  });
+
   t.test(
     'it takes the word of the newest monitor, even an older one, and forgets what that does not know',
     async (t) => {

@@ -103,8 +103,9 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
   async function loadAll(): Promise<Position> {
     const bornNow = await connection.run((client) => client.hget(keys.meta, 'birth'));
     const start = await connection.run(newestPosition);
-    // A new store counts its epochs anew, and may be half filled: records that it lacks are kept.
-    const isSame = bornNow === birth;
+    // A new store counts its epochs anew, and may be half filled: records that it lacks are kept. Without a birth, no
+    // monitor has begun to fill it.
+    const isSame = bornNow !== null && bornNow === birth;
     if (!isSame) epochs.clear();
     birth = bornNow ?? null;
     const seen = new Set<number>();
