@@ -47,7 +47,7 @@ function createWorldOver(t: Test, url: string) {
       ...common,
       region: 'eu',
       node: name,
-      holders: () => [...nodes].map((one) => ({ name: one })),
+      holders: () => [...nodes].map((one) => ({ name: one, reachesRegistry: true })),
       permit,
       lockMs: LOCK_MS,
       onGain(gained) {

@@ -37,7 +37,7 @@ export interface HoldShardsOptions {
   /** Name of the node, stored with its jobs. */
   readonly node: string;
   /** The live nodes among which the shards of the region are divided. */
-  readonly holders: () => readonly Pick<NodeState, 'name'>[];
+  readonly holders: () => readonly Pick<NodeState, 'name' | 'reachesRegistry'>[];
   /** The permit of the fleet, set to the time until which no other node can hold a shard of this one. */
   readonly permit: StartPermit;
   readonly clock: Clock;
@@ -171,8 +171,10 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       const { waiting = 0 } = await queue.getJobCounts('waiting');
       if (stopped) return;
       const among = holders();
-      const isHolder = among.some(({ name }) => name === node);
-      const move = balance({ held: claims.size, nodes: among.length, isHolder, waiting });
+      const own = among.find(({ name }) => name === node);
+      const isHolder = own !== undefined;
+      const { reachesRegistry = false } = own ?? {};
+      const move = balance({ held: claims.size, nodes: among.length, isHolder, reachesRegistry, waiting });
       if (move.handBack > 0 && !isHolder)
         log.warn({ region }, 'this node does not reach the registry; its shards go to nodes that do');
       if (move.handBack > 0) await handBack(mixed().slice(-move.handBack));

@@ -10,6 +10,8 @@ export interface ShardSituation {
   readonly nodes: number;
   /** False: this node is not among them, because it does not reach the registry and others do. */
   readonly isHolder: boolean;
+  /** False: this node does not reach the registry. */
+  readonly reachesRegistry: boolean;
   /** Number of shards that no node holds. */
   readonly waiting: number;
 }
@@ -47,7 +49,7 @@ export function createShardBalance(
   let waitingSince: number | null = null;
   let handBackFrom = Number.NEGATIVE_INFINITY;
   let cutOffSince: number | null = null;
-  return ({ held, nodes, isHolder, waiting }) => {
+  return ({ held, nodes, isHolder, reachesRegistry, waiting }) => {
     const now = clock.monotonic();
     cutOffSince = isHolder ? null : (cutOffSince ?? now);
     if (cutOffSince !== null) return { claim: 0, handBack: now - cutOffSince >= CUT_OFF_MS ? held : 0 };
@@ -59,9 +61,11 @@ export function createShardBalance(
       if (waiting > share - held) handBackFrom = now + KEEP_LEFT_OVER_MS;
       return { claim: waiting, handBack: 0 };
     }
+    // No node reaches the registry, so none could load the services of shards that this one releases.
+    const mayHandBack = reachesRegistry && now >= handBackFrom;
     return {
       claim: Math.max(0, Math.min(waiting, share - held)),
-      handBack: now >= handBackFrom ? Math.max(0, held - share) : 0,
+      handBack: mayHandBack ? Math.max(0, held - share) : 0,
     };
   };
 }

@@ -73,7 +73,7 @@ holdShards({
   ...redis,
   region,
   node: name,
-  holders: () => [{ name }],
+  holders: () => [{ name, reachesRegistry: true }],
   permit: createStartPermit(),
   onGain(gained) {
     for (const { shard, fence } of gained) {
