@@ -60,27 +60,40 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   };
 }
 
-/** Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false. */
+/** Opens InfluxDB for writing; null: it is not configured. */
+export async function openConfiguredInflux({
+  config,
+  directory,
+  log,
+  fail,
+}: StoreParts): Promise<InfluxSamples | null> {
+  const settings = influxSettings(config);
+  if (settings === null) return null;
+  const { dataDir, rawRetentionMs } = config.storage;
+  return await openInfluxSamples({
+    settings,
+    dataDir,
+    labelsOf: directory.byId,
+    retentionMs: rawRetentionMs,
+    log,
+    onEnd: fail('a store has ended'),
+  });
+}
+
+/**
+ * Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false.
+ * `openInflux`: InfluxDB if this process has opened it for writing already, else null.
+ */
 export async function openMonitorStores(
   parts: StoreParts,
   { registry, redis }: SharedStores,
   isFresh: () => boolean,
+  openInflux: InfluxSamples | null,
 ) {
-  const { config, directory, log, fail } = parts;
+  const { config, log, fail } = parts;
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
-  const settings = influxSettings(config);
-  const influxSamples =
-    settings === null
-      ? null
-      : await openInfluxSamples({
-          settings,
-          dataDir,
-          labelsOf: directory.byId,
-          retentionMs: rawRetentionMs,
-          log,
-          onEnd,
-        });
+  const influxSamples = openInflux ?? (await openConfiguredInflux(parts));
   const ownSamples =
     influxSamples === null
       ? await openSamples({

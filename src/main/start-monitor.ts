@@ -8,6 +8,7 @@ import { createRecord } from '../record/record.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
+import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import type { Role } from './active-role.ts';
 import { NO_FLEET } from './idle-role.ts';
@@ -32,14 +33,21 @@ export interface MonitorRole extends Role {
   judging(): Judging | null;
 }
 
-/** Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated. */
-export async function startMonitor(parts: RoleParts, lease: WriterLease): Promise<MonitorRole> {
+/**
+ * Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated.
+ * `openInflux`: InfluxDB if this process has opened it for writing already, else null.
+ */
+export async function startMonitor(
+  parts: RoleParts,
+  lease: WriterLease,
+  openInflux: InfluxSamples | null = null,
+): Promise<MonitorRole> {
   const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;
   const { siteUrl } = http;
   const { registry } = shared;
 
-  const stores = await openMonitorStores(parts, shared, lease.isFresh);
+  const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux);
   const { samples, observations, redis, status } = stores;
 
   // Services.

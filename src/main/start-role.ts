@@ -18,6 +18,7 @@ import {
 import type { ActiveRole, Role } from './active-role.ts';
 import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
+import { type SpooledSamples, sendSpooledSamples } from './spooled-samples.ts';
 import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
 import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
@@ -97,6 +98,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   let held: WriterLease | null = null;
   let stopDeliveries = async () => {};
   let serving: ServingRole | null = null;
+  let spooled: SpooledSamples | null = null;
   let claim: LeaseClaim | null = null;
   let becoming: Promise<void> = Promise.resolve();
   let stopping = false;
@@ -112,7 +114,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
 
   async function become(lease: WriterLease): Promise<void> {
     held = lease;
-    monitor = await startMonitor(parts, lease);
+    monitor = await startMonitor(parts, lease, await spooled?.take());
     // Transitions continue from where the copy left off.
     await serving?.catchUp();
     role.take(monitor);
@@ -145,6 +147,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
 
   /** Starts the role of this process beside the monitor. `idle`: its role if it does not serve. */
   async function startBeside(idle: 'standby' | 'probing'): Promise<Role> {
+    spooled = await sendSpooledSamples(parts);
     if (!serves) return createIdleRole(idle, log);
     serving = await startServing(parts);
     return serving;
@@ -208,6 +211,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       // The next holder starts checks and deliveries at once.
       await held?.release();
       await serving?.stop();
+      await spooled?.stop();
       await claim?.withdraw();
     },
   };

@@ -3,7 +3,7 @@
  * bounded; the oldest lines are dropped first, and counted.
  */
 
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
@@ -28,6 +28,11 @@ const OLDEST_CHECK =
 
 /** Pages of 4 KiB that an empty spool may keep. */
 const MAX_EMPTY_PAGES = 256;
+
+/** Whether a process has opened a spool in the data directory, which may be empty. */
+export function hasSpool(dataDir: string): boolean {
+  return existsSync(join(dataDir, SPOOL_FILE));
+}
 
 /** Opens the spool of a data directory, whose compressed rows take at most `maxBytes`. */
 export function openSpool(dataDir: string, maxBytes: number) {
