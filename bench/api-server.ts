@@ -127,6 +127,7 @@ async function upbeat(): Promise<number> {
     keys: { findKey: async () => null, touchKeys: async () => {} },
     heartbeats: { takeHeartbeat: () => Promise.reject(new Error('no heartbeats here')), noteRefusal() {} },
     registry: {
+      addHeartbeatLog: () => Promise.reject(new Error('no heartbeats here')),
       dependenciesOf: async () => ({ reportedAt: null, dependencies: [], changes: [] }),
       getFact: async () => null,
       failingDependencies: async () => [],

@@ -206,6 +206,7 @@ const READS = [
   'failingDependencies',
   'countFailingDependencies',
   'recentHeartbeats',
+  'heartbeatLogs',
   'findPage',
 ] as const;
 

@@ -5,6 +5,7 @@ import {
   type HeartbeatKind,
   type HeartbeatProblem,
   MAX_DEPENDENCIES,
+  MAX_EXIT_CODE,
   MAX_LATENCY_MS,
   MAX_NAME_LENGTH,
   readHeartbeat,
@@ -90,7 +91,15 @@ const StartSchema = named('HeartbeatStart', Type.Object({ domain: DOMAIN, timest
 /** The body of a failed run. */
 const FailSchema = named(
   'HeartbeatFailure',
-  Type.Object({ domain: DOMAIN, timestamp: TIMESTAMP, checks: CHECKS, run: RUN }),
+  Type.Object({
+    domain: DOMAIN,
+    timestamp: TIMESTAMP,
+    checks: CHECKS,
+    run: RUN,
+    exit_code: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_EXIT_CODE, description: 'Exit code of the process.' }),
+    ),
+  }),
 );
 
 /** The response to a heartbeat (contract 4.5). */
@@ -139,8 +148,8 @@ export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatS
     post: {
       maxBytes: MAX_HEARTBEAT_BYTES,
       handle: (request) => takeHeartbeat(heartbeats, siteUrl, kind, request, now()),
-      onFault: () => heartbeats.noteRefusal(),
     },
+    onFault: () => heartbeats.noteRefusal(),
     describe,
   });
   return [
@@ -187,7 +196,7 @@ async function takeHeartbeat(
   const receipt = await taker
     .takeHeartbeat({ report, accountId: key.accountId, arrivedAt, body: text })
     .catch((error: unknown) => {
-      throw explain(error);
+      throw explainHeartbeatError(error);
     });
   return answer(receipt, report.run, siteUrl);
 }
@@ -223,7 +232,7 @@ function invalidBody({ place, problem, allowed }: HeartbeatProblem): HttpError {
 }
 
 /** The error for a heartbeat that was refused. */
-function explain(error: unknown): unknown {
+export function explainHeartbeatError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code } = error;
   if (code === 'unavailable') return retryLater('unavailable', RETRY_SECONDS, error.message);

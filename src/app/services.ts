@@ -163,7 +163,11 @@ function readCategory(word: string): Outcome<Category> {
 }
 
 /** The live service that the principal may change. Services of other accounts count as missing. */
-function findOwned({ findService }: ServiceContext, principal: Principal, slug: string): Outcome<Service> {
+export function findOwned(
+  { findService }: Pick<ServiceContext, 'findService'>,
+  principal: Principal,
+  slug: string,
+): Outcome<Service> {
   const service = findService(slug.toLowerCase());
   return service !== null && mayChange(principal, service.accountId)
     ? accept(service)

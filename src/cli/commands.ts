@@ -58,6 +58,10 @@ export function buildCommands(): Command {
     .option('--public-dependencies', 'show visitors the dependencies that it reports')
     .option('--no-public-dependencies', 'hide them from visitors')
     .action(act(async () => (await import('./service-commands.ts')).setService));
+  addJson(services, 'address', 'give a service a new heartbeat address, and print it once')
+    .argument('<slug>')
+    .option('--remove', 'end its address instead')
+    .action(act(async () => (await import('./service-commands.ts')).changeAddress));
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
     .action(act(async () => (await import('./service-commands.ts')).endService));

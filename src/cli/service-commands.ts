@@ -1,5 +1,6 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
+import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
 import { readDomain } from '../app/read-input.ts';
 import {
   changeService,
@@ -96,6 +97,23 @@ export async function setService(
     resultOf(await changeService(await contextOf(registry), OPERATOR, slug, changes)),
   );
   printNote(`${changed.slug} is changed`);
+}
+
+/** Gives an account's service a new heartbeat address and prints it, or ends its address. */
+export async function changeAddress(
+  slug: string,
+  { config, remove = false, json = false }: CommonOptions & { readonly remove?: boolean },
+): Promise<void> {
+  const address = await withRegistry(config, async (registry, { http }) => {
+    const context = await contextOf(registry);
+    if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug));
+    const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug));
+    return `${http.siteUrl}/beat/${secret}`;
+  });
+  if (address === undefined) return printNote(`the heartbeat address of ${slug} is ended`);
+  if (json) return printJson({ slug, address });
+  printNote('The address is shown only this once. A former address of the service is ended.');
+  console.log(address);
 }
 
 /** Removes an account's service. */

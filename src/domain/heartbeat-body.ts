@@ -36,6 +36,8 @@ export interface HeartbeatReport {
   readonly dependencies: readonly DependencyReport[] | null;
   /** Identifies the run that starts or ends; null: not given. */
   readonly run: string | null;
+  /** Exit status of a failed run, 1 to 255; absent: not given. */
+  readonly exitCode?: number;
 }
 
 /** What is wrong with a body, and where. */
@@ -57,6 +59,8 @@ export type HeartbeatReading =
 export const MAX_DEPENDENCIES = 50;
 /** Maximum length of the names of dependencies and runs, characters. */
 export const MAX_NAME_LENGTH = 64;
+/** Maximum exit status of a process. */
+export const MAX_EXIT_CODE = 255;
 /** Maximum latency of a dependency, milliseconds. */
 export const MAX_LATENCY_MS = 600_000;
 /** Every word of the vocabulary, from good to bad. */
@@ -97,7 +101,10 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   const reported = typeof status === 'string' ? status : null;
   const timestamp = readTimestamp(member(body, 'timestamp'));
   const dependencies = kind === 'start' ? null : readDependencies(member(body, 'checks'));
-  return { kind, domain, word, reported, timestamp, dependencies, run: readRun(member(body, 'run')) };
+  const run = readRun(member(body, 'run'));
+  const exitCode = kind === 'fail' ? readExitCode(member(body, 'exit_code')) : null;
+  const report = { kind, domain, word, reported, timestamp, dependencies, run };
+  return exitCode === null ? report : { ...report, exitCode };
 }
 
 function readDomain(value: unknown): string {
@@ -123,6 +130,13 @@ function readTimestamp(value: unknown): number | null {
 
 function readRun(value: unknown): string | null {
   return value === undefined ? null : readName(readText(value, '/run'), '/run');
+}
+
+function readExitCode(value: unknown): number | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > MAX_EXIT_CODE)
+    throw new Refusal('/exit_code', `must be a whole number from 1 to ${MAX_EXIT_CODE}`);
+  return value;
 }
 
 function readDependencies(value: unknown): DependencyReport[] | null {

@@ -54,11 +54,13 @@ export interface Beat {
 
 /** The reason for the verdict of a heartbeat; null: it is up. */
 export function reasonOfHeartbeat(
-  { kind, word }: HeartbeatReport,
+  { kind, word, exitCode }: HeartbeatReport,
   { verdict, responseTimeMs }: Beat,
 ): StatusReason | null {
   if (verdict === 'up') return null;
-  if (verdict === 'down') return { code: kind === 'fail' ? 'run_failed' : 'reported_down' };
+  if (kind === 'fail' && verdict === 'down')
+    return { code: 'run_failed', ...(exitCode === undefined ? {} : { exitCode }) };
+  if (verdict === 'down') return { code: 'reported_down' };
   return word === 'slow'
     ? { code: 'reported_slow' }
     : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };

@@ -40,7 +40,9 @@ const REASONS = {
   reported_slow: 'it reports that it is slow',
   reported_response_time: ({ responseTimeMs }: OfResponseTime) =>
     `it reports a response time of ${seconds(responseTimeMs)}`,
-  run_failed: 'it reports that a run failed',
+  /** `exitCode` of the process, 1 to 255; absent: not reported. */
+  run_failed: ({ exitCode }: { readonly exitCode?: number }) =>
+    `it reports that a run failed${exitCode === undefined ? '' : ` with exit code ${exitCode}`}`,
   no_heartbeat: ({ silenceMs }: { readonly silenceMs: number }) =>
     `no heartbeat arrived for ${formatDuration(silenceMs)}`,
   /** `runAt`: when the schedule expected it, epoch milliseconds. */

@@ -34,6 +34,8 @@ export interface CheckDefinition {
   readonly graceMs?: number;
   /** Heartbeats: when they are expected, instead of every `periodMs`; absent: there is no schedule. */
   readonly schedule?: HeartbeatSchedule;
+  /** Heartbeats: SHA-256 of the secret in the service's heartbeat address, hexadecimal; absent: it has no address. */
+  readonly addressHash?: string;
   /** The owner chose this kind although the service sends heartbeats, which no longer change it. Absent: false. */
   readonly keepsKind?: true;
 }

@@ -96,9 +96,12 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
       };
     // Streams are limited by the number of open ones, not by requests.
     if (route.bucket === 'streams') return FREE;
-    return who.kind === 'key'
-      ? { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key }
-      : { payer: [bucket.anonymous, request.client], refused: null, key: null };
+    if (who.kind === 'key')
+      return { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key };
+    const name = route.payer?.(request) ?? null;
+    return name === null
+      ? { payer: [bucket.anonymous, request.client], refused: null, key: null }
+      : { payer: [bucket.authenticated, name], refused: null, key: null };
   };
 
   const handle = async (route: Route, request: HttpRequest, key: KeyBearer | null): Promise<HttpResponse> => {
@@ -155,7 +158,7 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
         uncharged.note(targetOf(route, request), answer.etag);
     } catch (thrown) {
       answer = answerError(thrown, route, request);
-      if (answer.status >= 500) route.post?.onFault();
+      if (answer.status >= 500) route.onFault?.();
     }
     return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
   };
@@ -255,9 +258,11 @@ function hideFault(thrown: unknown, { path: pattern }: Route, request: HttpReque
   });
 }
 
-/** The path of the request without its query, at most 200 characters: the route's pattern with its parameters. */
+/** The path without query and secret, at most 200 characters: the route's pattern with its parameters. */
 function pathOf(pattern: string, params: HttpRequest['params']): string {
-  const path = pattern.replace(/:(\w+)/g, (named, name: string) => params[name] ?? named);
+  const path = pattern.replace(/:(\w+)/g, (named, name: string) =>
+    name === 'secret' ? named : (params[name] ?? named),
+  );
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
 }
 

@@ -13,6 +13,7 @@ export const PROBLEMS = {
   domain_limit: { status: 403, title: 'Too many domains' },
   dependencies_private: { status: 403, title: 'Dependencies are not public' },
   service_not_found: { status: 404, title: 'Service not found' },
+  address_not_found: { status: 404, title: 'Heartbeat address not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
   page_not_found: { status: 404, title: 'Status page not found' },
   route_not_found: { status: 404, title: 'No such route' },

@@ -7,7 +7,7 @@ import type { Allowance } from './rate-limits.ts';
 /** A request for a handler. */
 export interface HttpRequest {
   readonly method: string;
-  /** Path parameters, decoded. */
+  /** Path parameters, decoded. `secret` is never logged. */
   readonly params: Readonly<Record<string, string>>;
   /** Query without the question mark. */
   readonly query: string;
@@ -62,9 +62,14 @@ export interface Route {
     /** Maximum size of the body, bytes. */
     readonly maxBytes: number;
     readonly handle: (request: PostRequest) => Promise<HttpResponse>;
-    /** Called when a request failed with status 500 or more. */
-    readonly onFault: () => void;
   };
+  /** Called when a request failed with status 500 or more. */
+  readonly onFault?: () => void;
+  /**
+   * Returns the name by which the limit of keys counts a request without a key, because its path has a secret; null: the
+   * request counts by the client's address.
+   */
+  readonly payer?: (request: HttpRequest) => string | null;
   /** The description of the route for the OpenAPI document; absent: the document does not contain the route. */
   readonly describe?: () => OpenApiOperation;
   /** True: the handler takes every method. Absent: GET and HEAD. */

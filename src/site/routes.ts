@@ -2,6 +2,7 @@
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
+import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
@@ -32,6 +33,7 @@ export type RouteSources = Omit<
     MaintenanceSources &
     DependencySources &
     HeartbeatSources &
+    AddressSources &
     BadgeSources &
     ChartSources &
     HeatmapSources,
@@ -79,6 +81,7 @@ export function createRoutes(sources: RouteSources): {
     vendorRoute(parts),
     maintenanceRoute(parts),
     ...heartbeatRoutes(parts),
+    ...addressRoutes(parts),
     ...dependencyRoutes(parts),
     ...(pages === null ? [] : statusPageRoutes(pages)),
     regionsRoute(parts),

@@ -22,6 +22,7 @@ export function createServiceDirectory() {
   const byDashed = new Map<string, Service>();
   const byFormerSlug = new Map<string, Service>();
   const byCatalogueDomain = new Map<string, Service>();
+  const byAddressHash = new Map<string, Service>();
   const byCategory = new Map<Category, Service[]>();
   let sorted: Service[] = [];
   let version = 0;
@@ -30,6 +31,7 @@ export function createServiceDirectory() {
     byId.set(service.id, service);
     bySlug.set(service.slug, service);
     for (const slug of service.formerSlugs ?? []) byFormerSlug.set(slug, service);
+    if (service.check.addressHash !== undefined) byAddressHash.set(service.check.addressHash, service);
     if (service.origin !== 'catalogue') return;
     byDashed.set(dashDomain(service.domain), service);
     byCatalogueDomain.set(service.domain, service);
@@ -41,6 +43,7 @@ export function createServiceDirectory() {
     };
     drop(bySlug, service.slug);
     for (const slug of service.formerSlugs ?? []) drop(byFormerSlug, slug);
+    if (service.check.addressHash !== undefined) drop(byAddressHash, service.check.addressHash);
     drop(byDashed, dashDomain(service.domain));
     drop(byCatalogueDomain, service.domain);
     removeFrom(sorted, service);
@@ -58,7 +61,8 @@ export function createServiceDirectory() {
     /** Replaces the whole list. */
     load(services: readonly Service[]): void {
       version++;
-      for (const map of [byId, bySlug, byDashed, byFormerSlug, byCatalogueDomain, byCategory]) map.clear();
+      for (const map of [byId, bySlug, byDashed, byFormerSlug, byCatalogueDomain, byAddressHash, byCategory])
+        map.clear();
       sorted = [...services].sort(inOrder);
       for (const service of sorted) {
         put(service);
@@ -81,6 +85,8 @@ export function createServiceDirectory() {
     byId: (serviceId: number): Service | null => byId.get(serviceId) ?? null,
     /** The service with a slug or former slug, in any case; null: there is none. */
     bySlug: findBySlug,
+    /** The service with the heartbeat address whose secret has this hash; null: there is none. */
+    byAddressHash: (hash: string): Service | null => byAddressHash.get(hash) ?? null,
     /**
      * The service with a name on badges and pages: the catalogue service with that dashed domain, then the catalogue
      * service with that slug, then the owner's service with that slug (decisions, Badge). Null: there is none.

@@ -256,6 +256,10 @@ t.test('it keeps in an export all that an import can say', async (t) => {
       ...{ domain: 'b.example.com', name: '-1', category: 'vpn', kind: 'heartbeat', period: '90s' },
       ...{ grace: '1h', public_dependencies: true },
     },
+    {
+      ...{ domain: 'c.example.com', name: 'c.example.com', category: 'developer', kind: 'heartbeat' },
+      ...{ schedule: '30 3 * * 1-5', timezone: 'Europe/Berlin' },
+    },
   ];
   t.match(await run('services', 'import', write('in.json', JSON.stringify({ services }))), {
     status: 0,
@@ -266,7 +270,7 @@ t.test('it keeps in an export all that an import can say', async (t) => {
     const again = await run('services', 'import', write(`out.${format}`, stdout), '--json');
     t.match(JSON.parse(again.stdout), {
       added: [],
-      unchanged: ['a-example-com', 'b-example-com'],
+      unchanged: ['a-example-com', 'b-example-com', 'c-example-com'],
       skipped: [],
     });
     if (format === 'json') t.strictSame(JSON.parse(stdout), { services });
@@ -319,4 +323,16 @@ t.test('it probes, and calls nothing down while this machine is offline', async 
     return value;
   });
   for (const name of names) t.match(name, /^[a-z][a-z0-9_]*$/);
+});
+
+t.test('it prints the heartbeat address of a service once, and ends it', async (t) => {
+  const { run } = await setUp(t);
+  await run('services', 'add', 'job.example.com', '--account', 'ada', '--kind', 'heartbeat');
+  const first = await run('services', 'address', 'job-example-com');
+  t.match(first, { status: 0, stdout: /^https?:\/\/\S+\/beat\/[\w-]{22}\n$/, stderr: /only this once/ });
+  const second = await run('services', 'address', 'job-example-com', '--json');
+  t.match(JSON.parse(second.stdout), { slug: 'job-example-com', address: /\/beat\// });
+  t.not(JSON.parse(second.stdout).address, first.stdout.trim());
+  t.match(await run('services', 'address', 'job-example-com', '--remove'), { status: 0, stdout: '' });
+  t.match(await run('services', 'address', 'nobody'), { status: 1, stderr: /No account has a service/ });
 });

@@ -245,3 +245,12 @@ t.test('it never throws, and parsed reports always have their shape', async () =
     { numRuns: propertyRuns(150) },
   );
 });
+
+t.test('it reads the exit code of a failed run, and of nothing else', async (t) => {
+  const read = (exit_code: unknown, kind: 'beat' | 'fail' = 'fail') =>
+    readHeartbeat(JSON.stringify({ ...BODY, exit_code }), kind);
+  t.match(read(255), { ok: true, report: { exitCode: 255 } });
+  for (const code of [0, 256, -1, 1.5, '1', null])
+    t.match(read(code), { ok: false, place: '/exit_code', problem: 'must be a whole number from 1 to 255' });
+  t.notOk('exitCode' in (read('anything', 'beat') as { readonly report: object }).report);
+});

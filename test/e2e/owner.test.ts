@@ -117,6 +117,43 @@ t.test(
     t.match(longer.text, /name="grace" value="5m"/);
     t.match((await ada.visit(`${path}/save`, kept)).text, /name="period" value="" placeholder="10m"/);
 
+    const scheduled = await ada.visit(`${path}/save`, {
+      ...kept,
+      schedule: '30 3 * * 1-5',
+      timezone: 'europe/berlin',
+    });
+    t.match(scheduled.text, /name="schedule" value="30 3 \* \* 1-5"/);
+    t.match(scheduled.text, /name="timezone" value="Europe\/Berlin"/);
+    await ada.visit(`${path}/save`, kept);
+
+    // A heartbeat address, for a cron job.
+    t.equal((await beat('ok', 'job.example.org')).status, 200);
+    const job = `${siteUrl}/dashboard/services/job-example-org`;
+    const statusOfJob = async () => (await program.get('/api/v1/status/job-example-org')).body;
+    const addressed = await ada.visit(`${job}/address`, { token });
+    const address = new RegExp(`${siteUrl}/beat/[\\w-]{22}`).exec(addressed.text)?.[0] ?? '';
+    t.match(addressed.text, /shown only this once/);
+    t.notMatch((await ada.visit(job)).text, address, 'it is not shown again');
+    const ping = async (suffix: string, init?: RequestInit) => (await fetch(address + suffix, init)).status;
+    t.equal(await ping('/start?run=nightly'), 200);
+    t.equal(await ping('/log', { method: 'POST', body: 'half <b>done' }), 200);
+    t.equal(await ping('/3?run=nightly', { method: 'POST', body: 'disk full' }), 200);
+    t.match(await statusOfJob(), { status: 'down' });
+    t.match(
+      JSON.stringify((await program.get('/api/v1/incidents/job-example-org')).body),
+      /it reports that a run failed with exit code 3/,
+    );
+    const reports = await ada.visit(job);
+    t.match(reports.text, /half &lt;b(>|&gt;)done/);
+    t.match(reports.text, /disk full/);
+    t.equal(await ping(''), 200);
+    t.match(await statusOfJob(), { status: 'up' });
+    const hers = { token: tokenOf((await grace.visit(`${siteUrl}/dashboard`)).text) };
+    t.match(await grace.visit(`${job}/address`, hers), { status: 404 });
+    await ada.visit(`${job}/address`, { token, remove: 'yes' });
+    t.equal(await ping(''), 404, 'it is ended');
+    await ada.visit(`${job}/delete`, { token, confirm: 'job.example.org' });
+
     // Other accounts.
     const graceToken = tokenOf((await grace.visit(`${siteUrl}/dashboard`)).text);
     t.match(await grace.visit(path), { status: 404 });

@@ -95,7 +95,7 @@ t.test('it sets the status by the word of the owner, with transition and inciden
   t.equal(await status({ word: 'down' }), 'down');
   t.equal(await status({ kind: 'fail', word: 'down' }), 'down');
   for (let n = 0; n < 3; n++) await status({});
-  t.equal(await status({ kind: 'fail', word: 'down' }), 'down');
+  t.equal(await status({ kind: 'fail', word: 'down', exitCode: 3 }), 'down');
   t.same(
     world.told.map(({ to, reason }) => [to, reason]),
     [
@@ -103,7 +103,7 @@ t.test('it sets the status by the word of the owner, with transition and inciden
       ['slow', { code: 'reported_response_time', responseTimeMs: 3_001 }],
       ['down', { code: 'reported_down' }],
       ['up', null],
-      ['down', { code: 'run_failed' }],
+      ['down', { code: 'run_failed', exitCode: 3 }],
     ],
   );
   t.match(

@@ -2,6 +2,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv } from 'ajv';
 import t from 'tap';
+import { hashAddressSecret } from '../../src/domain/heartbeat-address.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
 import { from, incident, service, startApi } from './site-world.ts';
 
@@ -30,7 +32,9 @@ interface Document {
 }
 
 t.test('it documents each endpoint, and each answers as documented', async (t) => {
-  const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true })] });
+  const secret = 'q8mOGyrv6Jc0vTGTUlZ5Yg';
+  const check = { ...DEFAULT_CHECK, addressHash: hashAddressSecret(secret) };
+  const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true, check })] });
   t.teardown(world.close);
   await world.putIncidents(incident('own-1-1', 1));
   await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
@@ -62,6 +66,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/services/{slug}/history',
     '/api/v1/services/{slug}/vendor',
     '/api/v1/status/{slug}',
+    '/beat/{secret}',
+    '/beat/{secret}/{signal}',
     '/incidents.atom',
     '/p/{slug}/incidents.atom',
     '/status/{slug}/incidents.atom',
@@ -72,7 +78,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     if (path === '/api/v1/events' || operation === undefined) continue;
     const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
-    const good = await world.get(path.replace('{slug}', slug).replace('{id}', 'own-1-1'));
+    const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
+    const good = await world.get(filled.replace('{id}', 'own-1-1'));
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =
       Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];

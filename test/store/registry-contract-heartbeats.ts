@@ -350,6 +350,35 @@ export async function heartbeatContract(t: Test, open: OpenForTest): Promise<voi
     t.equal(await registry.countFailingDependencies(), 0);
   });
 
+  t.test('it keeps the last 100 logs of a service for its account alone', async (t) => {
+    const { registry, accountId, service } = await withService(t, open);
+    const add = (text: string, run: string | null = null, owner = accountId) =>
+      registry.addHeartbeatLog(service.id, owner, { at: NOON, run, text });
+    await add('of another account', null, accountId + 1);
+    t.strictSame(await registry.heartbeatLogs(service.id), []);
+    for (let n = 1; n <= 101; n++) await add(`line ${n}`, `run-${n}`);
+    const logs = await registry.heartbeatLogs(service.id);
+    t.equal(logs.length, 100);
+    t.strictSame(logs[0], { at: NOON, run: 'run-101', text: 'line 101' });
+    t.equal(logs.at(-1)?.text, 'line 2');
+    const { id: prover } = await registry.ensureAccount('prover', NOON);
+    await registry.proveDomain(prover, service.domain, 'heartbeat', NOON);
+    t.strictSame(await registry.heartbeatLogs(service.id), [], 'a new owner does not see them');
+    await registry.removeService('a-com');
+    await add('after the removal', null, prover);
+    t.strictSame(await registry.heartbeatLogs(service.id), []);
+  });
+
+  t.test('it ends the heartbeat address of a service that moves to another account', async (t) => {
+    const { registry, accountId, service } = await withService(t, open);
+    const addressHash = 'a'.repeat(64);
+    const check = { ...service.check, addressHash };
+    t.match(await registry.changeService('a-com', { check }), { check: { addressHash } });
+    t.match(await registry.proveDomain(accountId, 'a.com', 'heartbeat', NOON), { check: { addressHash } });
+    const { id: prover } = await registry.ensureAccount('prover', NOON);
+    t.notOk((await registry.proveDomain(prover, 'a.com', 'heartbeat', NOON)).check.addressHash);
+  });
+
   t.test('it leaves the dependencies of a silent service out', async (t) => {
     const { registry, service } = await withService(t, open);
     await registry.changeService('a-com', { publicDependencies: true, verified: true });

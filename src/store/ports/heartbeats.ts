@@ -33,6 +33,16 @@ export interface StoredHeartbeat extends Omit<HeartbeatWrite, 'accountId' | 'dep
   readonly runMs: number | null;
 }
 
+/** Text that a job sent about a run. It changes no status. */
+export interface HeartbeatLog {
+  /** Arrival, epoch milliseconds. */
+  readonly at: number;
+  /** The run that it belongs to; null: no run is named. */
+  readonly run: string | null;
+  /** 1 to 10,000 characters. */
+  readonly text: string;
+}
+
 /** A dependency in the newest report of its service. */
 export interface DependencyState extends DependencyReport {
   /** Since when the service reports this status, epoch milliseconds. */
@@ -72,6 +82,13 @@ export interface FailingDependency {
 export interface HeartbeatStore {
   /** The last heartbeats of a service, at most 100, newest first. */
   recentHeartbeats(serviceId: number): Promise<StoredHeartbeat[]>;
+  /**
+   * Stores a log of the account's service and deletes all but its last 100. Does nothing if the service was removed or
+   * belongs to another account.
+   */
+  addHeartbeatLog(serviceId: number, accountId: number, log: HeartbeatLog): Promise<void>;
+  /** The logs of a service, at most 100, newest first. */
+  heartbeatLogs(serviceId: number): Promise<HeartbeatLog[]>;
   /** The dependencies that a service reports, with at most `limit` changes. */
   dependenciesOf(serviceId: number, limit: number): Promise<Dependencies>;
   /**

@@ -55,6 +55,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['heartbeats', 'id'],
   ['heartbeat_services', 'service_id'],
   ['heartbeat_runs', 'id'],
+  ['heartbeat_logs', 'id'],
   ['dependency_changes', 'id'],
   ['failing_dependencies', 'service_id', 'name'],
   ['heartbeat_inbox', 'id'],

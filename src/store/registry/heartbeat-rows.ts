@@ -1,7 +1,7 @@
 /** Heartbeats and the dependencies that they report. They are written as a part of each status update. */
 import type { DependencyReport } from '../../domain/heartbeat-body.ts';
 import type { DependencyState, HeartbeatStore, HeartbeatWrite } from '../ports/heartbeats.ts';
-import { type Calls, read } from './registry-calls.ts';
+import { type Calls, read, write } from './registry-calls.ts';
 import {
   type Batch,
   fromRow,
@@ -15,6 +15,8 @@ import {
 const MAX_HEARTBEATS_KEPT = 100;
 /** Maximum number of open runs of a service; the oldest are deleted beyond it. */
 const MAX_RUNS_KEPT = 100;
+/** Maximum number of stored logs of a service. */
+const MAX_LOGS_KEPT = 100;
 /** Maximum number of stored dependency changes of a service. */
 const MAX_CHANGES_KEPT = 1_000;
 
@@ -69,6 +71,10 @@ const START_RUN = statement('INSERT INTO heartbeat_runs (service_id, run, starte
 const TRIM_RUNS = statement(
   `DELETE FROM heartbeat_runs WHERE service_id = ? AND id <=
      (SELECT id FROM heartbeat_runs WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_RUNS_KEPT})`,
+);
+const TRIM_LOGS = statement(
+  `DELETE FROM heartbeat_logs WHERE service_id = ? AND id <=
+     (SELECT id FROM heartbeat_logs WHERE service_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_LOGS_KEPT})`,
 );
 const ADD_CHANGE = statement(
   'INSERT INTO dependency_changes (service_id, name, status, at) VALUES (?, ?, ?, ?)',
@@ -204,6 +210,7 @@ export async function forgetHeartbeats({ kysely, queries }: RegistryStore, servi
   for (const table of [
     'heartbeat_services',
     'heartbeat_runs',
+    'heartbeat_logs',
     'dependency_changes',
     'failing_dependencies',
   ] as const)
@@ -233,6 +240,29 @@ export const HEARTBEAT_CALLS: Calls<HeartbeatStore> = {
       responseTimeMs,
     }));
   }),
+  addHeartbeatLog: write(async ({ kysely, queries }, serviceId, accountId, { at, run, text }) => {
+    const service = await queries.first(
+      kysely
+        .selectFrom('services')
+        .select('id')
+        .where('id', '=', serviceId)
+        .where('account_id', '=', accountId)
+        .where('removed', '=', 0),
+    );
+    if (service === undefined) return;
+    await queries.run(kysely.insertInto('heartbeat_logs').values({ service_id: serviceId, at, run, text }));
+    await queries.run(TRIM_LOGS(serviceId, serviceId));
+  }),
+  heartbeatLogs: read(
+    async ({ kysely, queries }, serviceId) =>
+      await queries.all(
+        kysely
+          .selectFrom('heartbeat_logs')
+          .select(['at', 'run', 'text'])
+          .where('service_id', '=', serviceId)
+          .orderBy('id', 'desc'),
+      ),
+  ),
   dependenciesOf: read(async ({ kysely, queries }, serviceId, limit) => {
     const row = await queries.first(
       kysely

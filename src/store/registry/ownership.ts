@@ -179,7 +179,8 @@ export async function proveDomain(
     return await registerDomain(store, { domain, accountId, check, verified: true }, limits);
   }
   const former = row.account_id;
-  const { publicDependencies, ...definition } = toDefinition(row);
+  const { publicDependencies, check, ...definition } = toDefinition(row);
+  const { addressHash, ...withoutAddress } = check;
   const moves = former !== accountId;
   if (moves) {
     await refuseBeyondLimit(store, accountId, limits);
@@ -191,6 +192,8 @@ export async function proveDomain(
     ...definition,
     ...slugChange(definition, slug),
     ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
+    // The former owner knows the heartbeat address.
+    check: moves ? withoutAddress : check,
     accountId,
     verified: true,
   });
@@ -202,7 +205,10 @@ export async function proveDomain(
 }
 
 /** Badges and links under the old slug still lead to the service. */
-function slugChange(before: NewService, slug: string): Pick<NewService, 'slug' | 'formerSlugs'> {
+function slugChange(
+  before: Pick<NewService, 'slug' | 'formerSlugs'>,
+  slug: string,
+): Pick<NewService, 'slug' | 'formerSlugs'> {
   if (slug === before.slug) return { slug };
   const former = (before.formerSlugs ?? []).filter((one) => one !== slug);
   return { slug, formerSlugs: [...former, before.slug].slice(-MAX_FORMER_SLUGS) };

@@ -160,6 +160,14 @@ export interface RegistrySchema {
     run: string;
     started_at: number;
   };
+  /** The last logs of each service. */
+  heartbeat_logs: {
+    id: Generated<number>;
+    service_id: number;
+    at: number;
+    run: string | null;
+    text: string;
+  };
   /** Changes of dependencies; status null: no longer reported. */
   dependency_changes: {
     id: Generated<number>;

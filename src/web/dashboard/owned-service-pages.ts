@@ -1,6 +1,7 @@
 /** `/dashboard/services/:slug`: a service of an owner, its settings, its newest heartbeats and its badges. */
 
 import { verifyDomain } from '../../app/domains.ts';
+import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../app/heartbeat-addresses.ts';
 import { changeService, removeService } from '../../app/services.ts';
 import { CATEGORIES } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
@@ -9,6 +10,7 @@ import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
@@ -46,12 +48,14 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     service: Service,
     session: Visitor,
     refused: RefusedForm | null,
+    secret: string | null = null,
   ): Promise<HttpResponse> => {
     const { id, slug, name } = service;
     const { texts } = session.language;
     const current = status.get(id) ?? unknownStatus(id);
-    const [beats, checks] = await Promise.all([
+    const [beats, logs, checks] = await Promise.all([
       registry.recentHeartbeats(id),
+      registry.heartbeatLogs(id),
       samples.newest(id, SHOWN).catch((): Sample[] => []),
     ]);
     const shownAs = directory.pageName(service);
@@ -69,7 +73,9 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         verdict: describeVerdict(current, session.language),
         categories: CATEGORIES,
         proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
-        beats: beats.slice(0, SHOWN).map((beat) => ({ ...beat, time: [time(beat.arrivedAt)] })),
+        hasAddress: secret !== null || service.check.addressHash !== undefined,
+        address: secret === null ? null : `${siteUrl}/beat/${secret}`,
+        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [time(report.at)] })),
         checks: checks.map((check) => ({ ...check, time: [time(check.at)] })),
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
         markdown: snippets.markdown,
@@ -116,6 +122,14 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         publicDependencies: fields.get('dependencies') === 'public',
       }),
     ),
+    form('address', async (service, session, fields) => {
+      const { slug } = service;
+      if (fields.get('remove') !== undefined)
+        return await removeHeartbeatAddress(context, ownerOf(session), slug);
+      const outcome = await makeHeartbeatAddress(context, ownerOf(session), slug);
+      if (!outcome.ok) return outcome;
+      return await page(service, session, null, outcome.value.secret);
+    }),
     form('pause', (service, session) => setPaused(service, session, true)),
     form('resume', (service, session) => setPaused(service, session, false)),
     form('verify', async ({ domain, check }, session) => {
@@ -129,4 +143,23 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
+}
+
+/** A heartbeat or a log, as the page lists it. */
+interface ShownReport {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly kind: StoredHeartbeat['kind'] | 'log';
+  readonly verdict: StoredHeartbeat['verdict'];
+  readonly body: string;
+}
+
+/** The newest heartbeats and logs together, newest first. */
+function newestReports(beats: readonly StoredHeartbeat[], logs: readonly HeartbeatLog[]): ShownReport[] {
+  return [
+    ...beats.map(({ arrivedAt: at, kind, verdict, body }) => ({ at, kind, verdict, body })),
+    ...logs.map(({ at, text: body }) => ({ at, kind: 'log', verdict: null, body }) as const),
+  ]
+    .sort((a, b) => b.at - a.at)
+    .slice(0, SHOWN);
 }

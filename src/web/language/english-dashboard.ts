@@ -94,6 +94,13 @@ export const englishDashboard = {
   save: 'Save',
   heartbeats: 'Heartbeats',
   withKey: 'With a key of yours in',
+  heartbeatAddress: 'Heartbeat address',
+  addressLead:
+    'A URL with a secret, for cron jobs and scripts. Requesting it sends a heartbeat; /start, /fail, /log and the exit code of a job can follow it.',
+  addressOnce: 'Copy the address now: it is shown only this once.',
+  makeAddress: 'Create an address',
+  newAddress: 'Replace the address',
+  endAddress: 'End the address',
   lastHeartbeats: 'Last heartbeats',
   arrived: 'Arrived',
   kindColumn: 'Kind',

@@ -103,6 +103,13 @@ export const germanDashboard: Texts['dashboard'] = {
   save: 'Speichern',
   heartbeats: 'Lebenszeichen',
   withKey: 'Mit einem Ihrer Schlüssel in',
+  heartbeatAddress: 'Adresse für Lebenszeichen',
+  addressLead:
+    'Eine URL mit einem Geheimnis, für Cron-Jobs und Skripte. Ein Abruf sendet ein Lebenszeichen; /start, /fail, /log und der Exit-Code eines Jobs können folgen.',
+  addressOnce: 'Kopieren Sie die Adresse jetzt: Sie wird nur dieses eine Mal gezeigt.',
+  makeAddress: 'Adresse anlegen',
+  newAddress: 'Adresse ersetzen',
+  endAddress: 'Adresse beenden',
   lastHeartbeats: 'Letzte Lebenszeichen',
   arrived: 'Angekommen',
   kindColumn: 'Art',

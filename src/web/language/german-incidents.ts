@@ -20,7 +20,8 @@ const REASONS: TextTable<StatusReasonParams> = {
   reported_slow: 'der Dienst meldet sich langsam',
   reported_response_time: ({ responseTimeMs }) =>
     `der Dienst meldet eine Antwortzeit von ${seconds(responseTimeMs)}`,
-  run_failed: 'der Dienst meldet, dass ein Lauf gescheitert ist',
+  run_failed: ({ exitCode }) =>
+    `der Dienst meldet, dass ein Lauf gescheitert ist${exitCode === undefined ? '' : `, mit Exit-Code ${exitCode}`}`,
   no_heartbeat: ({ silenceMs }) => `seit ${FORMATS.length(silenceMs)} kam kein Lebenszeichen`,
   run_missed: ({ runAt }) => `zum Lauf vom ${FORMATS.time(runAt)} kam kein Lebenszeichen`,
   text: ({ text }) => text,
