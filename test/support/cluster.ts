@@ -86,7 +86,7 @@ export interface Cluster {
 }
 
 /** `secrets.key` of every node. */
-const SECRET_KEY = 'ab'.repeat(32);
+export const SECRET_KEY = 'ab'.repeat(32);
 const ALL_ROLES: readonly NodeRole[] = ['judge', 'probe', 'serve'];
 
 /** Creates a cluster without nodes. What it starts is ended with `scope`. */
