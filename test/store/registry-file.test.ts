@@ -84,6 +84,26 @@ t.test('it refuses a registry of a newer version and names what it does not know
   });
 });
 
+t.test('it opens a registry to which a newer version has only added what it can ignore', async (t) => {
+  const dataDir = await filled(t);
+  const change = (statement: string) => {
+    const database = new DatabaseSync(registryFile(dataDir));
+    database.exec(statement);
+    database.close();
+  };
+  change('ALTER TABLE services ADD COLUMN tomorrow TEXT');
+  change(`INSERT INTO kysely_migration (name, timestamp) VALUES ('0099-tomorrow-compatible', '')`);
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1 });
+  t.match(await methods.loadServices(), [{ service: { slug: 'a' } }]);
+  await methods.close();
+  change(`DELETE FROM kysely_migration WHERE name LIKE '0017%'`);
+  await t.rejects(
+    open(dataDir),
+    { code: 'registry_newer' },
+    'one that lacks an earlier step is of another line',
+  );
+});
+
 t.test('it leaves a database of another program alone', async (t) => {
   const dataDir = t.testdir();
   const database = new DatabaseSync(registryFile(dataDir));

@@ -1,6 +1,7 @@
 /**
  * The steps that bring the registry's tables up to date: the files of `migrations/`, in the order of their names. A
- * released file is never changed; a change of the tables is another file.
+ * released file is never changed; a change of the tables is another file. A step whose name ends with `-compatible` only
+ * adds what earlier versions can ignore, so that they still open the registry (docs/adr/0022).
  */
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,6 +9,9 @@ import type { Migration } from 'kysely';
 import { RegistryError } from './registry-error.ts';
 import { type Kysely, Migrator, sql } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
+
+/** The end of the name of a step that earlier versions can ignore. */
+const COMPATIBLE = '-compatible';
 
 /** The steps of one database. */
 export type MigrationSteps = ReturnType<typeof createMigrationSteps>;
@@ -35,8 +39,8 @@ export function createMigrationSteps(folder: URL) {
     names,
     areAll,
     /**
-     * Does the steps that were not done yet. Throws `registry_newer` where others were done; `place` and `remedy` are for
-     * its message.
+     * Does the steps that were not done yet. Throws `registry_newer` where others were done, unless a later version did
+     * them after all of these and they are compatible. `place` and `remedy` are for its message.
      */
     async migrate(
       kysely: Kysely<RegistrySchema>,
@@ -45,12 +49,13 @@ export function createMigrationSteps(folder: URL) {
       remedy: string,
     ): Promise<void> {
       const unknown = done.filter((name) => !names.includes(name));
+      const isCompatible = unknown.every((name) => name.endsWith(COMPATIBLE));
+      if (isCompatible && names.every((name) => done.includes(name))) return;
       if (unknown.length > 0)
         throw new RegistryError(
           'registry_newer',
           `${place} was written by a newer version of Upbeat (it has ${unknown.join(', ')}). Start that version or a newer one, or ${remedy} from before the upgrade.`,
         );
-      if (areAll(done)) return;
       const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
       if (error !== undefined) throw error;
     },
