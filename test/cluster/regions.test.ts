@@ -22,6 +22,7 @@ const ASKED_MS = 5_000;
 t.setTimeout(300_000);
 
 t.test('a service is down where the quorum of the regions says so', NEEDS, async (t) => {
+  const from = Date.now();
   const site = await startCountedSite(t);
   const isShown = hasProgram('influxd') && hasProgram('victoria-metrics');
   const cluster = await createCluster(t, {
@@ -100,6 +101,30 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
 
   site.recover('/shop');
   t.match(await untilScope(null, []), { status: 'up' });
+
+  // Results of the last seconds may still be on their way, but not for long.
+  const to = Date.now();
+  const countOf = async (query: string) => {
+    const { body } = await judge.get(`/api/v1/services/shop/history?from=${from}&to=${to}&step=1h${query}`);
+    return listAt(body, 'buckets').reduce<number>((sum, bucket) => sum + Number(at(bucket, 'count')), 0);
+  };
+  await until(async () => {
+    const counts = await Promise.all(REGIONS.map((region) => countOf(`&region=${region}`)));
+    const all = await countOf('');
+    t.comment(`checks of ${REGIONS.join(', ')}: ${counts.join(', ')}, of all: ${all}`);
+    return counts.every((count) => count >= 3) && counts.reduce((sum, count) => sum + count) === all;
+  }, 'each region has a history of its own, and each check counts once over all regions');
+  t.match(await judge.get('/api/v1/services/shop/history?region=sa'), {
+    status: 400,
+    body: { parameter: 'region', allowed: REGIONS },
+  });
+  const ofUs = await (await fetch(`${judge.siteUrl}/status/shop?region=us`)).text();
+  t.same(
+    [...ofUs.matchAll(/&amp;region=(\w+)"/g)].map(([, region]) => region),
+    REGIONS,
+    'the page lets a reader choose the region',
+  );
+
   // With its line break: the stream may have delivered a part of the last event.
   const received = () =>
     [...events.join('').matchAll(/^event: (\w+)\ndata: (.*)\n/gm)].map(([, event, data = '']) => {
