@@ -111,10 +111,19 @@ export function servicePage(slug: string): DashboardLinkBuilder {
 
 /** Variable: a category, or all. */
 export function categoryVariable(measurement: string): Builder<VariableModel> {
-  const query = `SHOW TAG VALUES FROM "${measurement}" WITH KEY = "category"`;
-  return new QueryVariableBuilder('category')
+  return tagVariable(measurement, 'category')
     .label('Category')
-    .description('Only services of this category.')
+    .description('Only services of this category.');
+}
+
+/** Variable: a region, or all. All of them include checks that name no region. */
+export function regionVariable(): Builder<VariableModel> {
+  return tagVariable('upbeat_check', 'region').label('Region').description('Only checks of this region.');
+}
+
+function tagVariable(measurement: string, tag: string): QueryVariableBuilder {
+  const query = `SHOW TAG VALUES FROM "${measurement}" WITH KEY = "${tag}"`;
+  return new QueryVariableBuilder(tag)
     .datasource(refer(INFLUX))
     .query(query)
     .definition(query)

@@ -18,6 +18,7 @@ import {
   categoryVariable,
   DASHBOARD_UIDS,
   ROW_SERVICE_ID,
+  regionVariable,
   serviceLink,
   servicePage,
   siteVariable,
@@ -33,7 +34,7 @@ import {
   statusCells,
   table,
 } from './panels.ts';
-import { INFLUX, lines, PROMETHEUS, refer, rows, series, TRUSTED } from './queries.ts';
+import { CHECKS, INFLUX, lines, PROMETHEUS, refer, rows, series, TRUSTED } from './queries.ts';
 import {
   countSteps,
   latencySteps,
@@ -54,7 +55,7 @@ export function fleetOverview(): Dashboard {
     description:
       'All services: their statuses, the slowest, those that flap, those that were down most, incidents.',
     from: 'now-6h',
-    variables: [categoryVariable('upbeat_check'), siteVariable()],
+    variables: [categoryVariable('upbeat_check'), regionVariable(), siteVariable()],
     panels: [
       statusCount('up', 'Operational', 'Services whose last check was up.'),
       statusCount('slow', 'Slow', 'Services whose last check was slow.'),
@@ -74,7 +75,7 @@ export function fleetOverview(): Dashboard {
           'Checks whose failure may be the fault of the prober. They do not count against services.',
         unit: 'short',
         width: 6,
-        queries: [lines(`SELECT sum("suspect") AS "suspect" FROM "upbeat_check" WHERE ${OF_CATEGORY}`)],
+        queries: [lines(`SELECT sum("suspect") AS "suspect" FROM "upbeat_check" WHERE ${CHECKS}`)],
       }).thresholds(noneSteps()),
       stacked({
         title: 'Statuses of all services',

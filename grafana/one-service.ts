@@ -6,13 +6,14 @@ import {
   categoryVariable,
   DASHBOARD_UIDS,
   incidentAnnotations,
+  regionVariable,
   servicePage,
   serviceVariable,
   siteVariable,
   transitionAnnotations,
 } from './dashboard.ts';
 import { fixedColour, stacked, stat, statusCells, statusTimeline, table, timeSeries } from './panels.ts';
-import { lines, OF_SERVICE, rows, TRUSTED_OF_SERVICE } from './queries.ts';
+import { CHECKS_OF_SERVICE, lines, OF_SERVICE, rows, TRUSTED_OF_SERVICE } from './queries.ts';
 import {
   COLOURS,
   certificateSteps,
@@ -39,7 +40,12 @@ export function oneService(): Dashboard {
     title: 'Upbeat: one service',
     description: 'One service: its status, latency, phases of its requests, uptime, failures and incidents.',
     from: 'now-24h',
-    variables: [categoryVariable('upbeat_check'), serviceVariable('upbeat_check'), siteVariable()],
+    variables: [
+      categoryVariable('upbeat_check'),
+      serviceVariable('upbeat_check'),
+      regionVariable(),
+      siteVariable(),
+    ],
     annotations,
     panels: [...atAGlance(), ...overTime(), ...inWords()],
   });
@@ -77,14 +83,16 @@ function atAGlance() {
       description: 'Number of checks, including suspect ones.',
       unit: 'short',
       width: 4,
-      queries: [lines(`SELECT count("up") AS "checks" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
+      queries: [lines(`SELECT count("up") AS "checks" FROM "upbeat_check" WHERE ${CHECKS_OF_SERVICE}`)],
     }).thresholds(plainSteps(COLOURS.blue)),
     stat({
       title: 'Certificate ends in',
       description: 'Days until the certificate of the last check expires.',
       unit: 'd',
       width: 5,
-      queries: [lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check" WHERE ${OF_SERVICE}`)],
+      queries: [
+        lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check" WHERE ${CHECKS_OF_SERVICE}`),
+      ],
     })
       .thresholds(certificateSteps())
       .noValue('no certificate'),
@@ -160,7 +168,7 @@ function overTime() {
       width: 12,
       queries: [
         lines(`SELECT last("certificate_days") AS "days" FROM "upbeat_check"
-          WHERE ${OF_SERVICE} GROUP BY time($__interval) fill(none)`),
+          WHERE ${CHECKS_OF_SERVICE} GROUP BY time($__interval) fill(none)`),
       ],
     }).overrideByName('days', [fixedColour(COLOURS.sky)]),
   ];
@@ -175,7 +183,7 @@ function inWords() {
       width: 8,
       queries: [
         rows(`SELECT "failure", "status_code", "latency_ms" FROM "upbeat_check"
-          WHERE ${OF_SERVICE} AND "down" = 1 ORDER BY time DESC LIMIT 50`),
+          WHERE ${CHECKS_OF_SERVICE} AND "down" = 1 ORDER BY time DESC LIMIT 50`),
       ],
     }).overrideByName('latency_ms', [{ id: 'unit', value: 'ms' }]),
     table({

@@ -59,14 +59,23 @@ export interface InfluxTarget extends Dataquery {
   readonly alias?: string;
 }
 
-/** Condition: the checks of the selected category and time without suspect results. */
-export const TRUSTED = '$timeFilter AND "category" =~ /^$category$/ AND "suspect" = 0';
+/** Condition: the selected region. With all regions, it also holds for checks that name none. */
+const OF_REGION = '"region" =~ /^$region$/';
+
+/** Condition: the checks of the selected category, region and time. */
+export const CHECKS = `$timeFilter AND "category" =~ /^$category$/ AND ${OF_REGION}`;
+
+/** {@link CHECKS} without suspect results. */
+export const TRUSTED = `${CHECKS} AND "suspect" = 0`;
 
 /** Condition: the selected service by its id, since a slug may have been another service's before. */
 export const OF_SERVICE = `$timeFilter AND "service_id" = '$service'`;
 
+/** {@link CHECKS} for the selected service. */
+export const CHECKS_OF_SERVICE = `${OF_SERVICE} AND ${OF_REGION}`;
+
 /** {@link TRUSTED} for the selected service. */
-export const TRUSTED_OF_SERVICE = `${OF_SERVICE} AND "suspect" = 0`;
+export const TRUSTED_OF_SERVICE = `${CHECKS_OF_SERVICE} AND "suspect" = 0`;
 
 /** An InfluxQL query for time series. */
 export function lines(query: string, alias = '$col'): (refId: string) => Builder<Dataquery> {

@@ -19,6 +19,7 @@ import { columnsOf, labelValues, queryInflux } from './query-servers.ts';
 import {
   CHECKED,
   EARLIER_ID,
+  EARLIER_REGION,
   REPORTERS,
   startWatchedFleet,
   TROUBLED,
@@ -121,17 +122,17 @@ function truths(fleet: WatchedFleet): Query[] {
       from: now - HOUR_MS,
       to: now,
       interval: MIN_WIDTH,
-      variables: { category: ALL },
+      variables: { category: ALL, region: ALL },
     };
     return (await queryInflux(fleet, influxQuery(target?.query ?? '', view)))[0]?.values ?? [];
   };
   const one = readDashboards().find(({ name }) => name === 'one-service.json');
-  const checksOf = async (serviceId: string) => {
+  const checksOf = async (serviceId: string, region: Choice = ALL) => {
     const panel = one && panelsOf(one.dashboard).find(({ title }) => title === 'Checks');
     const [target] = panel === undefined ? [] : influxTargets(panel);
     const [from, to] = [Date.now() - 3 * HOUR_MS, Date.now()];
-    const view = { from, to, interval: MIN_WIDTH, variables: { category: ALL, service: serviceId } };
-    return Number((await queryInflux(fleet, influxQuery(target?.query ?? '', view)))[0]?.values[0]?.[1]);
+    const view = { from, to, interval: MIN_WIDTH, variables: { category: ALL, region, service: serviceId } };
+    return Number((await queryInflux(fleet, influxQuery(target?.query ?? '', view)))[0]?.values[0]?.[1] ?? 0);
   };
   const everything = CHECKED.length + REPORTERS.length;
   return [
@@ -152,6 +153,20 @@ function truths(fleet: WatchedFleet): Query[] {
         const { service } = await choicesOf(one, fleet);
         const counts = [await checksOf(EARLIER_ID), await checksOf(String(service))];
         return counts[0] === 1 && (counts[1] ?? 0) > 1 ? null : counts.join();
+      },
+    },
+    {
+      what: 'checks without a region are among all of them, and not in one region',
+      async run() {
+        if (one === undefined) return 'there is no dashboard of one service';
+        const { service } = await choicesOf(one, fleet);
+        const counts = [
+          await checksOf(EARLIER_ID, EARLIER_REGION),
+          await checksOf(EARLIER_ID, 'us'),
+          await checksOf(String(service), EARLIER_REGION),
+          await checksOf(String(service)),
+        ];
+        return counts.slice(0, 3).join() === '1,0,0' && (counts[3] ?? 0) > 1 ? null : counts.join();
       },
     },
     {
@@ -179,18 +194,19 @@ async function choicesOf(
   fleet: WatchedFleet,
 ): Promise<Record<string, Choice>> {
   const variable = variablesOf(dashboard).find((one) => one.name === 'service');
-  if (variable === undefined) return { category: ALL };
+  if (variable === undefined) return { category: ALL, region: ALL };
   const options = await optionsOf(variable, fleet);
   const idsOf = (texts: readonly string[]) =>
     options.filter(({ text }) => texts.includes(text)).map(({ value }) => value);
   return name === 'heartbeats.json'
     ? { category: ALL, service: idsOf(REPORTERS) }
-    : { category: ALL, service: idsOf([TROUBLED]).find((id) => id !== EARLIER_ID) ?? 'none' };
+    : { category: ALL, region: ALL, service: idsOf([TROUBLED]).find((id) => id !== EARLIER_ID) ?? 'none' };
 }
 
 /** What a variable must offer. */
 function expectedOf(name: string, variable: string, { siteUrl }: WatchedFleet): readonly string[] {
   if (variable === 'site') return [siteUrl];
+  if (variable === 'region') return [EARLIER_REGION];
   const reporters = name === 'heartbeats.json';
   if (variable === 'category') return reporters ? ['developer'] : ['ai', 'cloud', 'developer'];
   return reporters ? REPORTERS : CHECKED;

@@ -48,8 +48,9 @@ const LATENCIES_MS = [1, 52, 105, 210, 410, 810, 1_510];
 /** The service that everything happens to. */
 export const TROUBLED = 'troubled';
 
-/** Id of a service that had the slug of the troubled one, and its one check, two hours before. */
+/** Id of a service that had the slug of the troubled one, and its one check, two hours before, from one of two regions. */
 export const EARLIER_ID = '999999';
+export const EARLIER_REGION = 'eu';
 
 /** The services that are checked, by their slugs. */
 export const CHECKED: readonly string[] = [
@@ -112,7 +113,7 @@ export async function startWatchedFleet(t: Test): Promise<WatchedFleet> {
   await ask(influx.url, `CREATE DATABASE ${DATABASE}`);
   await fetch(`${influx.url}/write?db=${DATABASE}&precision=ms`, {
     method: 'POST',
-    body: `upbeat_check,category=developer,service=${TROUBLED},service_id=${EARLIER_ID} up=1i,suspect=0i ${Date.now() - 2 * PERIOD_MS}`,
+    body: `upbeat_check,category=developer,region=${EARLIER_REGION},service=${TROUBLED},service_id=${EARLIER_ID} up=1i,suspect=0i ${Date.now() - 2 * PERIOD_MS}`,
   });
   const victoria = await startVictoria(t, { folder: join(folder, 'victoria') }, [
     `-promscrape.config=${writeScrapeConfig(folder, port)}`,
