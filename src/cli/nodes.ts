@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
 import { formatTimeOrNull, readTime } from '../domain/durations.ts';
 import { describeClockOffset, type NodeRole, type NodeState, nodeNameOf } from '../domain/node.ts';
+import { printable } from '../domain/printable-text.ts';
 import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
 import { messageOf } from '../error.ts';
 import { silentLog } from '../log.ts';
@@ -58,6 +59,7 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
       'No node is alive.',
       COLUMNS,
       colourOf,
+      paragraphOf,
     );
   for (const { name, clockOffsetMs, reachesRegistry } of nodes) {
     const problem = describeClockOffset(clockOffsetMs ?? 0);
@@ -173,7 +175,7 @@ function rowOf(node: ShownNode, now: number): OutputRow {
   return {
     ...{ name, region, version, services },
     roles: roles.join(','),
-    since: since === null ? null : new Date(since).toISOString().slice(0, 19).replace('T', ' '),
+    since: since === null ? null : formatSecond(since),
     seen: lastSeen === null ? null : `${(Math.max(0, now - lastSeen) / 1_000).toFixed(1)} s ago`,
     'checks/s': checksPerSecond,
     connection: connectionOf(node),
@@ -183,7 +185,12 @@ function rowOf(node: ShownNode, now: number): OutputRow {
 
 function connectionOf({ online, offlineSince }: ShownNode): string | null {
   if (online !== false) return online === null ? null : 'online';
-  return offlineSince === null ? 'offline' : `offline since ${formatTimeOrNull(offlineSince)}`;
+  return offlineSince === null ? 'offline' : `offline since ${formatSecond(offlineSince)}`;
+}
+
+/** A time without fractions of a second. */
+function formatSecond(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
 /** How far the clock is off, as `+90.0 s`; `ok`: it agrees with Redis' clock. */
@@ -191,6 +198,32 @@ function clockOf({ clockOffsetMs }: ShownNode): string | null {
   if (clockOffsetMs === null) return null;
   if (describeClockOffset(clockOffsetMs) === null) return 'ok';
   return `${clockOffsetMs > 0 ? '+' : ''}${(clockOffsetMs / 1_000).toFixed(1)} s`;
+}
+
+/** A node on three short lines, for narrow terminals. What is not known is left out. */
+function paragraphOf(row: OutputRow): string {
+  const line = (...parts: readonly (readonly [column: string, before: string, after: string])[]) =>
+    parts
+      .flatMap(([column, before, after]) => {
+        const text = row[column] ?? null;
+        return text === null ? [] : [before + colourOf(column, printable(String(text))) + after];
+      })
+      .join(', ');
+  const lines = [
+    line(['version', '', ''], ['since', 'since ', ''], ['seen', 'seen ', '']),
+    line(
+      ...([
+        ['services', '', ' services'],
+        ['checks/s', '', ' checks/s'],
+      ] as const),
+      ...([
+        ['connection', '', ''],
+        ['clock', 'clock ', ''],
+      ] as const),
+    ),
+  ];
+  const head = `${row.name} (${row.region}): ${row.roles}`;
+  return [printable(head), ...lines.filter((text) => text !== '').map((text) => `  ${text}`)].join('\n');
 }
 
 /** Green and red on a terminal with colours, unless NO_COLOR is set. */

@@ -32,7 +32,8 @@ const unstyled: CellStyle = (_column, text) => text;
 
 /**
  * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. `columns`: those of
- * the table in their order; default: the members of the first row.
+ * the table in their order; default: the members of the first row. `paragraphOf`: the text of a row where the terminal is
+ * too narrow for the table; default: the table is printed nevertheless.
  */
 export function printRows(
   rows: readonly OutputRow[],
@@ -40,10 +41,19 @@ export function printRows(
   empty: string,
   columns: readonly string[] = Object.keys(rows[0] ?? {}),
   style: CellStyle = unstyled,
+  paragraphOf: ((row: OutputRow) => string) | null = null,
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);
+  else if (paragraphOf !== null && isTooWide(formatTable(columns, rows, unstyled)))
+    console.log(rows.map(paragraphOf).join('\n'));
   else console.log(formatTable(columns, rows, style));
+}
+
+/** Whether standard output is a terminal that breaks lines of the text. */
+function isTooWide(text: string): boolean {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && columns > 0 && text.split('\n').some(({ length }) => length > columns);
 }
 
 /** Prints a value as JSON on standard output. */

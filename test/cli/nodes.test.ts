@@ -1,6 +1,8 @@
 /** `upbeat nodes`. */
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
@@ -11,6 +13,8 @@ import { install } from '../support/program.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';
 import { runCommandHere } from './run-command.ts';
+
+const CLI = join(import.meta.dirname, '../../bin/upbeat.mjs');
 
 /** Joins a node; it leaves after the test. */
 async function joinNode(
@@ -39,6 +43,16 @@ async function joinNode(
   });
   t.teardown(node.leave);
   node.begin();
+}
+
+/** The lines that a command prints on a terminal of that many columns, without colours. */
+async function runOnTerminal(columns: number, args: readonly string[]): Promise<readonly string[]> {
+  const words = [process.execPath, CLI, ...args].map((word) => `'${word}'`).join(' ');
+  const command = `stty cols ${columns} rows 24; exec ${words}`;
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const options = { env: { ...env, NO_COLOR: '1' } };
+  const { stdout } = await promisify(execFile)('script', ['-qec', command, '/dev/null'], options);
+  return stdout.replaceAll('\r', '').split('\n');
 }
 
 function writeConfig(t: Test, redisUrl: string): string {
@@ -87,6 +101,20 @@ t.test('it lists the nodes of a cluster, and names those that need attention', N
   t.match(first, /^eu-1 +eu +probe,serve .* 3 +0\.75 +\[32monline +\[39m +\[32mok\[39m$/);
   t.match(second, /\[31m-5\.\d s\[39m$/);
   t.match(third, /\[31moffline since 2026-11-2\S+ *\[39m/);
+  const narrow = await runOnTerminal(80, ['nodes', '--config', config]);
+  t.ok(
+    narrow.every((line) => line.length <= 80),
+    narrow.join('\n'),
+  );
+  t.match(narrow.slice(0, 6), [
+    'eu-1 (eu): probe,serve',
+    /^ {2}1\.2\.3, since 20[\dT:-]+Z, seen \d\.\d s ago$/,
+    '  3 services, 0.75 checks/s, online, clock ok',
+    'eu-2 (eu): probe,serve',
+    /^ {2}1\.2\.3, /,
+    /^ {2}3 services, 0\.75 checks\/s, online, clock -5\.\d s$/,
+  ]);
+  t.match((await runOnTerminal(200, ['nodes', '--config', config]))[0], /^NAME +REGION +ROLES/);
   t.match(
     stderr,
     /^warning: the clock of eu-2 is [45]\.\d s behind Redis' clock; synchronize it by NTP\nwarning: eu-3 does not reach PostgreSQL; it learns of no changes until it does\n$/,
