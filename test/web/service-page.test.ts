@@ -132,7 +132,7 @@ t.test('it shows each region, and from where it fails', async (t) => {
   t.match(page, /<h2 id="regions">Regions<\/h2>/);
   t.equal(page.match(/<th scope="row" data-label="Region">/g)?.length, 3);
   const german = await fetch(`${world.origin}/status/shop-example`, { headers: { 'accept-language': 'de' } });
-  t.match(await german.text(), /Fehlgeschlagen aus eu\./);
+  t.match(await german.text(), /Fehler aus Sicht von eu\./);
 });
 
 t.test('it shows less of what was never checked, and of what reports by itself', async (t) => {

@@ -182,7 +182,7 @@ export const germanServicePage: Texts['page'] = {
   allRegions: 'allen Regionen',
   regionChecked: 'Letzte Prüfung',
   regionFailure: 'Fehler',
-  failsFrom: (regions) => `Fehlgeschlagen aus ${regions}.`,
+  failsFrom: (regions) => `Fehler aus Sicht von ${regions}.`,
 
   dependencies: 'Abhängigkeiten',
   reported: (at) => phraseOf`Gemeldet ${age(at)}`,
