@@ -10,7 +10,7 @@ import {
   siteVariable,
 } from './dashboard.ts';
 import { HIDDEN, linkedCells, type PanelProperties, stacked, stat, table, timeSeries } from './panels.ts';
-import { PROMETHEUS, present, rows, series } from './queries.ts';
+import { lines, PROMETHEUS, present, rows, series } from './queries.ts';
 import { COLOURS, countSteps, noneSteps, steps } from './status-colours.ts';
 
 type Facts = Omit<PanelProperties, 'from'>;
@@ -201,15 +201,30 @@ function regions() {
       title: 'Failing services by region',
       description: 'As each region sees them. One region far above the others has trouble of its own.',
       unit: 'short',
-      width: 10,
+      width: 12,
       queries: [series('max by (region) (upbeat_region_services_failing)', '{{region}}')],
     }),
+    timeSeries({
+      title: 'Failed checks by region',
+      description: 'Share of the checks of each region that failed. Suspect checks do not count.',
+      unit: 'percentunit',
+      width: 12,
+      queries: [
+        lines(
+          `SELECT mean("down") AS "failed" FROM "upbeat_check"
+            WHERE $timeFilter AND "suspect" = 0 AND "region" != '' GROUP BY time($__interval), "region" fill(none)`,
+          '$tag_region',
+        ),
+      ],
+    })
+      .min(0)
+      .max(1),
     table({
       title: 'Regional disagreement',
       description:
         'The last fifty changes of scope, newest first, with the regions in which the service fails.',
       unit: 'none',
-      width: 14,
+      width: 24,
       queries: [
         rows(`SELECT "service", "service_id", "from", "to", "regions", "reason" FROM "upbeat_scope"
           WHERE $timeFilter ORDER BY time DESC LIMIT 50`),
