@@ -36,7 +36,8 @@ const seconds = Number(values.minutes) * 60;
 const REPORT_MS = 10_000;
 /** Results that may wait: what arrives in ten seconds, as routine updates are committed once a second. */
 const MAX_BACKLOG = rate * 10;
-const DRAIN_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 600_000;
+const DRAIN_TIMEOUT_MS = 120_000;
 const READ_SERVICES = 200;
 
 interface ServiceBody {
@@ -76,6 +77,7 @@ async function runTrial(): Promise<void> {
 
   const cluster = await createCluster(scope, {
     entries: [],
+    readyWithinMs: START_TIMEOUT_MS,
     settings: { checks: { interval: '5m', timeout: '10s', confirmAfter: ['2s', '4s'] } },
     storage: { postgres: { url: urls.postgres }, redis: { url: urls.redis } },
   });
@@ -83,11 +85,13 @@ async function runTrial(): Promise<void> {
   const standby = await cluster.install({ name: 'standby', region: 'us', roles: ['judge', 'serve'] });
   const serving = await cluster.install({ name: 'serving', region: 'asia', roles: ['serve'] });
   const nodes = [judge, standby, serving];
-  for (const node of nodes)
-    await timed(`start of the node ${node.name}`, async () => {
+  const start = (node: ClusterNode) =>
+    timed(`start of the node ${node.name}`, async () => {
       await node.start();
       return `${describe(node)}`;
     });
+  await start(judge);
+  await Promise.all([standby, serving].map(start));
   const filled = async () => (await redis.client.hlen('upbeat:{status}:records')) >= services;
   await timed('statuses of all services in Redis', () => until(filled, DRAIN_TIMEOUT_MS));
   const redisMemory = async () => Number(/used_memory:(\d+)/.exec(await redis.client.info('memory'))?.[1]);
@@ -151,7 +155,11 @@ async function runTrial(): Promise<void> {
 
   const killedMs = performance.now();
   await judge.kill();
-  await standby.program.until('/readyz', (body: { role: string }) => body.role === 'monitor', 600_000);
+  await standby.program.until(
+    '/readyz',
+    (body: { role: string }) => body.role === 'monitor',
+    START_TIMEOUT_MS,
+  );
   console.log(
     `the judge was killed; the other one judges after ${((performance.now() - killedMs) / 1_000).toFixed(1)} s`,
   );

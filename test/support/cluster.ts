@@ -26,6 +26,8 @@ export interface ClusterOptions {
    * prefix on the servers of the run.
    */
   readonly storage?: object;
+  /** Maximum time of a start, milliseconds. Default: a minute. */
+  readonly readyWithinMs?: number;
   /** Adds a new database of the run's InfluxDB 1.6 to `storage`. Default: false. */
   readonly influx?: boolean;
 }
@@ -108,7 +110,7 @@ export async function createCluster(scope: Scope, options: ClusterOptions): Prom
     scope.teardown(() => installation.remove());
     const port = Number(new URL(installation.siteUrl).port);
     await place?.expose(port, port);
-    const created = createNode({ name, region, roles }, installation);
+    const created = createNode({ name, region, roles }, installation, options.readyWithinMs);
     scope.teardown(() => created.kill());
     nodes.push(created);
     bySite.set(created.siteUrl, created);
@@ -151,6 +153,7 @@ async function openStorage(
 function createNode(
   identity: Pick<ClusterNode, 'name' | 'region' | 'roles'>,
   installation: Installation,
+  readyWithinMs: number | undefined,
 ): ClusterNode {
   let program: RunningProgram | null = null;
   let state: ClusterNodeState = 'new';
@@ -170,7 +173,7 @@ function createNode(
       return running();
     },
     async start() {
-      program = await installation.start();
+      program = await installation.start(undefined, readyWithinMs);
       state = 'running';
     },
     async kill() {

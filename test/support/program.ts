@@ -32,9 +32,9 @@ export interface Installation {
   writeCatalogue(entries: readonly CatalogueEntry[]): void;
   /**
    * Starts the program and waits until it is ready. `port`: another one than the configured, for a further process on
-   * the same data.
+   * the same data. `readyWithinMs`: default a minute.
    */
-  start(port?: number): Promise<RunningProgram>;
+  start(port?: number, readyWithinMs?: number): Promise<RunningProgram>;
   /** Runs a command of `upbeat` to its end. */
   run(...args: readonly string[]): Promise<{ status: number | null; stdout: string; stderr: string }>;
   /**
@@ -124,7 +124,7 @@ export async function install(
       writeFileSync(`${catalogueFile}.new`, stringify({ services }));
       renameSync(`${catalogueFile}.new`, catalogueFile);
     },
-    start: (other = port) =>
+    start: (other = port, readyWithinMs = 60_000) =>
       startProgram(
         ['start', '--config', configFile],
         `http://127.0.0.1:${other}`,
@@ -133,6 +133,7 @@ export async function install(
           UPBEAT_HTTP_PORT: String(other),
         },
         enter,
+        readyWithinMs,
       ),
     run: (...args) => runCommand([...args, '--config', configFile], environment, enter),
     async runHere(...args) {
@@ -161,6 +162,7 @@ async function startProgram(
   siteUrl: string,
   environment: Readonly<Record<string, string>>,
   enter: readonly string[],
+  readyWithinMs: number,
 ): Promise<RunningProgram> {
   let output = '';
   const [command = '', ...words] = [...enter, process.execPath, CLI, ...args];
@@ -202,7 +204,7 @@ async function startProgram(
   await until<{ status?: string }>(
     '/readyz',
     (body) => !('code' in body) && body.status !== 'starting',
-    60_000,
+    readyWithinMs,
   );
   return {
     process: child,
