@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { cpuOf, cpuOfPostgres, cpuOfRedis } from '../../bench/process-cpu.ts';
+import type { NodeRole } from '../../src/domain/node.ts';
 import { type ClusterNode, createCluster } from '../support/cluster.ts';
 import { createDatabase, startPostgres } from '../support/postgres-server.ts';
 import type { RunningProgram } from '../support/program.ts';
@@ -36,6 +37,8 @@ const seconds = Number(values.minutes) * 60;
 const REPORT_MS = 10_000;
 /** Results that may wait: what arrives in ten seconds, as routine updates are committed once a second. */
 const MAX_BACKLOG = rate * 10;
+/** Maximum heap of each process, MB. */
+const MAX_HEAP_MB = 8_000;
 const START_TIMEOUT_MS = 600_000;
 const DRAIN_TIMEOUT_MS = 120_000;
 const READ_SERVICES = 200;
@@ -81,9 +84,13 @@ async function runTrial(): Promise<void> {
     settings: { checks: { interval: '5m', timeout: '10s', confirmAfter: ['2s', '4s'] } },
     storage: { postgres: { url: urls.postgres }, redis: { url: urls.redis } },
   });
-  const judge = await cluster.install({ name: 'judge', region: 'eu', roles: ['judge'] });
-  const standby = await cluster.install({ name: 'standby', region: 'us', roles: ['judge', 'serve'] });
-  const serving = await cluster.install({ name: 'serving', region: 'asia', roles: ['serve'] });
+  // By default, Node.js takes no more than 4 GB.
+  const environment = { NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}` };
+  const install = (name: string, region: string, roles: readonly NodeRole[]) =>
+    cluster.install({ name, region, roles, environment });
+  const judge = await install('judge', 'eu', ['judge']);
+  const standby = await install('standby', 'us', ['judge', 'serve']);
+  const serving = await install('serving', 'asia', ['serve']);
   const nodes = [judge, standby, serving];
   const start = (node: ClusterNode) =>
     timed(`start of the node ${node.name}`, async () => {
