@@ -3,6 +3,7 @@
  * changes.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
@@ -27,6 +28,15 @@ export function toService(row: ServiceRow): Service {
   return { id: row.id, ...toDefinition(row), revision: row.revision };
 }
 
+/** Maximum number of different checks that are shared; the oldest are dropped beyond it. */
+const MAX_SHARED_CHECKS = 1_000;
+const sharedChecks = new BoundedMap<string, CheckDefinition>(MAX_SHARED_CHECKS);
+
+/** Services with the same check share an object, because there may be a million of them. */
+function toCheck(stored: string): CheckDefinition {
+  return getOrInsert(sharedChecks, stored, () => JSON.parse(stored));
+}
+
 /** The same without the columns that the registry assigns, for comparison with a new definition. */
 export function toDefinition(row: ServiceRow): NewService {
   return {
@@ -38,7 +48,7 @@ export function toDefinition(row: ServiceRow): NewService {
     accountId: row.account_id,
     verified: row.verified === 1,
     paused: row.paused === 1,
-    check: JSON.parse(row.check_definition),
+    check: toCheck(row.check_definition),
     statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
     ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
     ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),
@@ -243,7 +253,7 @@ export const SERVICE_ROW_CALLS: Calls<
         .orderBy('services.id'),
     );
     return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
-      const check: CheckDefinition = JSON.parse(check_definition);
+      const check = toCheck(check_definition);
       if (check.kind === 'heartbeat') return [];
       const lastCheckedAt = lastCheckOf(latest, regions, region);
       return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
