@@ -92,7 +92,7 @@ export function createRoutes(sources: RouteSources): {
     heatmapRoute(parts),
   ];
   const openApi = createOpenApi({ ...parts, routes: described });
-  const ownRoutes = systemRoutes(readiness, metrics, clock);
+  const ownRoutes = systemRoutes({ readiness, metrics, search, status, clock });
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
     streams: {

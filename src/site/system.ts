@@ -1,23 +1,53 @@
 /** The state of the program: `/healthz`, `/readyz`, `/metrics`. */
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
+import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatTime } from '../domain/durations.ts';
 import { countNodesByRegion } from '../domain/node.ts';
+import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
+import { Type } from '../json-schema.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { MAX_SERIES_SERVICES, renderServiceSeries } from '../metrics/service-series.ts';
+import type { StatusStore } from '../store/ports/status.ts';
 import type { PartState, Readiness } from '../view/monitor.ts';
+import type { ServiceSearch } from '../view/service-search.ts';
 
 /** How long metrics are reused, as a multiple of the time that it took to collect them. */
 const REUSE_FACTOR = 9;
 /** Maximum time for which metrics are reused, milliseconds. */
 const MAX_REUSE_MS = 250;
+/** Maximum number of filters whose series are kept for a moment. */
+const MAX_SERIES_FILTERS = 16;
+
+const QUERY = {
+  services: enumParameter(['0', '1'], 'Whether the series of single services follow.', '0'),
+  category: enumParameter(CATEGORIES, 'Only services of this category.'),
+  q: Type.String({ description: 'Only services with this part in their name, domain or slug.' }),
+};
+
+/** Sources of the routes. */
+export interface SystemSources {
+  readonly readiness: () => Readiness;
+  readonly metrics: Pick<Metrics, 'contentType' | 'render'>;
+  readonly search: Pick<ServiceSearch, 'page'>;
+  readonly status: Pick<StatusStore, 'get'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
 
 /** The routes. They have no rate limits, so that the monitoring of this monitor is never refused. */
-export function systemRoutes(
-  readiness: () => Readiness,
-  metrics: Pick<Metrics, 'contentType' | 'render'>,
-  clock: Pick<Clock, 'monotonic'>,
-): Route[] {
-  const readFigures = createFigures(metrics, clock);
+export function systemRoutes({ readiness, metrics, search, status, clock }: SystemSources): Route[] {
+  const readFigures = createFigures(metrics.render, clock);
+  const readSeries = new BoundedMap<string, () => Promise<string>>(MAX_SERIES_FILTERS);
+  const seriesOf = (category: Category | null, text: string | null): Promise<string> => {
+    const render = () => {
+      const filter = { category, status: null, text };
+      const { services, total } = search.page(filter, 0, MAX_SERIES_SERVICES);
+      return renderServiceSeries(services, total, ({ id }) => status.get(id));
+    };
+    const key = JSON.stringify([category, text]);
+    return getOrInsert(readSeries, key, () => createFigures(render, clock))();
+  };
   return [
     { path: '/healthz', bucket: 'none', handle: () => plain(200, { status: 'ok' }) },
     {
@@ -31,9 +61,12 @@ export function systemRoutes(
     {
       path: '/metrics',
       bucket: 'none',
-      async handle() {
+      async handle({ query }) {
+        const { services, category, q } = readParameters(query, QUERY);
         const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };
-        return { status: 200, headers, body: await readFigures() };
+        const figures = await readFigures();
+        const series = services === '1' ? await seriesOf(category ?? null, q ?? null) : '';
+        return { status: 200, headers, body: figures + series };
       },
     },
   ];
@@ -45,7 +78,7 @@ export function systemRoutes(
  * runs at most four times per second, however many requests there are.
  */
 function createFigures(
-  { render }: Pick<Metrics, 'render'>,
+  render: () => Promise<string>,
   { monotonic }: Pick<Clock, 'monotonic'>,
 ): () => Promise<string> {
   let gathering: Promise<string> | null = null;

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { renderServiceSeries } from '../../src/metrics/service-series.ts';
+import { check, current, NOW, service } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 
 const NEEDS_PROMTOOL = hasProgram('promtool')
@@ -29,7 +31,12 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     },
   });
   metrics.noteRequest('/healthz', 200, 0.002);
-  const input = await metrics.render();
+  const series = await renderServiceSeries([service(1, 'shop')], 1, ({ id }) => ({
+    ...current(id, check(NOW)),
+    latest: { ...check(NOW), certificateExpiresAt: NOW },
+  }));
+  const input = (await metrics.render()) + series;
+  t.match(input, /^upbeat_service_certificate_expiry_seconds\{service="shop",.*\} 1\d{9}/m);
   t.match(input, /^upbeat_nodejs_active_resources\{type=/m);
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' });
   t.strictSame({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });

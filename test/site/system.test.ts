@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { systemRoutes } from '../../src/site/system.ts';
+import { check, current, NOW, service } from './site-world.ts';
 
 const REQUEST: HttpRequest = { method: 'GET', params: {}, query: '', client: '203.0.113.1', headers: {} };
 
@@ -20,9 +21,11 @@ function metricsRoute(tookMs: number) {
   const readiness = () => {
     throw new Error('not of this test');
   };
-  const routes = systemRoutes(readiness, metrics, { monotonic: () => state.now });
+  const search = { page: () => ({ services: [service(1, 'shop')], total: 3 }) };
+  const status = { get: (id: number) => current(id, check(NOW)) };
+  const routes = systemRoutes({ readiness, metrics, search, status, clock: { monotonic: () => state.now } });
   const route = routes.find(({ path }) => path === '/metrics');
-  return { state, ask: async () => (await route?.handle(REQUEST))?.body };
+  return { state, ask: async (query = '') => (await route?.handle({ ...REQUEST, query }))?.body };
 }
 
 t.test(
@@ -55,4 +58,19 @@ t.test('it shows figures that cost nothing anew each time, and keeps no failure'
   await t.rejects(ask(), { message: 'a figure cannot be read' });
   state.fails = false;
   t.equal(await ask(), 'gathered 4');
+});
+
+t.test('it adds the series of services where they are asked for', async (t) => {
+  const { ask } = metricsRoute(0);
+  t.notMatch(await ask('services=0'), /upbeat_service_up/);
+  const figures = String(await ask('services=1&category=developer'));
+  t.match(figures, /^gathered 2/);
+  const labels = '{service="shop",domain="shop.example",category="developer"}';
+  t.match(figures.split('\n'), [
+    /gathered 2# HELP upbeat_service_up /,
+    '# TYPE upbeat_service_up gauge',
+    `upbeat_service_up${labels} 1`,
+  ]);
+  t.match(figures, /^upbeat_services_without_series 2$/m);
+  await t.rejects(ask('services=2'), { code: 'invalid_parameter' });
 });
