@@ -45,7 +45,7 @@ t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_
   await t.test('PostgreSQL is stopped', async (t) => {
     const seen = await watched.watch(async () => {
       await postgres.stop();
-      for (const node of [one, two]) await untilChecked(node, 3 * SERVICES);
+      for (const node of [one, two]) await untilChecked(node, 2 * SERVICES);
       await postgres.start();
       await untilRight(PATIENCE_MS);
     });

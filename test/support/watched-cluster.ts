@@ -69,7 +69,7 @@ export interface Recovery {
 export const TURNING = 'turning';
 /** Interval of the checks of each region, milliseconds. */
 export const INTERVAL_MS = 2_000;
-const POLL_MS = 250;
+const POLL_MS = 400;
 const REQUEST_TIMEOUT_MS = 10_000;
 const READY_MS = 90_000;
 
