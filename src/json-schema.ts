@@ -4,7 +4,7 @@
  */
 import type { Type as TypeBox } from '@sinclair/typebox';
 
-export type { Static, TProperties, TSchema, TUnsafe } from '@sinclair/typebox';
+export type { Static, TObject, TProperties, TSchema, TUnsafe } from '@sinclair/typebox';
 
 type Builder = Pick<
   typeof TypeBox,

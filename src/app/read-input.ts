@@ -1,7 +1,7 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
-import { type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
+import { type AcceptRule, type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
@@ -37,6 +37,24 @@ export function readDomain(text: string): Outcome<string> {
   const reading = readHostName(text);
   return reading.ok ? accept(reading.domain) : refuse({ code: 'domain_invalid', problem: reading.problem });
 }
+
+/**
+ * Reads expected statuses such as `2xx 401`, separated by spaces or commas; null: none, the rule of the kind counts. Refused
+ * with `accept_invalid`.
+ */
+export function readAcceptRules(text: string): Outcome<readonly AcceptRule[] | null> {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  const rules = words.map(readAcceptRule);
+  if (rules.includes(null)) return refuse({ code: 'accept_invalid' });
+  return accept(rules.length === 0 ? null : rules.filter((rule) => rule !== null));
+}
+
+function readAcceptRule(word: string): AcceptRule | null {
+  if (/^[1-5]\d\d$/.test(word)) return Number(word);
+  return ACCEPT_CLASSES.find((one) => one === word.toLowerCase()) ?? null;
+}
+
+const ACCEPT_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 /** Reads a kind of check. Refused with `kind_invalid`. */
 export function readKind(word: string): Outcome<CheckKind> {

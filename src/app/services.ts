@@ -3,7 +3,15 @@ import { type Category, isCategory } from '../domain/category.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
 import { refusalOfSchedule } from '../domain/refusal.ts';
-import type { CheckDefinition, CheckKind, Service } from '../domain/service.ts';
+import {
+  type CheckDefinition,
+  type CheckKind,
+  type CheckSettings,
+  MONITORING_KINDS,
+  type Service,
+} from '../domain/service.ts';
+import type { WrongSetting } from '../kinds/check-kind.ts';
+import { changeSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
@@ -13,9 +21,10 @@ import {
   mayChange,
   type Outcome,
   type Principal,
+  type Refused,
   refuse,
 } from './change.ts';
-import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
+import { readAcceptRules, readAll, readDomain, readKind, readNameField } from './read-input.ts';
 
 /** The dependencies of changes of services. */
 export interface ServiceContext {
@@ -25,13 +34,21 @@ export interface ServiceContext {
   readonly findService: (slug: string) => Service | null;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
+  readonly ports: AllowedPorts;
 }
+
+/** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
+export type AllowedPorts = readonly number[] | null;
 
 /** Changes of a service as entered. Absent properties stay unchanged. */
 export interface ServiceChanges {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
   readonly kind?: string | undefined;
+  /** Settings of the kind as texts; an empty one removes its setting. Those of another kind are dropped. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /** Expected statuses such as `2xx 401`; empty: the rule of the kind. */
+  readonly accept?: string | undefined;
   /** Time from one heartbeat to the next, a duration such as `1h`; null: the default. */
   readonly period?: string | null | undefined;
   /** Tolerated delay of a heartbeat, a duration; null: the default. */
@@ -54,6 +71,7 @@ export interface RegistrationContext {
   readonly registry: Pick<ServiceStore, 'addServices'>;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
+  readonly ports: AllowedPorts;
 }
 
 const MIN_PERIOD_MS = 1_000;
@@ -66,11 +84,11 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
  * may be refused with `domain_invalid`, `name_invalid`, `name_taken`, `domain_taken` or `catalogue_owns`.
  */
 export async function registerServices(
-  { registry, catalogueDomains }: RegistrationContext,
+  { registry, catalogueDomains, ports }: RegistrationContext,
   { accountId }: AccountPrincipal & { readonly role: 'operator' },
   services: readonly Registration[],
 ): Promise<readonly Outcome<string>[]> {
-  const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains));
+  const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains, ports));
   const added = await registry.addServices(
     readings.flatMap((reading) => (reading.ok ? [reading.value] : [])),
   );
@@ -85,8 +103,8 @@ export async function registerServices(
 
 /**
  * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`,
- * `kind_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone`, `period_and_schedule`,
- * `name_taken`, and, if an owner changes the check, with `shared_address`.
+ * `kind_invalid`, `setting_invalid`, `accept_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
+ * `timezone_alone`, `period_and_schedule`, `name_taken`, and, if an owner changes the check, with `shared_address`.
  */
 export async function changeService(
   context: ServiceContext,
@@ -97,7 +115,7 @@ export async function changeService(
   const found = findOwned(context, principal, slug);
   if (!found.ok) return found;
   const { domain, check, slug: known } = found.value;
-  const reading = readServiceEdit(check, changes);
+  const reading = readServiceEdit(check, changes, context.ports);
   if (!reading.ok) return reading;
   const kind = reading.value.check?.kind ?? check.kind;
   if (kind !== check.kind && principal.role === 'owner') {
@@ -134,8 +152,13 @@ export async function claimPlace(
 }
 
 /** Reads changes of a service whose check is `before`: the resulting edit, or the refusal of each invalid field. */
-export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges): Outcome<ServiceEdit> {
+export function readServiceEdit(
+  before: CheckDefinition,
+  changes: ServiceChanges,
+  ports: AllowedPorts,
+): Outcome<ServiceEdit> {
   const { name, category, kind, period, grace, schedule, timezone, paused, publicDependencies } = changes;
+  const hasSettings = kind !== undefined || changes.settings !== undefined;
   const reading = readAll({
     name: name === undefined ? accept(undefined) : readNameField(name, 'service_name_missing'),
     category: category === undefined ? accept(undefined) : readCategory(category),
@@ -143,19 +166,70 @@ export function readServiceEdit(before: CheckDefinition, changes: ServiceChanges
     period: readLength(period, before.periodMs, MIN_PERIOD_MS),
     grace: readLength(grace, before.graceMs, 0),
     schedule: readScheduleFields(schedule, timezone, before.schedule),
+    accept: changes.accept === undefined ? accept(before.accept) : readAcceptRules(changes.accept),
+    ...(hasSettings ? { settings: readSettings(before, kind, changes.settings, ports) } : {}),
   });
   if (!reading.ok) return reading;
   const read = reading.value;
   if (read.period !== undefined && read.schedule !== undefined)
     return refuse({ code: 'period_and_schedule' }, schedule === undefined ? 'period' : 'schedule');
-  const hasCheck = [kind, period, grace, schedule, timezone].some((given) => given !== undefined);
+  const { accept: acceptText } = changes;
+  const hasCheck =
+    hasSettings || [acceptText, period, grace, schedule, timezone].some((given) => given !== undefined);
   return accept({
     ...(read.name === undefined ? {} : { name: read.name }),
     ...(read.category === undefined ? {} : { category: read.category }),
     ...(paused === undefined ? {} : { paused }),
     ...(publicDependencies === undefined ? {} : { publicDependencies }),
-    ...(hasCheck ? { check: checkOf(before, read) } : {}),
+    ...(hasCheck
+      ? {
+          check: {
+            ...checkOf(before, read),
+            accept: read.accept,
+            ...settingsOf(read.settings ?? (hasSettings ? undefined : before.settings)),
+          },
+        }
+      : {}),
   });
+}
+
+/** Settings of the kind, from those before if the kind is the same. Refused with `setting_invalid`. */
+function readSettings(
+  before: CheckDefinition,
+  kindText: string | undefined,
+  texts: Readonly<Record<string, string>> = {},
+  ports: AllowedPorts,
+): Outcome<CheckSettings | undefined> {
+  const kind = MONITORING_KINDS.find((one) => one === (kindText ?? before.kind));
+  // The kind itself is refused.
+  if (kind === undefined) return accept(undefined);
+  const reading = changeSettings(kind, kind === before.kind ? (before.settings ?? {}) : {}, texts);
+  return settingsOutcome(reading, kind, ports);
+}
+
+/** Refuses each wrong setting under the name of its field, `settings.` and its name. */
+function settingsOutcome(
+  reading: SettingsReading,
+  kind: CheckKind,
+  ports: AllowedPorts,
+): Outcome<CheckSettings | undefined> {
+  if (!reading.ok) return refuseSettings(reading.wrong);
+  const port = portOf(kind, reading.settings);
+  if (port === null || ports === null || ports.includes(port)) return accept(reading.settings);
+  return refuseSettings([{ setting: 'port', problem: { code: 'port_closed', port } }]);
+}
+
+function refuseSettings(wrong: readonly WrongSetting[]): Refused {
+  const refusals = wrong.map(({ setting, problem }) => ({
+    field: `settings.${setting}`,
+    refusal: { code: 'setting_invalid', setting, problem } as const,
+  }));
+  return { ok: false, refusals };
+}
+
+/** Member of a check. */
+function settingsOf(settings: CheckSettings | undefined): Pick<CheckDefinition, 'settings'> {
+  return settings === undefined ? {} : { settings };
 }
 
 function readCategory(word: string): Outcome<Category> {
@@ -178,15 +252,22 @@ function readRegistration(
   { domain, name, publicDependencies, ...listed }: Registration,
   accountId: number,
   catalogueDomains: ReadonlySet<string>,
+  ports: AllowedPorts,
 ): Outcome<Omit<NewService, 'slug'>> {
-  const reading = readAll({ domain: readDomain(domain), name: readNameField(name, 'service_name_missing') });
+  const { check } = listed;
+  const reading = readAll({
+    domain: readDomain(domain),
+    name: readNameField(name, 'service_name_missing'),
+    settings: settingsOutcome(validateSettings(check.kind, check.settings), check.kind, ports),
+  });
   if (!reading.ok) return reading;
   const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
+  const { settings: _settings, ...named } = reading.value;
   return accept({
     ...listed,
-    ...reading.value,
+    ...named,
     origin: 'owner',
     accountId,
     verified: true,
@@ -215,7 +296,7 @@ interface CheckFields {
 }
 
 function checkOf(before: CheckDefinition, { kind, period, grace, schedule }: CheckFields): CheckDefinition {
-  const { periodMs: _period, graceMs: _grace, schedule: _schedule, ...rest } = before;
+  const { periodMs: _period, graceMs: _grace, schedule: _schedule, settings: _settings, ...rest } = before;
   return {
     ...rest,
     kind,

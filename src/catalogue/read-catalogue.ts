@@ -3,8 +3,10 @@
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CATEGORIES, type Category } from '../domain/category.ts';
+import { describeSettingProblem } from '../domain/refusal.ts';
 import {
   type AcceptRule,
+  type CheckSettings,
   DEFAULT_CHECK,
   dashDomain,
   PROBED_KINDS,
@@ -13,6 +15,7 @@ import {
   type StatusPageKind,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { secretSettings, validateSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
 
@@ -57,6 +60,7 @@ const CheckEntry = Type.Object(
       ),
     ),
     caFile: Type.Optional(Type.String({ minLength: 1 })),
+    settings: Type.Optional(Type.Unsafe<CheckSettings>({ type: 'object' })),
   },
   strict,
 );
@@ -116,8 +120,10 @@ export function readCatalogue(text: string, file: string): NewService[] {
     .map((name) => ({ path: [name], message: `has an unknown member "${name}"` }));
   const entries: CatalogueEntry[] = [];
   items.forEach((item, index) => {
-    if (validate(item)) entries.push(item);
-    else problems.push(...describe(item, index, validate.errors ?? []));
+    if (validate(item)) {
+      entries.push(item);
+      problems.push(...wrongSettings(item, index));
+    } else problems.push(...describe(item, index, validate.errors ?? []));
   });
   problems.push(...findDoubles(items, (index) => lineOf(['services', String(index)])));
   if (problems.length > 0) {
@@ -126,6 +132,22 @@ export function readCatalogue(text: string, file: string): NewService[] {
     throw new CatalogueError(lines.map(({ line, message }) => `${file}:${line}: ${message}`));
   }
   return entries.map(toService);
+}
+
+/** Settings are validated by the schema of their kind. Anyone who may read the file could read a secret in it. */
+function wrongSettings({ slug, check }: CatalogueEntry, index: number): Problem[] {
+  const { kind = DEFAULT_CHECK.kind, settings } = check ?? {};
+  const reading = validateSettings(kind, settings);
+  const wrong = reading.ok
+    ? secretSettings(kind, settings ?? {}).map((setting) => ({
+        setting,
+        text: 'is not allowed in the catalogue',
+      }))
+    : reading.wrong.map(({ setting, problem }) => ({ setting, text: describeSettingProblem(problem) }));
+  return wrong.map(({ setting, text }) => ({
+    path: ['services', String(index), 'check', 'settings', setting],
+    message: `${slug}: check.settings.${setting} ${text}`,
+  }));
 }
 
 function describe(item: unknown, index: number, errors: readonly ErrorObject[]): Problem[] {

@@ -43,12 +43,18 @@ export function buildCommands(): Command {
   addForAccount(services, 'add', 'register a service for an account', OWNER)
     .argument('<domain>')
     .addOption(kindOption().default('root'))
+    .addOption(settingOption())
+    .addOption(settingFileOption())
+    .addOption(acceptOption())
     .action(act(async () => (await import('./service-commands.ts')).addService));
   add(services, 'set', "change an account's service")
     .argument('<slug>')
     .option('--name <name>', 'display name')
     .option('--category <category>', 'one of the categories of the API')
     .addOption(kindOption())
+    .addOption(settingOption())
+    .addOption(settingFileOption())
+    .addOption(acceptOption())
     .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
     .option('--grace <duration>', 'how much later it may come, or "default"')
     .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"')
@@ -94,7 +100,7 @@ export function buildCommands(): Command {
     .option(
       '--group <group>',
       'services that stand together: "NAME: slug, slug"; may be given again',
-      (group: string, groups: string[] = []) => [...groups, group],
+      collect,
     )
     .action(act(async () => (await import('./pages.ts')).addPage));
   add(pages, 'remove', 'remove a status page')
@@ -141,6 +147,28 @@ export function buildCommands(): Command {
 
 function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored').choices(MONITORING_KINDS);
+}
+
+function settingOption(): Option {
+  const option = new Option(
+    '--setting <name=value>',
+    'setting of the kind (docs/checks.md), empty to remove it; may be given again',
+  );
+  return option.argParser(collect);
+}
+
+function settingFileOption(): Option {
+  const option = new Option('--setting-file <name=file>', 'the same, with the content of a file');
+  return option.argParser(collect);
+}
+
+function acceptOption(): Option {
+  return new Option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"');
+}
+
+/** The values of an option that may be given again. */
+function collect(value: string, values: readonly string[] = []): readonly string[] {
+  return [...values, value];
 }
 
 /** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */

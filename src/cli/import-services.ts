@@ -1,7 +1,7 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 
 import { readFileSync } from 'node:fs';
-import { registerServices } from '../app/services.ts';
+import { type AllowedPorts, registerServices } from '../app/services.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
@@ -13,7 +13,7 @@ import { listingOf } from './import/own-form.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
-import { listCatalogueDomains, registrationOf } from './service-commands.ts';
+import { allowedPorts, listCatalogueDomains, registrationOf } from './service-commands.ts';
 
 /** Number of entries in one transaction; the running program waits at most for one transaction. */
 const BATCH = 200;
@@ -35,10 +35,10 @@ export async function importServices(file: string, options: CommonOptions & Acco
   const { config, json = false } = options;
   const choice = readAccountChoice(options, 'imported');
   const { format, services, skipped, notCarried } = readImport(readFileSync(file, 'utf8'), file);
-  const outcome = await withRegistry(config, async (registry, { catalogue }) => {
+  const outcome = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const { id } = await chooseAccount(registry, choice);
     const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
-    return registerAll(registry, services, id, taken);
+    return registerAll(registry, services, id, taken, allowedPorts(checks));
   });
   const { added, unchanged } = outcome;
   const leftOut = [...skipped, ...outcome.skipped];
@@ -56,6 +56,7 @@ async function registerAll(
   services: readonly ListedService[],
   accountId: number,
   catalogueDomains: ReadonlySet<string>,
+  ports: AllowedPorts,
 ): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { added: [], unchanged: [], skipped: [] };
   const states = await registry.loadServices();
@@ -87,7 +88,7 @@ async function registerAll(
   for (let at = 0; at < fresh.length; at += BATCH) {
     const batch = fresh.slice(at, at + BATCH);
     const outcomes = await registerServices(
-      { registry, catalogueDomains },
+      { registry, catalogueDomains, ports },
       { role: 'operator', accountId },
       batch.map(registrationOf),
     );

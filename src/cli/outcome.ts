@@ -17,6 +17,8 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'duration_invalid',
   'schedule_invalid',
   'timezone_invalid',
+  'setting_invalid',
+  'accept_invalid',
   'page_slug_invalid',
   'page_slug_reserved',
   'page_title_missing',

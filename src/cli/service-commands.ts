@@ -1,8 +1,10 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
+import { readFileSync } from 'node:fs';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
 import { readDomain } from '../app/read-input.ts';
 import {
+  type AllowedPorts,
   changeService,
   type Registration,
   readServiceEdit,
@@ -10,11 +12,13 @@ import {
   removeService,
   type ServiceContext,
 } from '../app/services.ts';
+import type { Config } from '../config/resolve-config.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
+import { messageOf } from '../error.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import { type CommonOptions, UsageError } from './command.ts';
+import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
@@ -25,6 +29,9 @@ export interface SetOptions {
   readonly name?: string;
   readonly category?: string;
   readonly kind?: CheckKind;
+  readonly setting?: readonly string[];
+  readonly settingFile?: readonly string[];
+  readonly accept?: string;
   /** A duration such as `1h`, or `default`. */
   readonly period?: string;
   readonly grace?: string;
@@ -56,17 +63,30 @@ export async function listServices({ config, json = false }: CommonOptions): Pro
 /** Registers a service; prints its slug. */
 export async function addService(
   domainText: string,
-  options: CommonOptions & AccountChoice & { kind: CheckKind },
+  options: CommonOptions & AccountChoice & SettingOptions & { kind: CheckKind },
 ): Promise<void> {
   const { config, kind, json = false } = options;
   const domain = resultOf(readDomain(domainText));
-  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind });
+  const texts = readSettingOptions(options);
+  const { check = DEFAULT_CHECK } = resultOf(
+    readServiceEdit(
+      { ...DEFAULT_CHECK, kind: 'root' },
+      { kind, settings: texts, accept: options.accept },
+      null,
+    ),
+  );
+  const { accept, settings = null } = check;
+  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind, accept, settings });
   const choice = readAccountChoice(options);
-  const { slug, owner } = await withRegistry(config, async (registry, { catalogue }) => {
+  const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
     const owner = await chooseAccount(registry, choice);
     const principal = { role: 'operator', accountId: owner.id } as const;
-    const [outcome] = await registerServices({ registry, catalogueDomains }, principal, [service]);
+    const [outcome] = await registerServices(
+      { registry, catalogueDomains, ports: allowedPorts(checks) },
+      principal,
+      [service],
+    );
     if (outcome === undefined) throw new Error('a service has no outcome');
     return { owner, slug: resultOf(outcome) };
   });
@@ -81,20 +101,22 @@ export async function setService(
 ): Promise<void> {
   if (Object.values(options).every((value) => value === undefined))
     throw new UsageError(
-      'name what is to change: --name, --category, --kind, --period, --grace, --schedule, --paused …',
+      'name what is to change: --name, --category, --kind, --setting, --accept, --period, --grace, --schedule, --paused …',
     );
-  const { period, grace, schedule, ...rest } = options;
-  const changes = {
+  const { period, grace, schedule, setting, settingFile, kind, ...rest } = options;
+  const settings = readSettingOptions({ setting, settingFile });
+  const plain = {
     ...rest,
     period: unlessDefault(period),
     grace: unlessDefault(grace),
     schedule: unlessDefault(schedule),
   };
+  const changes = { ...plain, kind, settings };
   // An option that is not valid for any service is wrong usage, whether the service exists or not.
-  const { timezone, ...others } = changes;
-  resultOf(readServiceEdit(DEFAULT_CHECK, schedule === undefined ? others : { ...others, timezone }));
-  const changed = await withRegistry(config, async (registry) =>
-    resultOf(await changeService(await contextOf(registry), OPERATOR, slug, changes)),
+  const { timezone, ...others } = plain;
+  resultOf(readServiceEdit(DEFAULT_CHECK, schedule === undefined ? others : { ...others, timezone }, null));
+  const changed = await withRegistry(config, async (registry, { checks }) =>
+    resultOf(await changeService(await contextOf(registry, allowedPorts(checks)), OPERATOR, slug, changes)),
   );
   printNote(`${changed.slug} is changed`);
 }
@@ -104,8 +126,8 @@ export async function changeAddress(
   slug: string,
   { config, remove = false, json = false }: CommonOptions & { readonly remove?: boolean },
 ): Promise<void> {
-  const address = await withRegistry(config, async (registry, { http }) => {
-    const context = await contextOf(registry);
+  const address = await withRegistry(config, async (registry, { http, checks }) => {
+    const context = await contextOf(registry, allowedPorts(checks));
     if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug));
     const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug));
     return `${http.siteUrl}/beat/${secret}`;
@@ -118,8 +140,8 @@ export async function changeAddress(
 
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
-  await withRegistry(config, async (registry) =>
-    resultOf(await removeService(await contextOf(registry), OPERATOR, slug)),
+  await withRegistry(config, async (registry, { checks }) =>
+    resultOf(await removeService(await contextOf(registry, allowedPorts(checks)), OPERATOR, slug)),
   );
   printNote(`${slug} is removed`);
 }
@@ -131,20 +153,67 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 
+/** Ports of checks of owners' services. */
+export function allowedPorts({ ports, ownersMayProbePrivate }: Config['checks']): AllowedPorts {
+  // Private addresses, which tests allow, may have any port.
+  return ownersMayProbePrivate ? null : ports;
+}
+
+/** The options `--setting` and `--setting-file`. */
+interface SettingOptions {
+  readonly setting?: readonly string[] | undefined;
+  readonly settingFile?: readonly string[] | undefined;
+  readonly accept?: string | undefined;
+}
+
+/** Settings by their names; undefined: none are given. Files keep secrets out of the list of processes. */
+function readSettingOptions({
+  setting = [],
+  settingFile = [],
+}: SettingOptions): Record<string, string> | undefined {
+  if (setting.length + settingFile.length === 0) return undefined;
+  const pairs = [
+    ...setting.map(splitSetting),
+    ...settingFile.map(splitSetting).map(([name, path]) => [name, readSettingFile(path)] as const),
+  ];
+  // A setting with several lines may be given again for each of them.
+  const texts = new Map<string, string>();
+  for (const [name, text] of pairs) {
+    const before = texts.get(name);
+    texts.set(name, before === undefined ? text : `${before}\n${text}`);
+  }
+  return Object.fromEntries(texts);
+}
+
+function splitSetting(text: string): readonly [name: string, text: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`"${text}" is no setting: expected NAME=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function readSettingFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new CommandError(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
 /** Converts an option for {@link changeService}. */
 function unlessDefault(text: string | undefined): string | null | undefined {
   return text === 'default' ? null : text;
 }
 
-async function contextOf(registry: Registry): Promise<ServiceContext> {
+async function contextOf(registry: Registry, ports: AllowedPorts): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
   // Addresses are not counted for domains that the operator registers.
-  return { registry, findService, resolve: async () => [] };
+  return { registry, findService, resolve: async () => [], ports };
 }
 
 /** The registration of a service. */
 export function registrationOf(listed: ListedService): Registration {
-  const { domain, name, category, kind, url, method, accept, paused, periodMs, graceMs, schedule } = listed;
+  const { domain, name, category, kind, url, method, accept, settings, paused } = listed;
+  const { periodMs, graceMs, schedule } = listed;
   return {
     domain,
     name,
@@ -156,6 +225,7 @@ export function registrationOf(listed: ListedService): Registration {
       url,
       method,
       accept,
+      ...(settings === null ? {} : { settings }),
       ...(periodMs === null ? {} : { periodMs }),
       ...(graceMs === null ? {} : { graceMs }),
       ...(schedule === null ? {} : { schedule }),

@@ -60,6 +60,7 @@ function isSameDefinition(a: CheckDefinition, b: CheckDefinition): boolean {
     a.url === b.url &&
     a.method === b.method &&
     a.caFile === b.caFile &&
+    JSON.stringify(a.settings) === JSON.stringify(b.settings) &&
     String(a.accept) === String(b.accept)
   );
 }

@@ -14,6 +14,7 @@ export const FAILURE_CLASSES = [
   'protocol',
   'status',
   'body',
+  'content',
   'forbidden_address',
 ] as const;
 
@@ -58,9 +59,10 @@ const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
   unreachable: 'no connection could be made or kept',
   tls: 'no secure connection could be made',
   timeout: 'it did not answer in time',
-  protocol: 'its answer was not valid HTTP',
+  protocol: 'its answer broke the protocol',
   status: 'it answered with an error',
   body: 'its health report was not acceptable',
+  content: 'its answer was not as expected',
   forbidden_address: 'its name leads to an address that may not be checked',
 };
 
@@ -92,6 +94,10 @@ type OfBytes = { readonly maxBytes: number };
 type OfProblem = { readonly problem: AddressProblem };
 /** The status in a health body: no control characters, at most 64 characters. */
 type OfWord = { readonly word: string };
+/** Text of a setting of the check. */
+type OfText = { readonly text: string };
+/** Whole days. */
+type OfDays = { readonly days: number; readonly minDays: number };
 
 /**
  * Every cause of a failure with its parameters. Foreign texts in them are cut to one line of at most 200 characters when
@@ -164,6 +170,13 @@ const CAUSES = {
   health_invalid: 'the health body is not JSON with a status',
   reported_down: ({ word }: OfWord) => `the service reports "${word}"`,
   reported_unknown: ({ word }: OfWord) => `the service reports an unknown status "${word}"`,
+
+  // Kinds of checks with expectations of their own.
+  greeting_missing: ({ text }: OfText) => `the greeting does not contain "${text}"`,
+  greeting_too_long: ({ text, maxBytes }: OfText & OfBytes) =>
+    `the first ${maxBytes} bytes of the greeting do not contain "${text}"`,
+  certificate_expires_soon: ({ days, minDays }: OfDays) =>
+    `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 
   /** English text that another version stored; it is shown unchanged. */
   text: ({ text }: { readonly text: string }) => text,

@@ -91,6 +91,7 @@ function outageOf({ latest }: CurrentStatus): Outage {
     case 'body':
       return 'reports_failure';
     case 'status':
+    case 'content':
       return 'errors';
     case 'tls':
       return 'insecure';

@@ -40,6 +40,45 @@ const HOST_NAME_PROBLEMS = {
   private_suffix: ({ suffix }: { readonly suffix: string }) => `must not end in the private suffix ${suffix}`,
 };
 
+/** A setting of a check by its name. */
+type OfSetting = { readonly setting: string; readonly problem: SettingProblem };
+
+const SETTING_PROBLEMS = {
+  missing: 'is missing',
+  unknown: 'does not exist for this kind of check',
+  choice: ({ choices }: { readonly choices: readonly string[] }) => `must be one of ${choices.join(', ')}`,
+  /** `type` is a type of JSON Schema. */
+  type: ({ type }: { readonly type: string }) => `must be ${TYPE_TEXTS.get(type) ?? 'another value'}`,
+  /** `keyword` of JSON Schema: `minimum`, `maximum`, `minLength`, `maxLength` or `maxItems`. */
+  limit: ({ keyword, limit }: { readonly keyword: string; readonly limit: number }) =>
+    (LIMIT_TEXTS.get(keyword) ?? String)(limit),
+  format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
+  port_closed: ({ port }: { readonly port: number }) =>
+    `is ${port}, which is not among checks.ports: the operator can add it there`,
+};
+
+const TYPE_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['integer', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['string', 'text'],
+  ['object', 'a group of settings'],
+]);
+
+const LIMIT_TEXTS: ReadonlyMap<string, (limit: number) => string> = new Map([
+  ['minimum', (limit: number) => `must be at least ${limit}`],
+  ['maximum', (limit: number) => `must be at most ${limit}`],
+  ['minLength', (limit: number) => `must have at least ${limit} characters`],
+  ['maxLength', (limit: number) => `must have at most ${limit} characters`],
+  ['maxItems', (limit: number) => `must have at most ${limit} lines`],
+]);
+
+/** What is wrong with a setting of a check, with parameters. */
+export type SettingProblemParams = ParamsOf<typeof SETTING_PROBLEMS>;
+
+/** What is wrong with a setting of a check. */
+export type SettingProblem = Coded<SettingProblemParams>;
+
 /** Why a text is no host name for a service, with parameters. */
 export type HostNameProblemParams = ParamsOf<typeof HOST_NAME_PROBLEMS>;
 
@@ -160,6 +199,9 @@ const REFUSALS = {
   lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
+  setting_invalid: ({ setting, problem }: OfSetting) =>
+    `The setting ${setting} ${describeSettingProblem(problem)}.`,
+  accept_invalid: 'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',
   duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
   schedule_invalid: ({ never }: { readonly never: boolean }) =>
     never
@@ -248,6 +290,11 @@ export function refusalOfSchedule(problem: ScheduleProblem): Refusal {
   return problem === 'timezone'
     ? { code: 'timezone_invalid' }
     : { code: 'schedule_invalid', never: problem === 'never' };
+}
+
+/** What is wrong with a setting, as the end of a sentence: `is missing`. */
+export function describeSettingProblem(problem: SettingProblem): string {
+  return textOf(SETTING_PROBLEMS, problem, 'is not valid');
 }
 
 /** A refusal as a sentence. */

@@ -3,7 +3,7 @@ import type { Category } from './category.ts';
 import type { HeartbeatSchedule } from './heartbeat-schedule.ts';
 
 /** The kinds of checks, in the order in which they are offered. */
-export const PROBED_KINDS = ['root', 'health'] as const;
+export const PROBED_KINDS = ['root', 'health', 'tcp', 'tls'] as const;
 
 /** A kind of check. */
 export type ProbedKind = (typeof PROBED_KINDS)[number];
@@ -17,6 +17,9 @@ export const MONITORING_KINDS: readonly CheckKind[] = [...PROBED_KINDS, 'heartbe
 /** A status class such as `2xx`, or one status code. */
 export type AcceptRule = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | number;
 
+/** Settings of a kind of check by their names, as the schema of the kind has them (`src/kinds/`). */
+export type CheckSettings = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
 /** How to check a service. */
 export interface CheckDefinition {
   readonly kind: CheckKind;
@@ -28,6 +31,8 @@ export interface CheckDefinition {
   readonly accept: readonly AcceptRule[] | null;
   /** Path of a PEM bundle with further trusted authorities, from the working directory; null: none. */
   readonly caFile: string | null;
+  /** Settings of the kind; absent: its defaults. */
+  readonly settings?: CheckSettings;
   /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` counts. */
   readonly periodMs?: number;
   /** Heartbeats: how late one may arrive, milliseconds; absent: 0. */

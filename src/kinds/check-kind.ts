@@ -2,7 +2,10 @@
 import type { Clock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget } from '../domain/check-target.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
+import type { SettingProblem } from '../domain/refusal.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory, type Timing } from '../domain/result.ts';
+import type { CheckSettings } from '../domain/service.ts';
+import { type Static, type TObject, Type } from '../json-schema.ts';
 import type { AddressGuard } from '../outbound/address-guard.ts';
 import type { Trust } from '../outbound/connection.ts';
 import type { Deadline } from '../outbound/deadline.ts';
@@ -15,8 +18,65 @@ import { isBlocked } from './response-rules.ts';
 
 /** A kind of check. */
 export interface CheckKind {
+  /** The settings: the one source of what forms, commands and files take, and of its validation. */
+  readonly settings: TObject;
+  /** What is wrong with settings that fit the schema. Absent: nothing. */
+  readonly refuse?: (settings: CheckSettings) => readonly WrongSetting[];
+  /** The port to which the attempt connects; absent: that of the URL. */
+  readonly portOf?: (settings: CheckSettings) => number;
   /** Creates the function that makes the attempts of a thread. It holds what the kind remembers between attempts. */
   readonly prepare: (tools: ProbeTools) => (run: Run) => Promise<Attempt>;
+}
+
+/** What a kind with settings of its own is made of. */
+export interface KindParts<S extends TObject> {
+  readonly settings: S;
+  /** Of the setting `port`, if the kind has it. */
+  readonly defaultPort?: number;
+  readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
+  /** As {@link CheckKind}, with the settings of the service. */
+  readonly prepare: (tools: ProbeTools) => (run: Run, settings: Static<S>) => Promise<Attempt>;
+}
+
+/** Makes a kind whose attempts receive the settings of the service with their types. */
+export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
+  const { settings, defaultPort, refuse, prepare } = parts;
+  return {
+    settings,
+    ...(refuse === undefined ? {} : { refuse: (given) => (hasTypes(settings, given) ? refuse(given) : []) }),
+    ...('port' in settings.properties ? { portOf: (given) => Number(given.port ?? defaultPort) } : {}),
+    prepare(tools) {
+      const attempt = prepare(tools);
+      return (run) => {
+        const given = run.target.check.settings ?? NO_SETTINGS;
+        // Settings are validated before they are stored. A service of a later version may have others.
+        if (!hasTypes(settings, given)) throw new TypeError('these are not the settings of the kind');
+        return attempt(run, given);
+      };
+    },
+  };
+}
+
+const NO_SETTINGS: CheckSettings = {};
+
+/** Whether each setting has the type of the schema, and none is missing. */
+function hasTypes<S extends TObject>(schema: S, given: CheckSettings): given is CheckSettings & Static<S> {
+  const required = schema.required ?? [];
+  return Object.entries(schema.properties).every(([name, { type }]) => {
+    const value = given[name];
+    if (value === undefined) return !required.includes(name);
+    if (type === 'array') return Array.isArray(value);
+    return typeof value === (type === 'integer' ? 'number' : type);
+  });
+}
+
+/** A setting with the number of a port. */
+export const PortSetting = Type.Integer({ minimum: 1, maximum: 65_535 });
+
+/** What is wrong with a setting. */
+export interface WrongSetting {
+  readonly setting: string;
+  readonly problem: SettingProblem;
 }
 
 /** What attempts of one thread share. */

@@ -4,6 +4,7 @@
  */
 import { HOUR_MS } from '../domain/durations.ts';
 import type { ProbeMemory } from '../domain/result.ts';
+import { Type } from '../json-schema.ts';
 import { decodeBody } from '../outbound/response-body.ts';
 import { sendRequest, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
 import { type CheckKind, invalidAddress, webAttemptOf } from './check-kind.ts';
@@ -15,6 +16,7 @@ const HEALTH_RETRY_MS = HOUR_MS;
 
 /** The health check. */
 export const healthCheck: CheckKind = {
+  settings: Type.Object({}),
   prepare(tools) {
     const { parts, clock, userAgent, trust, guardOf, destinationOf } = tools;
     const probeRoot = prepareRoot(tools);

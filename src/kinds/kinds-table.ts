@@ -3,9 +3,13 @@ import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
 import { healthCheck } from './health.ts';
 import { rootCheck } from './root.ts';
+import { tcpCheck } from './tcp.ts';
+import { tlsCheck } from './tls.ts';
 
 /** The kinds. */
 export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   root: rootCheck,
   health: healthCheck,
+  tcp: tcpCheck,
+  tls: tlsCheck,
 };

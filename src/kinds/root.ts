@@ -1,5 +1,6 @@
 /** Kind `root`: requests the root of the domain, by HEAD where the server supports it (decisions, Root check). */
 import type { Attempt, ProbeMemory } from '../domain/result.ts';
+import { Type } from '../json-schema.ts';
 import { sendRequest, type WebRequest } from '../outbound/send-request.ts';
 import { type CheckKind, invalidAddress, type ProbeTools, type Run, webAttemptOf } from './check-kind.ts';
 import { isUnanswered, judgeRoot, refusesHead } from './response-rules.ts';
@@ -9,6 +10,7 @@ export const MAX_REDIRECTS = 5;
 
 /** The root check. */
 export const rootCheck: CheckKind = {
+  settings: Type.Object({}),
   prepare(tools) {
     const probe = prepareRoot(tools);
     return (run) => probe(run, run.target.check.url ?? `https://${run.target.domain}/`);

@@ -55,6 +55,8 @@ export async function joinOwners(parts: {
       providers,
       sessions: createSessions({ registry, clock }),
       proofs,
+      // Private addresses, which tests allow, may have any port.
+      ports: ownersMayProbePrivate ? null : ports,
     },
     /** Closes the parts. Call it after deliveries have stopped. */
     stop: outbound.close,

@@ -84,12 +84,16 @@ export interface DialOrder {
   readonly trust: Trust | null;
   /** Bypasses the DNS cache. */
   readonly fresh: boolean;
+  /** Protocols to offer by ALPN; absent: HTTP/1.1, empty: none. */
+  readonly protocols?: readonly string[];
 }
+
+const HTTP_1_1 = ['http/1.1'];
 
 /** Connects to an address that the guard has allowed. It never connects to a name, because its `lookup` fails. */
 export function openSocket(
   address: string,
-  { destination, trust }: DialOrder,
+  { destination, trust, protocols = HTTP_1_1 }: DialOrder,
   timings: PhaseTimings,
 ): Socket {
   const target = { host: address, port: destination.port, autoSelectFamily: false, lookup: refuseLookup };
@@ -99,7 +103,7 @@ export function openSocket(
     secureContext: trust.context,
     // An IP address must not be sent as server name (RFC 6066, 3).
     servername: destination.literal ? '' : destination.host,
-    ALPNProtocols: ['http/1.1'],
+    ...(protocols.length > 0 ? { ALPNProtocols: [...protocols] } : {}),
     // The certificate is verified after the handshake, so that the expiry of a refused one is known too.
     rejectUnauthorized: false,
     checkServerIdentity(name, certificate) {

@@ -96,7 +96,7 @@ export function createProber(
 
 /**
  * Creates the guards of services, by the port of the first request (operating, `checks.allowPrivate` and
- * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url`. Services of
+ * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url` or the settings of the check. Services of
  * owners may use neither, but `ownersMayProbePrivate` allows the blocks. Throws if a block is invalid.
  */
 export function createTargetGuards({
@@ -109,7 +109,7 @@ export function createTargetGuards({
   const byPort = new Map<number, AddressGuard>();
   return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number): AddressGuard => {
     if (origin === 'owner') return owners;
-    if (check.url === null || ports.includes(port)) return catalogue;
+    if ((check.url === null && check.settings === undefined) || ports.includes(port)) return catalogue;
     let guard = byPort.get(port);
     if (guard === undefined) {
       guard = createAddressGuard({ allowPrivate, ports: [...ports, port] });

@@ -31,9 +31,20 @@ t.test('it changes the named fields and keeps the others', async (t) => {
       { check: { ...withoutPeriod, schedule: { cron: '@daily', timezone: 'UTC' } } },
     ],
     [{ schedule: null, timezone: 'UTC' }, { check: CHECK }],
+    [
+      { kind: 'tcp', settings: { port: '443', banner: '220 ' } },
+      { check: { ...CHECK, kind: 'tcp', settings: { port: 443, banner: '220 ' } } },
+    ],
+    [{ kind: 'tls', settings: { minDays: '' } }, { check: { ...CHECK, kind: 'tls' } }],
+    [{ accept: '2xx, 401' }, { check: { ...CHECK, accept: ['2xx', 401] } }],
+    [{ accept: '' }, { check: { ...CHECK, accept: null } }],
   ];
   for (const [changes, edit] of cases)
-    t.strictSame(readServiceEdit(CHECK, changes), { ok: true, value: edit }, JSON.stringify(changes));
+    t.strictSame(
+      readServiceEdit(CHECK, changes, [80, 443]),
+      { ok: true, value: edit },
+      JSON.stringify(changes),
+    );
 });
 
 t.test('it names every field that is not valid', async (t) => {
@@ -67,9 +78,21 @@ t.test('it names every field that is not valid', async (t) => {
     [{ schedule: '61 * * * *' }, [['schedule', 'schedule_invalid']]],
     [{ schedule: '0 0 30 2 *' }, [['schedule', 'schedule_invalid']]],
     [{ schedule: '@daily', timezone: 'Mars/Base' }, [['timezone', 'timezone_invalid']]],
+    [{ accept: '2xx 600' }, [['accept', 'accept_invalid']]],
+    [{ kind: 'tcp' }, [['settings.port', 'setting_invalid']]],
+    [{ kind: 'tcp', settings: { port: '22' } }, [['settings.port', 'setting_invalid']]],
+    [
+      { kind: 'tcp', settings: { port: '0', pace: '1', banner: 'x'.repeat(201) } },
+      [
+        ['settings.pace', 'setting_invalid'],
+        ['settings.port', 'setting_invalid'],
+        ['settings.banner', 'setting_invalid'],
+      ],
+    ],
+    [{ settings: { port: '443' } }, [['settings.port', 'setting_invalid']]],
   ];
   for (const [changes, expected] of cases) {
-    const reading = readServiceEdit(CHECK, changes);
+    const reading = readServiceEdit(CHECK, changes, [80, 443]);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }

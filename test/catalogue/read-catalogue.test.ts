@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { CatalogueError, readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { STATUS_PAGE_KINDS } from '../../src/domain/service.ts';
+import { PROBED_KINDS, STATUS_PAGE_KINDS } from '../../src/domain/service.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 t.test('it reads an entry with everything, and one with the least', async (t) => {
@@ -110,11 +110,32 @@ incidents: []
       'c.yaml:16: g: check.accept must not be empty',
       `c.yaml:17: h--i: slug ${slug}`,
       `c.yaml:17: h--i: domain ${domain}`,
-      'c.yaml:17: h--i: check.kind must be one of root, health',
+      `c.yaml:17: h--i: check.kind must be one of ${PROBED_KINDS.join(', ')}`,
       `c.yaml:17: h--i: check.url ${url}`,
       'c.yaml:18: has an unknown member "incidents"',
     ]);
   }
+});
+
+t.test('it takes settings of a check by the schema of its kind', async (t) => {
+  const read = (check: object) =>
+    readCatalogue(
+      JSON.stringify({ services: [{ slug: 'a', name: 'A', domain: 'a.example', category: 'ai', check }] }),
+      'c.yaml',
+    );
+  t.match(read({ kind: 'tcp', settings: { port: 5432 } })[0]?.check, {
+    kind: 'tcp',
+    settings: { port: 5432 },
+  });
+  t.strictSame(read({ kind: 'tls' })[0]?.check.settings, undefined);
+  const refused: readonly (readonly [object, string])[] = [
+    [{ kind: 'tcp' }, 'check.settings.port is missing'],
+    [{ kind: 'tcp', settings: { port: 70_000 } }, 'check.settings.port must be at most 65535'],
+    [{ kind: 'tls', settings: { minDays: '9' } }, 'check.settings.minDays must be a whole number'],
+    [{ settings: { port: 1 } }, 'check.settings.port does not exist for this kind of check'],
+    [{ kind: 'tcp', settings: 7 }, 'check.settings must be a group of members'],
+  ];
+  for (const [check, problem] of refused) t.throws(() => read(check), { message: `c.yaml:1: a: ${problem}` });
 });
 
 t.test('it knows which texts are slugs and domains', async (t) => {

@@ -260,6 +260,10 @@ t.test('it keeps in an export all that an import can say', async (t) => {
       ...{ domain: 'c.example.com', name: 'c.example.com', category: 'developer', kind: 'heartbeat' },
       ...{ schedule: '30 3 * * 1-5', timezone: 'Europe/Berlin' },
     },
+    {
+      ...{ domain: 'd.example.com', name: 'C', category: 'cloud', kind: 'tcp' },
+      settings: { port: 443, banner: '=220 "x", y' },
+    },
   ];
   t.match(await run('services', 'import', write('in.json', JSON.stringify({ services }))), {
     status: 0,
@@ -270,11 +274,33 @@ t.test('it keeps in an export all that an import can say', async (t) => {
     const again = await run('services', 'import', write(`out.${format}`, stdout), '--json');
     t.match(JSON.parse(again.stdout), {
       added: [],
-      unchanged: ['a-example-com', 'b-example-com', 'c-example-com'],
+      unchanged: ['a-example-com', 'b-example-com', 'c-example-com', 'd-example-com'],
       skipped: [],
     });
     if (format === 'json') t.strictSame(JSON.parse(stdout), { services });
   }
+});
+
+t.test('it registers and changes checks with settings, by the same rules as a form', async (t) => {
+  const { run, write } = await setUp(t);
+  const add = ['services', 'add', 'db.example.com', '--account', 'ops', '--kind', 'tcp'];
+  const steps: readonly (readonly [args: readonly string[], status: number, said: RegExp])[] = [
+    [add, 2, /The setting port is missing/],
+    [[...add, '--setting', 'port'], 2, /"port" is no setting: expected NAME=VALUE/],
+    [[...add, '--setting', 'port=5432'], 2, /5432, which is not among checks\.ports/],
+    [[...add, '--setting', 'port=443', '--setting-file', `banner=${write('banner', '220 \n')}`], 0, /^$/],
+    [['services', 'set', 'db-example-com', '--setting', 'port=0'], 2, /port must be at least 1/],
+    [['services', 'set', 'db-example-com', '--setting', 'port=80'], 0, /is changed/],
+    [['services', 'set', 'db-example-com', '--setting-file', 'banner=nowhere'], 1, /nowhere cannot be read/],
+  ];
+  for (const [args, status, said] of steps)
+    t.match(await run(...args), { status, stderr: said }, args.join(' '));
+  const exported = await run('services', 'export', '--format', 'json');
+  const settings = { port: 80, banner: '220 ' };
+  t.match(JSON.parse(exported.stdout), { services: [{ kind: 'tcp', settings }] });
+  t.match(await run('services', 'set', 'db-example-com', '--kind', 'tls'), { status: 0 });
+  const [service] = JSON.parse((await run('services', 'export', '--format', 'json')).stdout).services;
+  t.strictSame([service.kind, service.settings], ['tls', undefined], 'settings of another kind are dropped');
 });
 
 t.test('it probes, and calls nothing down while this machine is offline', async (t) => {

@@ -121,11 +121,14 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
         periodMs: 86_400_000,
       },
     },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'db.example.com', name: 'Database', kind: 'tcp', settings: { port: 5432 } },
+    },
   ]);
   t.strictSame(describeSkipped(skipped), [
     'left out: My nightly job: domain "My nightly job" must be a host name alone, without scheme, port or path',
     'left out: 2 entries, such as Router: monitors of type ping have no equal here',
-    'left out: Database: monitors of type port have no equal here',
     'left out: Web: monitors of type group have no equal here',
     'left out: Must not answer: a monitor that is upside down has no equal here',
     'left out: NAS: domain "nas" needs at least two labels, such as example.com',
@@ -133,7 +136,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
   const lines = describeLost(notCarried);
   for (const field of [
     ...['notificationList of the file', 'proxyList of the file'],
-    ...['interval of 3 entries, such as Shop', 'maxretries of 2 entries', 'timeout of 3 entries'],
+    ...['interval of 4 entries, such as Shop', 'maxretries of 2 entries', 'timeout of 4 entries'],
     ...[
       'keyword of API health',
       'headers of API health',
@@ -152,7 +155,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
       'accepted_statuscodes of Login (staging)',
       'invertKeyword of API health',
     ],
-    ...['url of Login (staging)', 'expiryNotification of Shop', 'retryInterval of 4 entries'],
+    ...['url of Login (staging)', 'expiryNotification of Shop', 'retryInterval of 5 entries'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
@@ -160,6 +163,35 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
     );
   t.notMatch(lines.join('\n'), /hunter2|s3cret/, 'no secret is repeated');
   t.notMatch(lines.join('\n'), /weight|dns_resolve|kafka|packetSize|pathName/, 'nor what says nothing');
+});
+
+t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
+  const endpoints = [
+    {
+      name: 'Database',
+      url: 'tcp://db.example.com:5432',
+      conditions: ['[CONNECTED] == true', '[RESPONSE_TIME] < 9'],
+    },
+    {
+      name: 'Mail',
+      url: 'tls://mail.example.com:465',
+      conditions: ['[CONNECTED] == true', '[CERTIFICATE_EXPIRATION] > 300h'],
+    },
+    { name: 'Nowhere', url: 'tcp://db.example.com:70000' },
+  ];
+  const { services, skipped, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
+  t.same(services, [
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'db.example.com', name: 'Database', kind: 'tcp', settings: { port: 5432 } },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'mail.example.com', name: 'Mail', kind: 'tls', settings: { port: 465, minDays: 13 } },
+    },
+  ]);
+  t.match(describeLost(notCarried), [/^not carried over: condition \[RESPONSE_TIME\] of Database: /]);
+  t.same(describeSkipped(skipped), ['left out: Nowhere: the setting port must be at most 65535']);
 });
 
 t.test("it reads Gatus' configuration, and says what it cannot carry over", async (t) => {

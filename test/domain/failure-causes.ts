@@ -55,4 +55,7 @@ export const FAILURE_CAUSES: {
   health_invalid: { code: 'health_invalid' },
   reported_down: { code: 'reported_down', word: 'down' },
   reported_unknown: { code: 'reported_unknown', word: 'on fire' },
+  greeting_missing: { code: 'greeting_missing', text: '220 ' },
+  greeting_too_long: { code: 'greeting_too_long', text: '220 ', maxBytes: 4096 },
+  certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

@@ -62,6 +62,9 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   health_invalid: 'the health body is not JSON with a status',
   reported_down: 'the service reports "down"',
   reported_unknown: 'the service reports an unknown status "on fire"',
+  greeting_missing: 'the greeting does not contain "220 "',
+  greeting_too_long: 'the first 4096 bytes of the greeting do not contain "220 "',
+  certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 
 t.test('it describes every cause in English', async (t) => {

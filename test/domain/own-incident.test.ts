@@ -161,6 +161,7 @@ t.test('it has a text for every failure', async (t) => {
     protocol: 'is not reachable',
     status: 'answers with errors',
     body: 'reports a failure',
+    content: 'answers with errors',
     forbidden_address: 'is not reachable',
   });
   t.equal(titleOf(null), 'reports a failure');

@@ -78,7 +78,18 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   service_name_missing: [{}, 'A service needs a name.'],
   lifetime_invalid: [{}, 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.'],
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
-  kind_invalid: [{}, 'There is no such way to monitor a service: choose one of root, health, heartbeat.'],
+  kind_invalid: [
+    {},
+    'There is no such way to monitor a service: choose one of root, health, tcp, tls, heartbeat.',
+  ],
+  setting_invalid: [
+    { setting: 'port', problem: { code: 'port_closed', port: 5432 } },
+    'The setting port is 5432, which is not among checks.ports: the operator can add it there.',
+  ],
+  accept_invalid: [
+    {},
+    'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',
+  ],
   duration_invalid: [{}, 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.'],
   schedule_invalid: [{ never: true }, 'This schedule never occurs.'],
   timezone_invalid: [

@@ -38,6 +38,26 @@ t.test('it says beside a field of the overview what is wrong, and keeps what was
   t.equal(hasNotice(none.text), true, 'what concerns no field is said above');
 });
 
+t.test('a service has the fields of its kind of check, made from the schema of the kind', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const path = '/dashboard/services/mine';
+  const fields = { name: 'Mine', category: 'cloud', dependencies: 'private', period: '', grace: '' };
+  const asked = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
+  t.equal(asked.status, 400, 'the kind needs a setting');
+  t.equal(chosen(asked.text, 'kind'), 'tcp');
+  t.match(fieldOf(asked.text, 'settings.port'), { value: '', problem: /port is missing/ });
+  t.match(fieldOf(asked.text, 'settings.banner'), { value: '', problem: null });
+  const tcp = { ...fields, kind: 'tcp', 'settings.port': '443', 'settings.banner': '<220 "' };
+  t.match(await post(`${path}/save`, ada, { ...tcp, 'settings.port': '5432' }), {
+    status: 400,
+    text: /checks\.ports/,
+  });
+  t.match(await post(`${path}/save?lang=de`, ada, { ...tcp, 'settings.port': 'x' }), {
+    status: 400,
+    text: /eine ganze Zahl/,
+  });
+});
+
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
   const { ada, post } = await dashboard(t);
   const fields = {

@@ -58,6 +58,7 @@ export async function dashboard(t: Test) {
     status: { get: () => null },
     samples: { newest: away },
     proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
+    ports: [80, 443],
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,

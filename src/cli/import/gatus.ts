@@ -11,6 +11,7 @@ import {
   isEmpty,
   type LostField,
   listAddress,
+  listKind,
   listService,
   type Row,
   readMethod,
@@ -42,6 +43,15 @@ export function readGatusEndpoint(row: Row): EntryReading {
   const { method, lost: lostMethod } = readMethod(row.method);
   const { category, lost: lostGroup } = readGroup(row.group);
   const paused = row.enabled === false;
+  const endpoint = readEndpoint(asText(row.url));
+  if (endpoint !== null) {
+    const lost = [...lostGroup, ...findLost(row, (field) => KNOWN.has(field), REASONS)];
+    const name = asText(row.name);
+    const more = { ...category, ...(name === null ? {} : { name }), paused };
+    const conditions = readCheckConditions(row.conditions, endpoint.kind);
+    const settings = { ...endpoint.settings, ...conditions.settings };
+    return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
+  }
   return listAddress(asText(row.url), asText(row.name), { ...category, method, accept, paused }, [
     ...lostGroup,
     ...lostMethod,
@@ -76,6 +86,34 @@ export function readGatusSections(root: Row): LostField[] {
     }));
 }
 
+/** The kind of check for an address such as `tcp://db.example.com:5432`; null: it is another address. */
+function readEndpoint(url: string | null) {
+  const [, scheme, host = '', port] = /^(tcp|tls):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
+  if (scheme === undefined) return null;
+  const kind = scheme.toLowerCase() === 'tls' ? 'tls' : 'tcp';
+  return { kind, host, settings: { port: Number(port) } } as const;
+}
+
+/** What a connection must fulfil: that it is made, and how long the certificate must be valid. */
+function readCheckConditions(value: unknown, kind: 'tcp' | 'tls') {
+  const lost: LostField[] = [];
+  const settings: { minDays?: number } = {};
+  for (const condition of Array.isArray(value) ? value.map(String) : []) {
+    const expiry = /^\s*\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/.exec(condition);
+    if (expiry !== null && kind === 'tls') settings.minDays = Math.ceil(Number(expiry[1]) / 24);
+    else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
+      const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
+      lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
+    }
+  }
+  return { settings, lost };
+}
+
+function reasonFor(placeholder: string): string {
+  const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
+  return known ?? 'it has no equal here';
+}
+
 function readGroup(value: unknown): { category: { category?: Category }; lost: readonly LostField[] } {
   const group = asText(value);
   if (group === null) return { category: {}, lost: [] };
@@ -100,8 +138,7 @@ function readConditions(value: unknown): {
     if (test !== null) tests.push(test);
     else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
-      const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
-      lost.push({ field: `condition [${placeholder}]`, reason: known ?? 'it has no equal here' });
+      lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
     }
   }
   if (tests.length === 0) return { accept: null, lost };

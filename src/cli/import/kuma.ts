@@ -7,6 +7,7 @@ import {
   isEmpty,
   type LostField,
   listAddress,
+  listKind,
   listService,
   quote,
   type Row,
@@ -71,6 +72,17 @@ export function readKumaMonitor(row: Row): EntryReading {
     const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
     const lost = findLostFields(row, new Set(['interval', 'url']));
     return listService(name, name, { kind: 'heartbeat', paused, periodMs }, lost);
+  }
+  if (type === 'port') {
+    const settings = { port: Number(row.port) };
+    const lost = findLostFields(row, new Set(['url']));
+    return listKind(
+      'tcp',
+      settings,
+      asText(row.hostname),
+      { ...(name === null ? {} : { name }), paused },
+      lost,
+    );
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
   const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);

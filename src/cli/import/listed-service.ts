@@ -3,14 +3,17 @@
 import type { Category } from '../../domain/category.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { describeHostNameProblem } from '../../domain/refusal.ts';
-import type { AcceptRule, CheckDefinition } from '../../domain/service.ts';
+import { describeHostNameProblem, describeSettingProblem } from '../../domain/refusal.ts';
+import type { AcceptRule, CheckDefinition, CheckSettings, ProbedKind } from '../../domain/service.ts';
+import { validateSettings } from '../../kinds/settings.ts';
 
 /** A service in an import file. */
 export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'method' | 'accept'> {
   readonly domain: string;
   readonly name: string;
   readonly category: Category;
+  /** Settings of the kind; null: its defaults. */
+  readonly settings: CheckSettings | null;
   readonly paused: boolean;
   /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;
@@ -28,6 +31,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   url: null,
   method: null,
   accept: null,
+  settings: null,
   paused: false,
   periodMs: null,
   graceMs: null,
@@ -83,6 +87,23 @@ export function listService(
     return { problem: `domain ${quote(domainText ?? '')} ${describeHostNameProblem(reading.problem)}` };
   const { domain } = reading;
   return { service: { ...PLAIN_SERVICE, ...more, domain, name: name ?? domain }, lost };
+}
+
+/** The service of a domain that is checked by a kind with settings. */
+export function listKind(
+  kind: ProbedKind,
+  settings: CheckSettings,
+  domainText: string | null,
+  { name, ...more }: Partial<ListedService>,
+  lost: readonly LostField[] = [],
+): EntryReading {
+  const reading = validateSettings(kind, settings);
+  if (reading.ok)
+    return listService(domainText, name ?? null, { ...more, kind, settings: reading.settings ?? null }, lost);
+  const wrong = reading.wrong.map(
+    ({ setting, problem }) => `the setting ${setting} ${describeSettingProblem(problem)}`,
+  );
+  return { problem: wrong.join(', ') };
 }
 
 /** The service at a URL. User and password in the URL are lost, since checks do not send them. */

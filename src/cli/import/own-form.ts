@@ -4,8 +4,15 @@ import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
 import { printableJson } from '../../domain/printable-text.ts';
-import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
-import { type AcceptRule, MONITORING_KINDS, type Service } from '../../domain/service.ts';
+import { describeRefusal, describeSettingProblem, refusalOfSchedule } from '../../domain/refusal.ts';
+import {
+  type AcceptRule,
+  type CheckKind,
+  type CheckSettings,
+  MONITORING_KINDS,
+  type Service,
+} from '../../domain/service.ts';
+import { publicSettings, type SettingsReading, validateSettings } from '../../kinds/settings.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson } from '../output.ts';
 import {
@@ -22,11 +29,11 @@ import {
 } from './listed-service.ts';
 
 const EXPORT_COLUMNS = [
-  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept'],
+  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings'],
   ...['paused', 'period', 'grace', 'schedule', 'timezone', 'public_dependencies'],
 ];
 const COLUMNS = new Set([...EXPORT_COLUMNS, 'check']);
-const OF_CHECK = new Set(['kind', 'url', 'method', 'accept']);
+const OF_CHECK = new Set(['kind', 'url', 'method', 'accept', 'settings']);
 const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['', false],
   ['false', false],
@@ -62,6 +69,13 @@ export function readOwnRow(row: Row): EntryReading {
   const publicDependencies = readYesOrNo(row.public_dependencies);
   if (paused === null || publicDependencies === null)
     return { problem: 'paused and public_dependencies must be true or false' };
+  const settings = readSettings(kind, row.settings ?? check.settings);
+  if (!settings.ok)
+    return {
+      problem: settings.wrong
+        .map(({ setting, problem }) => `the setting ${setting} ${describeSettingProblem(problem)}`)
+        .join(', '),
+    };
   const { method, lost } = readMethod(row.method ?? check.method);
   const more = {
     category,
@@ -69,6 +83,7 @@ export function readOwnRow(row: Row): EntryReading {
     url,
     method,
     accept,
+    settings: settings.settings ?? null,
     paused,
     periodMs,
     graceMs,
@@ -80,6 +95,17 @@ export function readOwnRow(row: Row): EntryReading {
     ...findUnknown(row, COLUMNS, ''),
     ...findUnknown(check, OF_CHECK, 'check.'),
   ]);
+}
+
+/** Settings as an object, or in CSV as the text of one in JSON. */
+function readSettings(kind: CheckKind, value: unknown): SettingsReading {
+  if (typeof value !== 'string') return validateSettings(kind, value ?? undefined);
+  if (value.trim() === '') return validateSettings(kind, undefined);
+  try {
+    return validateSettings(kind, JSON.parse(value));
+  } catch {
+    return { ok: false, wrong: [{ setting: quote(value), problem: { code: 'type', type: 'object' } }] };
+  }
 }
 
 function findUnknown(row: Row, known: ReadonlySet<string>, before: string): LostField[] {
@@ -158,12 +184,16 @@ export async function exportServices(
   if (format === 'yaml') return formatYaml({ services });
   const columns = EXPORT_COLUMNS.map((key) => ({ key }));
   const rows = services.map((service) =>
-    Object.fromEntries(
-      Object.entries(service).map(([member, value]) => [member, writeCell([value].flat().join(' '))]),
-    ),
+    Object.fromEntries(Object.entries(service).map(([member, value]) => [member, writeCell(cellOf(value))])),
   );
   const { stringify } = await import('csv-stringify/sync');
   return stringify(rows, { header: true, columns });
+}
+
+/** The text of a cell: lists separated by spaces, settings as JSON. */
+function cellOf(value: string | boolean | readonly AcceptRule[] | CheckSettings): string {
+  if (typeof value !== 'object') return String(value);
+  return Array.isArray(value) ? value.join(' ') : JSON.stringify(value);
 }
 
 /** YAML, with quotation marks and the escapes of JSON if it contains control characters. */
@@ -179,10 +209,11 @@ async function formatYaml(value: object): Promise<string> {
 /** A service as an entry of an export, without defaults. */
 export function listingOf(
   service: Service | ListedService,
-): Readonly<Record<string, string | boolean | readonly AcceptRule[]>> {
+): Readonly<Record<string, string | boolean | readonly AcceptRule[] | CheckSettings>> {
   const { domain, name, category, paused, publicDependencies = false } = service;
-  const { kind, url, method, accept, periodMs, graceMs, schedule } =
+  const { kind, url, method, accept, settings, periodMs, graceMs, schedule } =
     'check' in service ? service.check : service;
+  const shown = publicSettings(kind, settings ?? {});
   return {
     domain,
     name,
@@ -191,6 +222,7 @@ export function listingOf(
     ...(url === null ? {} : { url }),
     ...(method === null ? {} : { method }),
     ...(accept === null ? {} : { accept }),
+    ...(Object.keys(shown).length === 0 ? {} : { settings: shown }),
     ...(paused ? { paused } : {}),
     ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
     ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),

@@ -3,6 +3,7 @@
  * or shows the page with the refusals.
  */
 import type { Outcome } from '../../app/change.ts';
+import type { AllowedPorts } from '../../app/services.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import { seeOther } from '../../http/form.ts';
@@ -35,6 +36,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly samples: Pick<SampleStore, 'newest'>;
   readonly clock: Clock;
   readonly proofs: DomainProofs;
+  readonly ports: AllowedPorts;
   readonly limits: () => ApiLimits;
 }
 
@@ -42,8 +44,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
 /** The context of changes that an owner makes by forms (`src/app/`). */
-export function changeContext({ registry, directory, proofs, now }: DashboardSources) {
-  return { registry, proofs, now, findService: directory.bySlug, resolve: proofs.addresses };
+export function changeContext({ registry, directory, proofs, ports, now }: DashboardSources) {
+  return { registry, proofs, ports, now, findService: directory.bySlug, resolve: proofs.addresses };
 }
 
 /** The signed-in owner. */

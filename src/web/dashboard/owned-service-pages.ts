@@ -16,6 +16,7 @@ import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
+import { settingsOf, viewSettings } from './check-fields.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -66,6 +67,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         title: name,
         service,
         forms: viewForms(refused),
+        settings: viewSettings(service.check, refused, session.language),
         page: shownAs,
         word: texts.status[current.status],
         status: current.status,
@@ -114,6 +116,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         name: fields.get('name') ?? '',
         category: fields.get('category') ?? '',
         kind: fields.get('kind') ?? '',
+        settings: settingsOf(fields),
+        accept: fields.get('accept'),
         // An empty field means the default length.
         period: fields.get('period') || null,
         grace: fields.get('grace') || null,

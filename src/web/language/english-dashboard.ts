@@ -3,6 +3,9 @@ import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
+/** Ways to monitor a domain that is being added; others are chosen afterwards, with their settings. */
+type ClaimKind = 'health' | 'root' | 'heartbeat';
+
 /** The texts of these pages. */
 export const englishDashboard = {
   title: 'Dashboard',
@@ -39,7 +42,7 @@ export const englishDashboard = {
     health: 'health endpoint (/api/health), with a fallback',
     root: 'HEAD request to the root',
     heartbeat: 'heartbeats sent by the service',
-  } satisfies WordOf<CheckKind>,
+  } satisfies WordOf<ClaimKind>,
   add: 'Add',
 
   keys: 'API keys',
@@ -79,11 +82,6 @@ export const englishDashboard = {
     'Until then the service is marked as self-reported, does not appear on the home page, and is not checked.',
   settings: 'Settings',
   category: 'Category',
-  shortKind: {
-    health: 'health endpoint, with a fallback',
-    root: 'HEAD request to the root',
-    heartbeat: 'heartbeats sent by the service',
-  } satisfies WordOf<CheckKind>,
   period: 'Heartbeat at least every',
   grace: 'Grace period',
   schedule: 'Or by a cron schedule',

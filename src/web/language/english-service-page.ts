@@ -15,12 +15,6 @@ export const englishServicePage = {
   ourChecks: 'Our checks',
   itsReports: 'What it reports',
   lastCheck: (at: number, source: string) => phraseOf`Last check ${age(at)}, ${source}.`,
-  source: {
-    root: 'by a request to its root',
-    health: 'by a request to its health endpoint',
-    heartbeat: 'from its heartbeat',
-    silence: 'because no heartbeat arrived',
-  },
   blocked: 'It blocks automated requests or asks us to wait. All we know is that it responds.',
   stale: (at: number) => phraseOf`The last check is old (${age(at)}). The status may have changed since.`,
   paused: 'Checks of this service are paused. This is its last known status.',

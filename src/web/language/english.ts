@@ -9,6 +9,7 @@ import type { PictureTheme, PictureWindow } from '../../domain/picture.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { VendorStatus } from '../../domain/vendor-status.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
+import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
@@ -154,6 +155,7 @@ export const english = {
         ? `${name} status`
         : `${name} ${variant === 'uptime' ? 'uptime' : 'response time'}, ${window}`,
   },
+  checks: englishChecks,
   dashboard: englishDashboard,
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */

@@ -1,13 +1,16 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in German. */
+import type { CheckKind } from '../../domain/service.ts';
 import type { Texts } from './english.ts';
 import { germanDeliveryProblem, germanNotice, germanRefusal } from './german-refusals.ts';
-import { phraseOf } from './phrase.ts';
+import { phraseOf, type WordOf } from './phrase.ts';
 
-const BY = {
+const BY: WordOf<CheckKind> = {
   root: 'durch Abruf',
   health: 'durch Zustandsbericht',
+  tcp: 'durch TCP',
+  tls: 'durch TLS',
   heartbeat: 'durch Lebenszeichen',
-} as const;
+};
 
 /** The texts of these pages. */
 export const germanDashboard: Texts['dashboard'] = {
@@ -88,11 +91,6 @@ export const germanDashboard: Texts['dashboard'] = {
     'Bis dahin gilt der Dienst als selbst gemeldet, erscheint nicht auf der Startseite und wird nicht geprüft.',
   settings: 'Einstellungen',
   category: 'Kategorie',
-  shortKind: {
-    health: 'Zustandsbericht, ersatzweise Abruf',
-    root: 'HEAD-Anfrage an die Startseite',
-    heartbeat: 'Lebenszeichen des Dienstes',
-  },
   period: 'Lebenszeichen mindestens alle',
   grace: 'Toleranz',
   schedule: 'Oder nach einem Cron-Zeitplan',

@@ -18,9 +18,10 @@ const CLASSES: Readonly<Record<FailureClass, string>> = {
   unreachable: 'keine Verbindung kam zustande oder hielt',
   tls: 'keine sichere Verbindung kam zustande',
   timeout: 'keine Antwort innerhalb der Frist',
-  protocol: 'die Antwort war kein gültiges HTTP',
+  protocol: 'die Antwort verletzte das Protokoll',
   status: 'die Antwort war ein Fehler',
   body: 'der Zustandsbericht war nicht annehmbar',
+  content: 'die Antwort war nicht wie erwartet',
   forbidden_address: 'der Name führt zu einer Adresse, die nicht geprüft werden darf',
 };
 
@@ -98,6 +99,12 @@ const CAUSES: TextTable<FailureCauseParams> = {
   health_invalid: 'der Zustandsbericht ist kein JSON mit einem Status',
   reported_down: ({ word }) => `der Dienst meldet „${word}“`,
   reported_unknown: ({ word }) => `der Dienst meldet einen unbekannten Status „${word}“`,
+
+  greeting_missing: ({ text }) => `die Begrüßung enthält nicht „${text}“`,
+  greeting_too_long: ({ text, maxBytes }) =>
+    `die ersten ${maxBytes} Byte der Begrüßung enthalten nicht „${text}“`,
+  certificate_expires_soon: ({ days, minDays }) =>
+    `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 
   text: ({ text }) => text,
 };

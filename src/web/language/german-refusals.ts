@@ -13,6 +13,7 @@ import type {
   ProofFileParams,
   Refusal,
   RefusalParams,
+  SettingProblemParams,
 } from '../../domain/refusal.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from './german-failures.ts';
@@ -50,6 +51,33 @@ const PROOF_FILES: TextTable<ProofFileParams> = {
   ...DELIVERY_PROBLEMS,
   redirected: 'sie leitet zu einem anderen Host weiter',
   other_word: 'die Datei enthält ein anderes Wort',
+};
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['integer', 'eine ganze Zahl'],
+  ['boolean', 'true oder false'],
+  ['array', 'eine Liste'],
+  ['string', 'ein Text'],
+  ['object', 'eine Gruppe von Einstellungen'],
+]);
+
+const LIMITS: ReadonlyMap<string, (limit: number) => string> = new Map([
+  ['minimum', (limit: number) => `muss mindestens ${limit} sein`],
+  ['maximum', (limit: number) => `darf höchstens ${limit} sein`],
+  ['minLength', (limit: number) => `braucht mindestens ${limit} Zeichen`],
+  ['maxLength', (limit: number) => `hat höchstens ${limit} Zeichen`],
+  ['maxItems', (limit: number) => `hat höchstens ${limit} Zeilen`],
+]);
+
+const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
+  missing: 'fehlt',
+  unknown: 'gibt es für diese Art der Prüfung nicht',
+  choice: ({ choices }) => `muss eines von diesen sein: ${choices.join(', ')}`,
+  type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
+  limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
+  format: ({ example }) => `ist nicht lesbar: erwartet wird ${example}`,
+  port_closed: ({ port }) =>
+    `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
 };
 
 const LOGO_FORMATS = 'PNG, JPEG, WebP oder GIF';
@@ -101,6 +129,9 @@ const REFUSALS: TextTable<RefusalParams> = {
     'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
+  setting_invalid: ({ setting, problem }) =>
+    `Die Einstellung ${setting} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
+  accept_invalid: 'Erwartete Status sind Codes wie 401 und Klassen wie 2xx, durch Leerzeichen getrennt.',
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
   schedule_invalid: ({ never }) =>
     never

@@ -10,12 +10,6 @@ export const germanServicePage: Texts['page'] = {
   ourChecks: 'Unsere Prüfungen',
   itsReports: 'Was er selbst meldet',
   lastCheck: (at, source) => phraseOf`Letzte Prüfung ${age(at)}, ${source}.`,
-  source: {
-    root: 'durch Abruf der Startseite',
-    health: 'durch Abruf des Zustandsberichts',
-    heartbeat: 'durch sein Lebenszeichen',
-    silence: 'weil kein Lebenszeichen kam',
-  },
   blocked:
     'Der Dienst blockiert automatische Anfragen oder bittet uns zu warten. Wir wissen nur, dass er antwortet.',
   stale: (at) =>

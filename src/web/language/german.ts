@@ -1,5 +1,6 @@
 /** The texts of pages in German. */
 import type { Texts } from './english.ts';
+import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanFailure } from './german-failures.ts';
 import { germanNote, germanOpening } from './german-incidents.ts';
@@ -152,6 +153,7 @@ export const german: Texts = {
         ? `${name}: Zustand`
         : `${name}: ${variant === 'uptime' ? 'Erreichbarkeit' : 'Antwortzeit'}, ${window}`,
   },
+  checks: germanChecks,
   dashboard: germanDashboard,
   pageEditor: germanPageEditor,
   /** The texts of the page of one service. */

@@ -90,7 +90,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
     verdict: describeVerdict(current, language),
     checked:
-      latest === null ? null : texts.page.lastCheck(latest.checkedAt, texts.page.source[latest.source]),
+      latest === null ? null : texts.page.lastCheck(latest.checkedAt, texts.checks.source[latest.source]),
     blocked: latest?.blocked === true,
     failsFrom:
       current.scope === 'partial'

@@ -1,0 +1,71 @@
+/** Kind `tcp`: a connection to a port, and what the server says first. */
+import { failureOf } from '../domain/failure.ts';
+import { Type } from '../json-schema.ts';
+import { converse } from '../outbound/converse.ts';
+import { timeoutFault } from '../outbound/fault.ts';
+import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
+import { connect, timingOf } from './connect.ts';
+
+/** Maximum number of bytes of a greeting that are searched. */
+const MAX_GREETING_BYTES = 4096;
+
+/** The check of a TCP port. */
+export const tcpCheck = defineKind({
+  settings: Type.Object({
+    port: PortSetting,
+    banner: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  }),
+  prepare:
+    (tools) =>
+    async (run, { port, banner }) => {
+      const { clock } = tools;
+      const url = `http://${run.target.domain}:${port}/`;
+      const connected = await connect(tools, run, 'tcp', { url, protocols: [] });
+      if ('attempt' in connected) return connected.attempt;
+      const { socket, phases, startedAt } = connected;
+      const found = { answered: true, fault: null, failure: null, lostMs: run.deadline.lostMs };
+      if (banner === undefined) {
+        const timing = timingOf(phases, clock.monotonic() - startedAt);
+        socket.destroy();
+        return attemptOf(run, 'tcp', { ...found, timing });
+      }
+      const greeting = createGreeting(banner);
+      const { end, firstByteMs, endedAt } = await converse(clock, socket, run.deadline, null, greeting.take);
+      phases.firstByteMs = firstByteMs;
+      const timing = timingOf(phases, firstByteMs === null ? null : endedAt - startedAt);
+      const finding = { ...found, timing, lostMs: run.deadline.lostMs };
+      if (greeting.found()) return attemptOf(run, 'tcp', finding);
+      if (end === 'timeout') {
+        const phase = firstByteMs === null ? 'first_byte' : 'body';
+        return attemptOf(run, 'tcp', {
+          ...finding,
+          answered: firstByteMs !== null,
+          fault: timeoutFault(phase, run.deadline.timeoutMs, false),
+        });
+      }
+      const failure = failureOf(
+        'content',
+        'body',
+        end === 'taken'
+          ? { code: 'greeting_too_long', text: banner, maxBytes: MAX_GREETING_BYTES }
+          : { code: 'greeting_missing', text: banner },
+      );
+      return attemptOf(run, 'tcp', { ...finding, failure });
+    },
+});
+
+/** Collects a greeting until it contains `wanted` or is too long. Bytes are compared as UTF-8. */
+function createGreeting(wanted: string) {
+  const needle = Buffer.from(wanted);
+  const received = Buffer.alloc(MAX_GREETING_BYTES);
+  let length = 0;
+  const found = () => received.subarray(0, length).includes(needle);
+  return {
+    found,
+    /** Takes a chunk; returns whether reading ends. */
+    take(chunk: Buffer): boolean {
+      length += chunk.copy(received, length);
+      return found() || length === MAX_GREETING_BYTES;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** Kind `tls`: a TLS handshake at any port, and how long the certificate is still valid. */
+import { DAY_MS } from '../domain/durations.ts';
+import { type Failure, failureOf } from '../domain/failure.ts';
+import { Type } from '../json-schema.ts';
+import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
+import { connect, timingOf } from './connect.ts';
+
+const DEFAULT_PORT = 443;
+
+/** The check of a certificate. */
+export const tlsCheck = defineKind({
+  settings: Type.Object({
+    port: Type.Optional(PortSetting),
+    minDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 365 })),
+  }),
+  defaultPort: DEFAULT_PORT,
+  prepare:
+    (tools) =>
+    async (run, { port = DEFAULT_PORT, minDays = 0 }) => {
+      const url = `https://${run.target.domain}:${port}/`;
+      const connected = await connect(tools, run, 'tls', { url, protocols: [] });
+      if ('attempt' in connected) return connected.attempt;
+      const { socket, phases, startedAt } = connected;
+      const timing = timingOf(phases, tools.clock.monotonic() - startedAt);
+      socket.destroy();
+      const { certificateExpiresAt } = phases;
+      return attemptOf(run, 'tls', {
+        answered: true,
+        timing,
+        certificateExpiresAt,
+        fault: null,
+        failure: judgeExpiry(certificateExpiresAt, minDays, run.startedAt),
+        lostMs: run.deadline.lostMs,
+      });
+    },
+});
+
+/** The failure of a certificate that is valid for fewer than `minDays` whole days; null: it is valid for long enough. */
+export function judgeExpiry(expiresAt: number | null, minDays: number, now: number): Failure | null {
+  if (expiresAt === null) return null;
+  const days = Math.floor((expiresAt - now) / DAY_MS);
+  return days >= minDays
+    ? null
+    : failureOf('content', 'tls', { code: 'certificate_expires_soon', days, minDays });
+}

@@ -1,0 +1,37 @@
+/** Texts of the kinds of checks and of their settings, in English. */
+import type { CheckKind } from '../../domain/service.ts';
+import type { WordOf } from './phrase.ts';
+
+/** The texts. */
+export const englishChecks = {
+  /** The ways to monitor a service, for a choice. */
+  kind: {
+    health: 'health endpoint, with a fallback',
+    root: 'HEAD request to the root',
+    tcp: 'TCP connection',
+    tls: 'TLS handshake and certificate',
+    heartbeat: 'heartbeats sent by the service',
+  } satisfies WordOf<CheckKind>,
+  /** How the last check was made, at the end of a sentence. */
+  source: {
+    root: 'by a request to its root',
+    health: 'by a request to its health endpoint',
+    tcp: 'by a TCP connection',
+    tls: 'by a TLS handshake',
+    heartbeat: 'from its heartbeat',
+    silence: 'because no heartbeat arrived',
+  } satisfies WordOf<CheckKind | 'silence'>,
+  /** Settings of all kinds by their names. A test compares them with the schemas. */
+  setting: new Map([
+    ['port', 'Port'],
+    ['banner', 'Text in the greeting of the server'],
+    ['minDays', 'Days for which the certificate must be valid'],
+  ]),
+  accept: 'Expected statuses',
+  lines: 'one in each line',
+  yes: 'yes',
+  no: 'no',
+  standard: 'default',
+  keptSecret: 'stored; enter a new one to replace it',
+  checked: 'Check',
+};
