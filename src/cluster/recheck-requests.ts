@@ -24,7 +24,7 @@ export interface RecheckReceiverOptions extends RedisContext {
 const TIMEOUT_MS = 1_000;
 /** Maximum number of services in a message; more are sent in several messages. */
 const MAX_SERVICES = 1_000;
-const RECONNECT_MS = 1_000;
+const PROBE_MS = 1_000;
 
 /** The channel of a region. */
 function channelOf(prefix: string, region: string): string {
@@ -87,9 +87,11 @@ function connect(
     blocking: true,
   });
   client.on('error', () => {});
-  // The client can stop although it is configured to reconnect indefinitely: a failover message can end it.
-  const cancel = clock.every(RECONNECT_MS, () => {
+  const cancel = clock.every(PROBE_MS, () => {
+    // The client can stop although it is configured to reconnect indefinitely: a failover message can end it.
     if (client.status === 'end') client.connect().catch(() => {});
+    // A subscriber sends nothing else, so it would not notice that a cut link has ended its connection.
+    if (client.status === 'ready') client.ping().catch(() => client.disconnect(true));
   });
   return {
     client,

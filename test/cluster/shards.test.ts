@@ -1,4 +1,5 @@
 /** Shards that nodes hold by BullMQ, on a real Redis that is emptied, stopped and suspended. */
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createRecheckSender, receiveRecheckRequests } from '../../src/cluster/recheck-requests.ts';
@@ -9,6 +10,7 @@ import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
 import { createLog } from '../../src/log.ts';
 import { NEEDS_REDIS, startRedis, startRedisCluster, startSentinelSet } from '../support/redis-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** Shorter than in production, so that the tests wait less. */
 const LOCK_MS = 3_000;
@@ -205,6 +207,33 @@ t.test('the nodes of a region receive its re-check requests, also after Redis wa
   await sendUntilReceived();
   t.same(new Set(received.map(String)), new Set(['2,3']));
 });
+
+t.test(
+  'connections that a cut has silenced are replaced before TCP repeats what was lost',
+  NEEDS,
+  async (t) => {
+    const redis = await startRedis(t);
+    const proxy = await startTcpProxy(t, `http://127.0.0.1:${redis.port}`);
+    const { join, common } = createWorldOver(t, proxy.url.replace('http', 'redis'));
+    const { sendUntilReceived } = exchangeRequests(t, common);
+    const one = join('one');
+    await until(() => one.held().length === SHARDS);
+    await sendUntilReceived();
+    const names = new Set<string>();
+    proxy.server.on('connection', (socket: Socket) => {
+      socket.on('data', (bytes) => {
+        for (const [name] of String(bytes).matchAll(/upbeat-[a-z-]+/g)) names.add(name);
+      });
+    });
+    proxy.silent = true;
+    const parts = ['upbeat-recheck-receiver', 'upbeat-recheck-sender', 'upbeat-shards'];
+    await until(() => parts.every((name) => names.has(name)));
+    proxy.silent = false;
+    one.forbid();
+    await until(() => one.held().length === SHARDS && one.mayStart());
+    await sendUntilReceived();
+  },
+);
 
 t.test('shards and requests follow a fail-over of Sentinel', NEEDS, async (t) => {
   const { master, replica, url } = await startSentinelSet(t);

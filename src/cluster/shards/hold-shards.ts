@@ -81,7 +81,7 @@ interface Claim extends HeldShard {
 export function holdShards(options: HoldShardsOptions): ShardHolder {
   const { region, node, holders, permit, clock, log, onGain, onLoss } = options;
   const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
-  const { client, reconnect, options: shared } = connectQueues(options.address);
+  const { client, reconnect, noteFailure, options: shared } = connectQueues(options.address);
   const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
   // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop
   // would not notice that its share has grown before one of its jobs ends, and does not report when it last renewed
@@ -176,7 +176,10 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       const { reachesRegistry = false } = own ?? {};
       const move = balance({ held: claims.size, nodes: among.length, isHolder, reachesRegistry, waiting });
       if (move.handBack > 0 && !isHolder)
-        log.warn({ region }, 'this node does not reach the registry; its shards go to nodes that do');
+        log.warn(
+          { region },
+          'this node is offline or does not reach the registry; its shards go to the other nodes',
+        );
       if (move.handBack > 0) await handBack(mixed().slice(-move.handBack));
       else if (move.claim > 0) await claim(move.claim);
       problem = null;
@@ -185,6 +188,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
       if (problem === null && !stopped)
         log.warn({ region, problem: message }, 'shards cannot be renewed; checks stop until they are');
       problem = message;
+      noteFailure(error);
     }
   });
   const turn = () => {

@@ -51,7 +51,7 @@ export function maintainShards({
   clock,
   log,
 }: MaintainShardsOptions): ShardMaintenance {
-  const { client, reconnect, options } = connectQueues(address);
+  const { client, reconnect, noteFailure, options } = connectQueues(address);
   const queues = new Map<string, ShardQueue>();
   const counts = new Map<string, ShardCounts>();
   let generations = 0;
@@ -94,6 +94,7 @@ export function maintainShards({
       const message = messageOf(error);
       if (problem === null && !stopped) log.warn({ problem: message }, 'the shards cannot be handed out');
       problem = message;
+      noteFailure(error);
     }
   });
   const poll = () => {

@@ -6,6 +6,7 @@ import type { Job } from 'bullmq';
 import type { RedisAddress } from '../../domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../domain/shard.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
+import { messageOf } from '../../error.ts';
 import { createRedisClient } from '../../store/status/redis-client.ts';
 
 /** The data of a job. */
@@ -17,6 +18,8 @@ export interface ShardData {
 /** A job of a shard. */
 export type ShardJob = Job<ShardData, void, 'shard'>;
 
+/** The client's message about a command without a response in time. */
+const TIMED_OUT = 'Command timed out';
 /** Timeout of a command, milliseconds. */
 const COMMAND_TIMEOUT_MS = 2_000;
 /** Maximum length of BullMQ's event stream. BullMQ writes an event for each change of a job, but no part reads them. */
@@ -59,6 +62,13 @@ export function connectQueues(address: RedisAddress) {
      */
     reconnect(): void {
       if (client.status === 'end') client.connect().catch(() => {});
+    },
+    /**
+     * Replaces the connection after a command without a response. TCP repeats what was lost in a long interruption only
+     * after pauses of up to two minutes (RFC 6298, 5.5).
+     */
+    noteFailure(error: unknown): void {
+      if (messageOf(error) === TIMED_OUT && client.status === 'ready') client.disconnect(true);
     },
     options: {
       connection: client,
