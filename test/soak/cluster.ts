@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** The parts, in the order in which they run. */
-const PARTS = ['kills', 'servers'];
+const PARTS = ['kills', 'servers', 'cuts', 'upgrade'];
 
 const [first, ...rest] = process.argv.slice(2);
 const isOption = first?.startsWith('-') ?? false;
