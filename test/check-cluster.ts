@@ -2,7 +2,8 @@
  * `npm run check:cluster`: runs the commands of "Three machines from nothing" in docs/cluster.md, word for word, on three
  * machines: network namespaces with the addresses 10.0.0.1 to 10.0.0.3, of which the first one has fresh files of
  * PostgreSQL and Redis. Needs root, and Debian's packages of both servers; says so and does nothing without them. Only
- * `apt-get`, `systemctl` and `npm ci` are stood in for. Nothing of it outlives the script.
+ * `apt-get`, `systemctl` and `npm ci` are stood in for. Nothing of it outlives the script. `npm run check:cluster -- moving`
+ * first runs a single process on the first machine, and moves it over as the document says.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,13 +47,20 @@ function enter(): void {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-machines-'));
   chmodSync(folder, 0o755);
   const own = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
-  const command = [...own, process.execPath, import.meta.filename, 'inside', folder];
+  const command = [
+    ...own,
+    process.execPath,
+    import.meta.filename,
+    'inside',
+    folder,
+    ...process.argv.slice(2),
+  ];
   process.exitCode = spawnSync('unshare', command, { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function tryCommands(folder: string): Promise<void> {
-  const [servers = [], nodes = [], list = []] = readCommands();
+  const [servers = [], nodes = [], list = []] = readCommands('Three machines from nothing');
   const count = servers.length + nodes.length + list.length;
   check(count <= MAX_COMMANDS, `the document has ${count} commands, not ${MAX_COMMANDS}`);
   makeMachines(folder);
@@ -60,6 +68,8 @@ async function tryCommands(folder: string): Promise<void> {
   let key = '';
   for (const command of servers) key = run(0, folder, command).trim();
   check(/^[0-9a-f]{64}$/.test(key), `the last command prints a key, not ${key}`);
+  const moved = process.argv[4] === 'moving';
+  if (moved) key = move(folder);
   const [install = '', settings = '', start = ''] = nodes.map((command) => command.replace('the-key', key));
   check(install === 'npm ci', `no rule runs "${install}"`);
   for (const [machine, { name, region }] of MACHINES.entries()) {
@@ -76,16 +86,38 @@ async function tryCommands(folder: string): Promise<void> {
     shown = run(1, folder, `${settings}\n${list.join('\n')}`);
     return MACHINES.every(({ name }) => shown.includes(`\n${name} `));
   });
+  if (moved) {
+    const keys = run(2, folder, `${settings}\nnpx upbeat keys list`);
+    check(keys.includes('laptop'), `the key was not moved: ${keys}`);
+  }
   console.log(`${shown}docs/cluster.md: ${count} commands, ${MACHINES.length} nodes, one monitor`);
   // Its processes end with this one, the first of their namespace.
   process.exit(0);
 }
 
-/** The commands of each block of the chapter. */
-function readCommands(): string[][] {
+/** The commands of each block of a chapter. */
+function readCommands(title: string): string[][] {
   const text = readFileSync(join(ROOT, 'docs/cluster.md'), 'utf8');
-  const [, chapter = ''] = /\n## Three machines from nothing\n([\s\S]*?)\n##/.exec(text) ?? [];
-  return [...chapter.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block.trim().split('\n'));
+  const [, chapter = ''] = text.split(`\n## ${title}\n`);
+  const [own = ''] = chapter.split('\n##');
+  return [...own.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block.trim().split('\n'));
+}
+
+/**
+ * "Moving": the first machine has run a single process. Copies its registry as the document says, and returns its key.
+ */
+function move(folder: string): string {
+  run(
+    0,
+    folder,
+    `node bin/upbeat.mjs start > /dev/null & program=$!
+     until curl -sf localhost:8080/readyz > /dev/null; do sleep 1; done
+     node bin/upbeat.mjs keys create --account me --name laptop
+     kill $program; wait $program`,
+  );
+  const [[copy = ''] = []] = readCommands('Moving');
+  run(0, folder, copy.replace('password@db.example.net', 'pg-word@10.0.0.1'));
+  return readFileSync(join(folder, 'data-0', 'secret.key'), 'utf8').trim();
 }
 
 /** Makes the machines, and what stands in for the commands of the system. */
