@@ -175,7 +175,7 @@ function rowOf(node: ShownNode, now: number): OutputRow {
   return {
     ...{ name, region, version, services },
     roles: roles.join(','),
-    since: since === null ? null : formatSecond(since),
+    since: since === null ? null : formatSecond(since).slice(0, -1).replace('T', ' '),
     seen: lastSeen === null ? null : `${(Math.max(0, now - lastSeen) / 1_000).toFixed(1)} s ago`,
     'checks/s': checksPerSecond,
     connection: connectionOf(node),
