@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { endByError } from './cli/command.ts';
-import { endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
+import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
@@ -243,7 +243,6 @@ if (import.meta.main) {
     await program;
     process.send?.('ready');
   } catch (error) {
-    log.error({ problem: messageOf(error) }, 'Upbeat could not start');
-    process.exit(1);
+    endByFailedStart(log, error);
   }
 }

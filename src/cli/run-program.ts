@@ -1,4 +1,6 @@
 /** Handles signals, the end of the parent, and faults of the program's process. */
+
+import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { EXIT_FAULT } from './keep-alive.mjs';
 
@@ -20,6 +22,15 @@ export function endByFault(log: Log, error: Error, message: string): never {
   log.error({ problem: error.message, stack: error.stack }, message);
   // Nothing is flushed on purpose: the state after a fault is not reliable, and the stores survive a kill.
   process.exit(EXIT_FAULT);
+}
+
+/**
+ * Ends a process whose start has failed: with status 1, after which it is not started again, except if another process
+ * took the lease while this one was starting and stood still. It then starts again and stands by.
+ */
+export function endByFailedStart(log: Log, error: unknown): never {
+  log.error({ problem: messageOf(error) }, 'Upbeat could not start');
+  process.exit(errorCodeOf(error) === 'lease_lost' ? EXIT_FAULT : 1);
 }
 
 /**

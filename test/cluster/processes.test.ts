@@ -1,5 +1,7 @@
 /** Processes of a cluster on one PostgreSQL and one Redis: their roles, their names, and who is alive. */
+import pg from 'pg';
 import t from 'tap';
+import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
 import { createCluster, type NodeOptions } from '../support/cluster.ts';
 import { startCountedSite } from '../support/counted-site.ts';
 import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
@@ -21,6 +23,24 @@ t.setTimeout(300_000);
 
 const sees = (program: RunningProgram, nodes: Ready['nodes'], withinMs?: number) =>
   program.until('/readyz', (body: Ready) => JSON.stringify(body.nodes) === JSON.stringify(nodes), withinMs);
+
+t.test('a node that loses the lease while it starts begins again', NEEDS, async (t) => {
+  const cluster = await createCluster(t, { entries: [{ slug: 'shop' }] });
+  const url = cluster.postgresUrl ?? '';
+  await openPostgresDatabase(url);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.teardown(() => client.end());
+  // The first transaction that writes services is the last one of the first holder: as if it had stood still after it.
+  await client.query(`
+    CREATE FUNCTION take_lease() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN UPDATE lease SET fence = fence + 1 WHERE fence = 1; RETURN NULL; END $$;
+    CREATE TRIGGER take_lease AFTER INSERT ON services FOR EACH STATEMENT EXECUTE FUNCTION take_lease()`);
+  const { program } = await cluster.start({ name: 'one', region: 'eu', roles: ['judge'] });
+  t.match((await program.get('/readyz')).body, { role: 'monitor' });
+  t.match(program.output(), /has become the monitor of this registry/);
+  t.same((await client.query('SELECT fence FROM lease')).rows, [{ fence: '3' }]);
+});
 
 t.test('nodes play their roles, see each other, and stand in for one that is killed', NEEDS, async (t) => {
   const { url } = await startCountedSite(t);
