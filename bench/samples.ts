@@ -1,6 +1,7 @@
 /**
  * The embedded sample store compared with a table of samples in SQLite: `node bench/samples.ts`. It writes a million samples
- * of a thousand services in order of time, one of each service every five minutes.
+ * of a thousand services in order of time, one of each service every five minutes. Queries read a service that is checked from
+ * one region, and one that is checked from three.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Sample } from '../src/domain/sample.ts';
 import { silentLog } from '../src/log.ts';
+import type { SampleQuery } from '../src/store/ports/samples.ts';
 import { openSamples } from '../src/store/samples/sqlite-samples.ts';
 import { atLeast, atMost, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
 
@@ -18,6 +20,7 @@ const STEP_MS = 300_000;
 const DAY_MS = 86_400_000;
 const QUARTER_DAYS = 90;
 const YEAR_DAYS = 365;
+const REGIONS = ['ap', 'eu', 'us'];
 
 /** Measures both. */
 export async function run(): Promise<readonly BenchRow[]> {
@@ -49,15 +52,25 @@ export async function run(): Promise<readonly BenchRow[]> {
   await store.append(
     Array.from({ length: samples }, (_, index) => sampleOf(SERVICES + 1, first + index * STEP_MS, index)),
   );
+  // And one with a quarter of samples from each of three regions, a third of the interval apart.
+  const regional = (QUARTER_DAYS * DAY_MS) / STEP_MS;
+  for (const [place, region] of REGIONS.entries())
+    await store.append(
+      Array.from({ length: regional }, (_, index) => ({
+        ...sampleOf(SERVICES + 2, start + index * STEP_MS + (place * STEP_MS) / REGIONS.length, index),
+        region,
+      })),
+    );
   await store.compact();
-  const timeOf = async (days: number, stepMs: number): Promise<number> => {
-    const query = { serviceId: SERVICES + 1, from: end - days * DAY_MS, to: end, stepMs };
+  const timeOf = async (days: number, stepMs: number, more: Partial<SampleQuery> = {}): Promise<number> => {
+    const query = { serviceId: SERVICES + 1, from: end - days * DAY_MS, to: end, stepMs, ...more };
+    const expected = ((days * DAY_MS) / STEP_MS) * (query.serviceId === SERVICES + 1 || more.region ? 1 : 3);
     const times: number[] = [];
     for (let turn = 0; turn < 60; turn++) {
       const before = performance.now();
       const buckets = await store.query(query);
       times.push(performance.now() - before);
-      if (buckets.reduce((sum, { count }) => sum + count, 0) !== (days * DAY_MS) / STEP_MS)
+      if (buckets.reduce((sum, { count }) => sum + count, 0) !== expected)
         throw new Error('samples are missing');
     }
     return median(times);
@@ -65,8 +78,14 @@ export async function run(): Promise<readonly BenchRow[]> {
   const day = await timeOf(1, DAY_MS / 96);
   const quarter = await timeOf(QUARTER_DAYS, DAY_MS);
   const year = await timeOf(YEAR_DAYS, DAY_MS);
+  const ofThree = { serviceId: SERVICES + 2 };
+  const three = await timeOf(QUARTER_DAYS, DAY_MS, ofThree);
+  const oneOfThree = await timeOf(QUARTER_DAYS, DAY_MS, {
+    ...ofThree,
+    region: { region: 'eu', takesUnnamed: false },
+  });
   await store.close();
-  const bytes = folderBytes(folder) / (total + samples);
+  const bytes = folderBytes(folder) / (total + samples + REGIONS.length * regional);
   rmSync(folder, { recursive: true, force: true });
 
   const plain = writePlain(start);
@@ -79,6 +98,8 @@ export async function run(): Promise<readonly BenchRow[]> {
     atMost('samples: on disk', bytes, 'bytes a sample', 9, bytes / plain.bytes),
     floor('samples: a day of a service by the quarter of an hour', day, 'ms'),
     atMost('samples: 90 days of a service by the day', quarter, 'ms', 6),
+    atMost('samples: 90 days of a service in three regions by the day', three, 'ms', 18),
+    atMost('samples: 90 days of one of three regions by the day', oneOfThree, 'ms', 6),
     ratioAtMost('samples: a year of a service by the day, beside 90 days', year, 'ms', year / quarter, 1),
   ];
   return printRows(rows);
