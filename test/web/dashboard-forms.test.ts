@@ -1,5 +1,6 @@
 /** Forms of the dashboard that are refused: the problem stands beside its field, and what was written stays. */
 import t from 'tap';
+import { NOW } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
 
 /** What a page shows of a field: its value, and the problem that it is described by. */
@@ -112,5 +113,29 @@ t.test('it says above the page, and once, what is refused and concerns no field 
     t.equal(notices.length, 1, `${path}: one notice`);
     t.match(notices[0]?.[1] ?? '', problem, path);
     t.notMatch(text, /aria-invalid/, path);
+  }
+});
+
+t.test('the newest checks of a service name their region if there is one', async (t) => {
+  const check = {
+    serviceId: 3,
+    at: NOW,
+    status: 'up',
+    latencyMs: 12,
+    statusCode: 200,
+    suspect: false,
+  } as const;
+  for (const [checks, cells] of [
+    [[check], ['Operational', 'HTTP 200', '12 ms']],
+    [
+      [{ ...check, region: 'eu' }, check],
+      ['eu', 'Operational', 'HTTP 200', '12 ms', '–', 'Operational', 'HTTP 200', '12 ms'],
+    ],
+  ] as const) {
+    const { ada, call } = await dashboard(t, checks);
+    const { text } = await call('/dashboard/services/mine', ada);
+    const [section = ''] = /<section aria-labelledby="checks">.*?<\/section>/s.exec(text) ?? [];
+    const shown = [...section.matchAll(/<td[^>]*><span>([^<]*)<\/span>/g)].map(([, cell]) => cell);
+    t.same(shown, cells);
   }
 });

@@ -1,6 +1,7 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 import type { Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
+import type { Sample } from '../../src/domain/sample.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
@@ -13,8 +14,8 @@ import { NOW, service } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
-/** The dashboard's routes over a real registry, with two people signed in. */
-export async function dashboard(t: Test) {
+/** The dashboard's routes over a real registry, with two people signed in. `checks`: the newest ones of every service. */
+export async function dashboard(t: Test, checks?: readonly Sample[]) {
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 100 });
   const registry = registryHere(methods, createFakeClock(NOW));
   t.teardown(() => registry.close());
@@ -56,7 +57,7 @@ export async function dashboard(t: Test) {
     sessions,
     directory,
     status: { get: () => null },
-    samples: { newest: away },
+    samples: { newest: checks === undefined ? away : async () => [...checks] },
     proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
     ports: [80, 443],
     limits: () => ({
