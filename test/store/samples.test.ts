@@ -209,6 +209,32 @@ t.test(
   },
 );
 
+t.test('it tells 255 regions apart, whatever the id of the service', async (t) => {
+  const start = Date.UTC(2026, 5, 1);
+  const { engine, dataDir } = openEngine(folder(), () => start + 3 * DAY);
+  const { numberOf, takeNew } = createRegionNumbers([]);
+  const names = Array.from({ length: 256 }, (_, index) => `region-${index}`);
+  const samples = [1, 2 ** 29 - 1].flatMap((serviceId) =>
+    names.map((region, index) => sampleAt(start + index, { serviceId, region, latencyMs: index })),
+  );
+  engine.append(packSamples(samples, numberOf), takeNew());
+  await engine.compact();
+  engine.close();
+  const { engine: next } = openEngine(dataDir, () => start + 3 * DAY);
+  t.teardown(() => next.close());
+  for (const serviceId of [1, 2 ** 29 - 1]) {
+    t.same(next.regionsOf(serviceId), names.slice(0, -1).sort());
+    const window = { serviceId, from: start, to: start + DAY, stepMs: DAY };
+    t.match(next.query(window), [{ count: 256 }]);
+    t.match(next.query({ ...window, region: { region: 'region-254', takesUnnamed: false } }), [
+      { count: 1, p50Ms: 254 },
+    ]);
+    const [last, before] = next.newest(serviceId, 2);
+    t.same([last?.latencyMs, last?.region], [255, undefined], 'one more region is not told apart');
+    t.same([before?.latencyMs, before?.region], [254, 'region-254']);
+  }
+});
+
 t.test('late samples are stored in their day', async (t) => {
   const start = Date.UTC(2026, 5, 1);
   const { engine } = openEngine(folder(), () => start + 3 * DAY);
