@@ -49,15 +49,21 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   const redis =
     url === null
       ? null
-      : (await import('../store/status/redis-parts.ts')).openRedisParts({ url, clock, log });
-  return {
-    registry,
-    redis,
-    async close() {
-      redis?.close();
-      await registry.close();
-    },
+      : (await import('../store/status/redis-parts.ts')).openRedisParts({
+          ...{ url, clock, log },
+          installation: await installationOf(registry, config),
+        });
+  const close = async () => {
+    await redis?.close();
+    await registry.close();
   };
+  try {
+    await redis?.claimPrefix();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { registry, redis, close };
 }
 
 /** Opens InfluxDB for writing; null: it is not configured. */
@@ -94,11 +100,12 @@ export async function openMonitorStores(
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
   const influxSamples = openInflux ?? (await openConfiguredInflux(parts));
+  const installation = influxSamples === null ? await installationOf(registry, config) : null;
   const ownSamples =
     influxSamples === null
       ? await openSamples({
           ...{ dataDir, rawRetentionMs, rollupRetentionMs, log, onEnd },
-          ...(await installationOf(registry)),
+          ...(installation === null ? {} : { installation }),
         })
       : null;
   const samples = influxSamples ?? ownSamples;
@@ -150,15 +157,17 @@ async function protectSecrets(registry: RegistryClient, log: Log): Promise<void>
   }
 }
 
-/** Null if the registry cannot store one yet. */
-async function installationOf({
-  installation,
-}: SharedStores['registry']): Promise<{ installation?: string }> {
+/** The identity of this installation; null if the registry cannot store one yet, or this process may not read it. */
+async function installationOf(
+  { installation }: Pick<RegistryClient, 'installation'>,
+  { node }: Config,
+): Promise<string | null> {
   try {
-    return { installation: await installation() };
+    return await installation();
   } catch (error) {
-    if (refusalOf(error) === null) throw error;
-    return {};
+    // A user of PostgreSQL for nodes that only make checks reads no secrets, and the identity is beside them.
+    if (refusalOf(error) === null && node.roles.some((role) => role !== 'probe')) throw error;
+    return null;
   }
 }
 

@@ -63,11 +63,23 @@ t.test(
         'upbeat:limit:api:address:…',
         'upbeat:{events}:transitions',
         'upbeat:{monitor}:words',
+        'upbeat:{nodes}:installation',
         'upbeat:{status}:changes',
         'upbeat:{status}:meta',
         'upbeat:{status}:records',
       ],
     );
+    const stranger = await install([], { storage: { redis: { url } } });
+    t.teardown(() => stranger.remove());
+    const refused = await stranger.run('start');
+    t.equal(refused.status, 1, 'another installation does not start under the same prefix');
+    t.match(
+      refused.stdout,
+      new RegExp(
+        `Another installation, process \\d+ on \\S+, uses the prefix upbeat in Redis at [^"]*127.0.0.1:${redis.port}[^"]*\\. Add \\?prefix= with a name of its own`,
+      ),
+    );
+    t.notMatch(refused.stdout, password);
     code = 503;
     await isStatus('down');
     await until(() => reader.get(1)?.status === 'down');

@@ -1,4 +1,5 @@
-/** What is said where the data directory cannot be used. */
+/** The stores that a process opens at its start, and what it says if it cannot. */
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
@@ -6,24 +7,73 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { NEEDS_REDIS, until } from '../support/redis-server.ts';
+import { useRedis } from '../support/run-servers.ts';
+
+/** Opens the stores of a process with this environment. */
+function open(env: Readonly<Record<string, string>>) {
+  const fail = () => (error: Error) => {
+    throw error;
+  };
+  const config = loadConfig({ file: null, env });
+  const directory = createServiceDirectory();
+  return openSharedStores({ config, directory, clock: systemClock, log: silentLog, fail });
+}
 
 t.test('it tells what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');
   for (const dataDir of [file, join(file, 'below')]) {
-    const config = loadConfig({ file: null, env: { UPBEAT_STORAGE_DATADIR: dataDir } });
-    const parts = {
-      config,
-      directory: createServiceDirectory(),
-      clock: systemClock,
-      log: silentLog,
-      fail: () => (error: Error) => {
-        throw error;
-      },
-    };
     await t.rejects(
-      openSharedStores(parts),
+      open({ UPBEAT_STORAGE_DATADIR: dataDir }),
       { message: new RegExp(`^The data directory ${dataDir} cannot be made .* set storage\\.dataDir`) },
       dataDir,
     );
   }
 });
+
+t.test(
+  'it refuses a Redis prefix that another installation uses, and no other one',
+  NEEDS_REDIS,
+  async (t) => {
+    const { url, prefix, client } = await useRedis(t);
+    const folder = t.testdir();
+    const openIn = (name: string, suffix = '') =>
+      open({
+        UPBEAT_STORAGE_DATADIR: join(folder, name),
+        UPBEAT_STORAGE_REDIS_URL: `${url}?prefix=${prefix}${suffix}`,
+      });
+    const key = `${prefix}:{nodes}:installation`;
+    const claimOf = async () => (await client.get(key))?.split(' ')[0] ?? null;
+    const taken = { code: 'redis_prefix_taken', message: /uses the prefix .*\. Add \?prefix= with a name/ };
+
+    const first = await openIn('first');
+    const installation = await claimOf();
+    t.ok(installation);
+    await t.rejects(openIn('second'), taken);
+    t.equal(await claimOf(), installation);
+    await (await openIn('second', '-own')).close();
+
+    const beside = await openIn('first');
+    t.equal(await claimOf(), installation, 'processes of one installation share the prefix');
+    await client.del(key);
+    await until(async () => (await claimOf()) === installation, 'an emptied Redis is claimed again');
+    await beside.close();
+    await until(async () => (await claimOf()) === installation, 'and so it is after a process has stopped');
+    t.equal(first.redis?.problem(), null);
+    await first.close();
+
+    cpSync(join(folder, 'first'), join(folder, 'copy'), { recursive: true });
+    const copy = await openIn('copy');
+    t.equal(await claimOf(), installation, 'a copied or restored registry is the same installation');
+    await copy.close();
+
+    await client.set(key, `${installation} process 1 on a-host`, 'PX', 1_500);
+    const second = await openIn('second');
+    t.not(await claimOf(), installation, 'the claim of an installation that was killed expires');
+    await client.set(key, `${installation} process 1 on a-host`);
+    await until(() => second.redis?.problem() !== null);
+    t.match(second.redis?.problem(), /^another installation, process 1 on a-host, uses the same prefix$/);
+    await second.close();
+    t.equal(await claimOf(), installation, 'a process that stops ends only its own claim');
+  },
+);

@@ -48,7 +48,7 @@ export interface RedisPart {
 }
 
 /** The connection. */
-interface RedisConnection extends RedisPart {
+export interface RedisConnection extends RedisPart {
   readonly ready: boolean;
   /** Runs commands; rejects with a {@link RedisUnavailable} if the response is an error, late or impossible. */
   run<T>(work: (client: RedisClient) => Promise<T>): Promise<T>;

@@ -1,5 +1,6 @@
 /** The counters of rate limits in Redis, which several processes share. */
 import { getOrInsert } from '../../async/bounded-map.ts';
+import type { PrefixClaim } from './prefix-claim.ts';
 import { type RedisScript, redisScript, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisContext } from './redis-connection.ts';
 
@@ -17,9 +18,17 @@ const BATCH_MS = 1;
 /** Shows that scripts may write: a server that is read-only, or forbids scripts, cannot count. */
 const PROBE = redisScript("return redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])");
 
-/** Opens the counters; they become ready later, or never. `timeoutMs`: timeout of a command, default 200. */
-export function openRedisLimitServer(options: RedisContext & { readonly timeoutMs?: number }) {
-  const { address, clock, timeoutMs = TIMEOUT_MS } = options;
+/** Options of the counters. */
+export interface RedisLimitServerOptions extends RedisContext {
+  /** Timeout of a command, milliseconds. Default: 200. */
+  readonly timeoutMs?: number;
+  /** The claim to the prefix, which this connection renews; absent: it is not claimed. */
+  readonly claim?: PrefixClaim;
+}
+
+/** Opens the counters; they become ready later, or never. */
+export function openRedisLimitServer(options: RedisLimitServerOptions) {
+  const { address, clock, timeoutMs = TIMEOUT_MS, claim } = options;
   const { prefix } = address;
   const batches = new Map<string, { readonly script: RedisScript; waiting: Call[] }>();
   let sentMs = Number.NEGATIVE_INFINITY;
@@ -29,7 +38,7 @@ export function openRedisLimitServer(options: RedisContext & { readonly timeoutM
     purpose: 'limits',
     timeoutMs,
     prepare: (client) => runScript(client, PROBE, [`${prefix}:limit-probe`], [PROBE_LIFE_MS]),
-    probe: (client) => client.get(`${prefix}:limit-probe`),
+    probe: (client) => Promise.all([client.get(`${prefix}:limit-probe`), claim?.renew(client)]),
   });
   function flush(): void {
     sentMs = clock.monotonic();
@@ -81,7 +90,12 @@ export function openRedisLimitServer(options: RedisContext & { readonly timeoutM
     async contains(key: string, member: string): Promise<boolean> {
       return (await connection.run((client) => client.zscore(`${prefix}:${key}`, member))) !== null;
     },
+    /** Claims the prefix. Rejects if another installation uses it. */
+    claimPrefix: async (): Promise<void> => claim?.atStart(connection),
     state: connection.state,
-    close: connection.close,
+    async close(): Promise<void> {
+      await claim?.release(connection);
+      connection.close();
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
 import { requireRedisAddress } from '../../domain/redis-address.ts';
+import { createPrefixClaim } from './prefix-claim.ts';
 import type { RedisConnectionState, RedisContext, RedisPart } from './redis-connection.ts';
 import { openRedisLimitServer } from './redis-limit-server.ts';
 import {
@@ -23,15 +24,19 @@ interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'wat
   readonly revokedKeys: () => ReadonlyMap<number, number>;
 }
 
+/** Options of {@link openRedisParts}. */
+export interface RedisPartsOptions extends Omit<RedisContext, 'address'> {
+  readonly url: string;
+  /** The identity of this installation; null: this process does not know it, and claims no prefix. */
+  readonly installation: string | null;
+}
+
 /** Opens the limits, which every process has; Redis may be unavailable. Throws if `url` is no valid address. */
-export function openRedisParts({
-  url,
-  clock,
-  log,
-}: Omit<RedisContext, 'address'> & { readonly url: string }) {
+export function openRedisParts({ url, installation, clock, log }: RedisPartsOptions) {
   const address = requireRedisAddress(url);
   const common = { address, clock, log };
-  const limits = openRedisLimitServer(common);
+  const claim = installation === null ? null : createPrefixClaim({ ...common, installation });
+  const limits = openRedisLimitServer({ ...common, ...(claim === null ? {} : { claim }) });
   const open = new Set<Pick<RedisPart, 'state'>>([limits]);
   const states = (): RedisConnectionState[] => [...open].map((part) => part.state());
   const sum = (figure: 'commandsFailed' | 'reconnects') =>
@@ -93,9 +98,12 @@ export function openRedisParts({
     isKeyRevoked: (keyId: number): Promise<boolean> =>
       limits.contains(REVOKED_KEY, String(keyId)).catch(() => false),
     /** Why Redis does not work, one line without secrets; null: it works. */
-    problem: (): string | null => states().find(({ problem }) => problem !== null)?.problem ?? null,
+    problem: (): string | null =>
+      states().find(({ problem }) => problem !== null)?.problem ?? claim?.problem() ?? null,
     /** Sums over the open connections. */
     stats: () => ({ commandsFailed: sum('commandsFailed'), reconnects: sum('reconnects') }),
+    /** Rejects with `redis_prefix_taken` if another installation that is alive uses the prefix. */
+    claimPrefix: limits.claimPrefix,
     /** Closes the limits; the other parts are closed separately. */
     close: limits.close,
   };
