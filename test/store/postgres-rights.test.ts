@@ -1,5 +1,7 @@
-/** PostgreSQL over TLS, with the rights that docs/cluster.md gives and no others. */
-import { readFileSync } from 'node:fs';
+/** PostgreSQL over TLS and through PgBouncer, with the rights that docs/cluster.md gives and no others. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
@@ -7,10 +9,21 @@ import { systemClock } from '../../src/clock.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
 import { makeCertificate } from '../support/certificates.ts';
-import { NEEDS_POSTGRES, PASSWORD, startPostgres } from '../support/postgres-server.ts';
+import { freePort } from '../support/free-port.ts';
+import { hasProgram } from '../support/install-servers.ts';
+import {
+  createDatabase,
+  NEEDS_POSTGRES,
+  PASSWORD,
+  postgresUrl,
+  startPostgres,
+  untilReady,
+} from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
 import { registryHere } from '../support/registry-here.ts';
+import { usePostgres } from '../support/run-servers.ts';
 import { entry, firstTurn, NOON, until } from './registry-fixtures.ts';
 
 t.setTimeout(120_000);
@@ -41,6 +54,58 @@ async function openAs(t: Test, url: string) {
   t.teardown(() => registry.close());
   return registry;
 }
+
+const NEEDS_PGBOUNCER = hasProgram('pgbouncer')
+  ? NEEDS_POSTGRES
+  : { skip: 'PgBouncer is not there: apt-get install pgbouncer' };
+
+t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER, async (t) => {
+  const server = await usePostgres(t);
+  const name = `pooled_${process.pid}`;
+  await createDatabase(server.url('postgres'), name);
+  const { port: serverPort } = new URL(server.url(name));
+  const port = await freePort();
+  const file = join(t.testdir(), 'pgbouncer.ini');
+  const lines = [
+    '[databases]',
+    `* = host=127.0.0.1 port=${serverPort} user=upbeat`,
+    '[pgbouncer]',
+    `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =`,
+    'auth_type = any\npool_mode = session',
+  ];
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o644 });
+  // It refuses to run as root.
+  const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
+  const pooler = spawn('pgbouncer', [...asUser, file], {
+    stdio: 'ignore',
+    env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
+  });
+  const ended = once(pooler, 'exit');
+  t.teardown(() => {
+    pooler.kill('SIGKILL');
+    return ended;
+  });
+  const url = postgresUrl(port, name);
+  await untilReady(url);
+
+  const [one, other] = [await openAs(t, url), await openAs(t, url)];
+  let heard = 0;
+  other.watchOtherProcesses(() => {
+    heard += 1;
+  });
+  for (const value of ['1', '2', '3']) {
+    await one.setFact('pooled', value);
+    t.equal(await one.getFact('pooled'), value);
+    t.equal(await other.getFact('pooled'), value);
+  }
+  await until(() => heard > 0);
+  const { client, end } = await connectTo(url);
+  const { rows } = await client.query(
+    `SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle`,
+  );
+  t.same(rows, [{ lock: '5s', idle: '5s' }]);
+  await end();
+});
 
 t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {
   const server = await startPostgres(t, {

@@ -13,6 +13,7 @@ const PROGRAMS = {
   iproute2: 'ip',
   influxdb: 'influxd',
   'libxml2-utils': 'xmllint',
+  pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.
   postgresql: 'psql',
   prometheus: 'promtool',

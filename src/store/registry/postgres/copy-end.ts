@@ -33,7 +33,7 @@ async function openEnd(url: string, begin: string): Promise<CopyEnd> {
   const address = addressOf(url);
   const place = describePostgres(address);
   const connection = await findPrimary(url, address, {
-    settings: { idle_in_transaction_session_timeout: 0 },
+    settings: { maxIdleInTransactionMs: 0 },
   }).catch((error: unknown) => {
     throw explainPostgresError(error, address);
   });

@@ -14,7 +14,7 @@ import { Kysely, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { findPrimary } from './postgres-servers.ts';
-import { connectionSettings } from './postgres-store.ts';
+import { connectionSettings, setSessionTimeouts } from './postgres-store.ts';
 
 /** PostgreSQL 13, as `server_version_num` says it. */
 const MIN_VERSION = 130_000;
@@ -47,6 +47,7 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
     pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1 });
     // The query of a lost connection fails, so the event needs no handling.
     pool.on('error', () => {});
+    pool.on('connect', (client) => void setSessionTimeouts(client).catch(() => {}));
     await checkServer(pool, target);
     const done = await executedMigrations(pool, target);
     const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });

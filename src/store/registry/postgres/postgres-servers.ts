@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
-import { connectionSettings } from './postgres-store.ts';
+import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setSessionTimeouts } from './postgres-store.ts';
 
 /** A connection, with two ways to close it. */
 export interface Connection {
@@ -45,8 +45,15 @@ interface PositionRow {
   readonly replayed: number | null;
 }
 
+/** Settings of a connection beside those that all have. */
+export interface ConnectionSettings extends pg.ClientConfig {
+  /** Maximum pause within a transaction, milliseconds; 0: no limit. Default: {@link MAX_IDLE_IN_TRANSACTION_MS}. */
+  readonly maxIdleInTransactionMs?: number;
+}
+
 /** Connects to one server. Rejects with the driver's error. */
-export async function connectTo(url: string, settings: pg.ClientConfig = {}): Promise<Connection> {
+export async function connectTo(url: string, options: ConnectionSettings = {}): Promise<Connection> {
+  const { maxIdleInTransactionMs = MAX_IDLE_IN_TRANSACTION_MS, ...settings } = options;
   // The program opens the socket itself, since the driver cannot close a connection without the server.
   const socket = new Socket();
   const client = new pg.Client({ ...connectionSettings(url), ...settings, stream: () => socket });
@@ -55,6 +62,7 @@ export async function connectTo(url: string, settings: pg.ClientConfig = {}): Pr
   const destroy = () => void socket.destroy();
   try {
     await client.connect();
+    await setSessionTimeouts(client, maxIdleInTransactionMs);
   } catch (error) {
     destroy();
     throw error;
@@ -73,7 +81,7 @@ export async function connectTo(url: string, settings: pg.ClientConfig = {}): Pr
 
 /** Options of the search for the primary. */
 export interface PrimarySearch {
-  readonly settings?: pg.ClientConfig;
+  readonly settings?: ConnectionSettings;
   /**
    * Minimum timeline. A primary with an older timeline has been replaced by another server and is ignored. Default 0:
    * any.

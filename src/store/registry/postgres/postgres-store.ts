@@ -44,20 +44,34 @@ const TYPES: pg.CustomTypesConfig = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),
 };
 
-/**
- * The settings of every connection. `lock_timeout`: maximum time that a transaction waits for that of another process.
- */
+/** The settings of every connection. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'upbeat',
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
-    lock_timeout: 5_000,
-    // A process that is suspended inside a transaction blocks the others no longer than this.
-    idle_in_transaction_session_timeout: 5_000,
     types: TYPES,
   };
+}
+
+/** Maximum time that a transaction waits for that of another process, milliseconds. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** A process that is suspended inside a transaction blocks the others no longer than this, milliseconds. */
+export const MAX_IDLE_IN_TRANSACTION_MS = 5_000;
+
+/**
+ * Sets the timeouts of a new session, before its first query. They are no parameters of the connection, which PgBouncer would
+ * refuse. `maxIdleMs`: maximum pause within a transaction, milliseconds; 0: no limit.
+ */
+export async function setSessionTimeouts(
+  client: Pick<pg.ClientBase, 'query'>,
+  maxIdleMs = MAX_IDLE_IN_TRANSACTION_MS,
+): Promise<void> {
+  await client.query(
+    `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
+       set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', false)`,
+  );
 }
 
 /** Creates {@link Queries} over the current value of `runner`. */
