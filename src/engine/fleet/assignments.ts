@@ -1,5 +1,7 @@
 /** The services of a fleet with their probe memory, which each thread hands on to its successor, and their hosts. */
 
+import { getOrInsert } from '../../async/bounded-map.ts';
+import { createBackoff } from '../../async/retry.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
@@ -12,11 +14,12 @@ const MAX_WAIT_MS = HOUR_MS;
 export function createAssignments(intervalMs: number) {
   const targets = new Map<number, CheckTarget>();
   const earliest = new Map<number, number>();
-  /** Crashes of a thread during an attempt of the service, since its last result. */
-  const crashes = new Map<number, number>();
+  /** Pauses of services in whose attempts a thread crashed since their last result. */
+  const backoffs = new Map<number, ReturnType<typeof createBackoff>>();
+  const newBackoff = () => createBackoff(intervalMs, Math.max(intervalMs, MAX_WAIT_MS));
   const forget = (serviceId: number) => {
     earliest.delete(serviceId);
-    crashes.delete(serviceId);
+    backoffs.delete(serviceId);
   };
   return {
     get size() {
@@ -64,9 +67,7 @@ export function createAssignments(intervalMs: number) {
     postpone(serviceIds: readonly number[], epoch: number, now: number): void {
       for (const serviceId of serviceIds) {
         if (!targets.has(serviceId)) continue;
-        const before = crashes.get(serviceId) ?? 0;
-        crashes.set(serviceId, before + 1);
-        const waitMs = Math.min(intervalMs * 2 ** before, Math.max(intervalMs, MAX_WAIT_MS));
+        const waitMs = getOrInsert(backoffs, serviceId, newBackoff).next();
         earliest.set(serviceId, dueAfterCrash(serviceId, waitMs, epoch, now));
       }
     },

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { createSupervisor } from '../../actor/supervisor.ts';
+import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CheckResult } from '../../domain/result.ts';
@@ -103,8 +104,8 @@ export function createFleet(options: FleetOptions): Fleet {
   const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
   const reports: (HostReport | null)[] = hosts.map(() => null);
   const doneBefore: number[] = hosts.map(() => 0);
-  /** Starts in a row that did not become ready, by host; null: it has not been replaced yet. */
-  const failedStarts: (number | null)[] = hosts.map(() => null);
+  /** Ready timeouts of replacements, by host; null: it has not been replaced yet. */
+  const readyTimeouts: (ReturnType<typeof createBackoff> | null)[] = hosts.map(() => null);
   const allReady = Promise.withResolvers<void>();
   const waitingFor = new Set(hosts.keys());
   /** Removed before the start; null: it has started. */
@@ -144,8 +145,7 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const launch = (host: number) => {
-    const failed = failedStarts[host] ?? null;
-    const timeoutMs = failed === null ? READY_TIMEOUT_MS.first : READY_TIMEOUT_MS.replacement * 2 ** failed;
+    const timeouts = readyTimeouts[host] ?? null;
     const child = startHostChild({
       pool,
       epoch: ++epoch,
@@ -153,12 +153,12 @@ export function createFleet(options: FleetOptions): Fleet {
       prober: options.prober,
       startPermit: options.startPermit,
       clock,
-      readyTimeoutMs: Math.min(READY_TIMEOUT_MS.longest, timeoutMs),
+      readyTimeoutMs: timeouts?.pauseMs ?? READY_TIMEOUT_MS.first,
       memoryLimitBytes,
       onReady() {
         if (phaseShiftMs !== 0) child.send({ type: 'shift', phaseShiftMs });
         const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
-        const spreadMs = failed === null ? firstSpreadMs : soonMs(countOverdue(own));
+        const spreadMs = timeouts === null ? firstSpreadMs : soonMs(countOverdue(own));
         assign(child, own, spreadMs, () => {
           waitingFor.delete(host);
           if (waitingFor.size === 0) allReady.resolve();
@@ -196,7 +196,11 @@ export function createFleet(options: FleetOptions): Fleet {
     const child = hosts[host];
     const inFlight = kind === 'crash' || kind === 'killed' ? (child?.inFlight() ?? []) : [];
     assignments.postpone(inFlight, child?.epoch ?? 0, clock.now());
-    failedStarts[host] = child?.wasReady ? 0 : (failedStarts[host] ?? 0) + 1;
+    const timeouts =
+      readyTimeouts[host] ?? createBackoff(READY_TIMEOUT_MS.replacement, READY_TIMEOUT_MS.longest);
+    readyTimeouts[host] = timeouts;
+    if (child?.wasReady) timeouts.reset();
+    else timeouts.next();
     doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
     reports[host] = null;
     hosts[host] = null;
