@@ -303,7 +303,7 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
     await registry.setFact('synchronous', '1');
     await first.crash();
     await untilRefused(t, () => registry.setFact('away', '1'));
-    second.promote();
+    await second.promote();
     await untilWritten(registry, 'taken over');
     t.equal(await registry.getFact('synchronous'), '1');
     t.same(ends, [], 'nothing is lost, so nothing begins anew');
@@ -343,7 +343,7 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
     );
     await other.setFact('asynchronous', '1');
     await second.crash();
-    third.promote();
+    await third.promote();
     await until(async () => ends.length > 0);
     t.match(ends, [/no longer has the newest commits that it has confirmed/]);
     await untilWritten(other, 'third');

@@ -1,5 +1,5 @@
 /** Real PostgreSQL servers on free loopback ports, each with a folder of its own. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { type CertificatePair, TEST_CA_FILE } from './certificates.ts';
 import { freePort } from './free-port.ts';
@@ -45,7 +46,7 @@ export interface PostgresServer {
   /** Starts it again on its port, with what was in it. */
   start(): Promise<void>;
   /** Makes a standby the primary. */
-  promote(): void;
+  promote(): Promise<void>;
   /** Stops or continues every process of the server by a signal. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
 }
@@ -71,6 +72,7 @@ export interface PostgresOptions {
 }
 
 const READY_MS = 45_000;
+const execute = promisify(execFile);
 /** The password of the superuser `upbeat`. A text that must be found nowhere. */
 export const PASSWORD = 'p@ss/w0rd-of-a-test';
 const PROGRAM_FOLDER = PROGRAMS ?? '';
@@ -96,20 +98,32 @@ export async function startPostgres(scope: Scope, options: PostgresOptions = {})
     const [first = '', ...rest] = [...enterAsUser, join(PROGRAM_FOLDER, program), ...args];
     return [first, rest];
   };
+  // Other tests of the file go on meanwhile.
   const run = (program: string, ...args: readonly string[]) =>
-    execFileSync(...commandOf(program, args), {
+    execute(...commandOf(program, args), {
       ...asUser,
       cwd: folder,
       env: { ...process.env, PGPASSWORD: PASSWORD },
-      stdio: ['ignore', 'ignore', 'inherit'],
     });
   if (options.data !== undefined && user !== null) {
     const words = ['install', '-d', '-m', '700', '-o', String(user.uid), '-g', String(user.gid), data];
     const [first = '', ...rest] = [...enter, ...words];
     execFileSync(first, rest);
   }
-  if (standbyOf === undefined) initialize(run, folder, data, options);
-  else run('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', standbyOf.url('postgres'));
+  if (standbyOf === undefined) await initialize(run, folder, data, options);
+  else
+    await run(
+      'pg_basebackup',
+      '-D',
+      data,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '-d',
+      standbyOf.url('postgres'),
+    );
   if (certificate !== undefined) {
     for (const [name, text] of [
       ['server.crt', certificate.cert],
@@ -157,7 +171,9 @@ export async function startPostgres(scope: Scope, options: PostgresOptions = {})
       });
       if (!isRemote) await untilReady(url('postgres'));
     },
-    promote: () => void run('pg_ctl', 'promote', '-w', '-s', '-D', data),
+    async promote() {
+      await run('pg_ctl', 'promote', '-w', '-s', '-D', data);
+    },
     signal(name) {
       for (const pid of processesOf(child?.pid ?? 0)) {
         try {
@@ -178,18 +194,18 @@ export async function startPostgres(scope: Scope, options: PostgresOptions = {})
 }
 
 /** Makes the files of a server. */
-function initialize(
-  run: (program: string, ...args: readonly string[]) => unknown,
+async function initialize(
+  run: (program: string, ...args: readonly string[]) => Promise<unknown>,
   folder: string,
   data: string,
   { password = false, certificate, isRemote = false, data: separate }: PostgresOptions,
-): void {
+): Promise<void> {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, `${PASSWORD}\n`);
   const method = password ? 'scram-sha-256' : 'trust';
   const locale = ['-E', 'UTF8', '--locale=C', '--no-sync', `--pwfile=${passwordFile}`];
   const log = separate === undefined ? [] : [`--waldir=${join(folder, 'wal')}`];
-  run('initdb', '-D', data, '-U', 'upbeat', '-A', method, ...locale, ...log);
+  await run('initdb', '-D', data, '-U', 'upbeat', '-A', method, ...locale, ...log);
   const rules = join(data, 'pg_hba.conf');
   if (certificate !== undefined) writeFileSync(rules, `hostssl all all all ${method}\n`);
   else if (isRemote) appendFileSync(rules, `host all all all ${method}\n`);
