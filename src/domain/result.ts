@@ -109,6 +109,21 @@ export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   );
 }
 
+/**
+ * What two regions have learned of a service together. A thing that one of them has seen once holds for the service, since each
+ * region starts from the memory that any of them has stored (decisions, Health check).
+ */
+export function joinMemory(a: ProbeMemory, b: ProbeMemory): ProbeMemory {
+  const healthSeen = a.healthSeen || b.healthSeen;
+  const askedAt = [a.askHealthAt, b.askHealthAt].filter((at) => at !== null);
+  return {
+    needsGet: a.needsGet || b.needsGet,
+    headSeen: a.headSeen || b.headSeen,
+    healthSeen,
+    askHealthAt: healthSeen || askedAt.length === 0 ? null : Math.max(...askedAt),
+  };
+}
+
 /** The result of a check: its last attempt, and what happened before. */
 export interface CheckResult extends Attempt {
   readonly serviceId: number;

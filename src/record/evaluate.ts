@@ -21,7 +21,7 @@ import type { Incident, StatusReason } from '../domain/incident.ts';
 import { judgeAttempt, reasonOfCheck, reasonOfVerdict } from '../domain/judge.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
 import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/regional-status.ts';
-import { type CheckResult, isSameMemory, type ProbeMemory } from '../domain/result.ts';
+import { type CheckResult, isSameMemory, joinMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
@@ -98,7 +98,8 @@ function evaluateCheck(
   const verdict = judgeAttempt(result, rules.slowOverMs);
   const current = nextOfCheck(state.current, observation, verdict, now, rules.regions);
   if (current === null) return null;
-  const memory = isSameMemory(state.memory, result.memory) ? null : result.memory;
+  const learned = observation.via === 'region' ? joinMemory(state.memory, result.memory) : result.memory;
+  const memory = isSameMemory(state.memory, learned) ? null : learned;
   const mayMove = current.seq !== state.current.seq || state.openIncident !== null;
   const { transition, incident } = mayMove
     ? moveByCheck(state, current, observation, verdict, now, rules)

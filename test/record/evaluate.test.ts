@@ -4,7 +4,7 @@ import t from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import type { Incident } from '../../src/domain/incident.ts';
-import { NO_MEMORY } from '../../src/domain/result.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { ServiceStatus } from '../../src/domain/status.ts';
 import { type EvaluationRules, evaluate } from '../../src/record/evaluate.ts';
@@ -51,6 +51,27 @@ function heartbeat(
 }
 
 const MISSED: MissedHeartbeat = { via: 'missed', deadlineAt: NOW - 200, silenceMs: 60_000 };
+
+t.test('it keeps what any region has learned of a service', async (t) => {
+  const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt: NOW + 1_000 };
+  const learnedBy = (before: typeof memory, found: Partial<ProbeMemory>) =>
+    evaluate(
+      stateOf('up', { memory: before }),
+      {
+        ...{ via: 'region', region: 'eu', deliveredAt: NOW, voting: ['eu', 'us'] },
+        result: good(1, NOW, { memory: { ...NO_MEMORY, ...found } }),
+      },
+      NOW,
+      { ...RULES, regions: { quorum: 'majority', freshMs: 150_000 } },
+    )?.memory;
+  t.equal(learnedBy(memory, {}), null, 'a region that has learned nothing yet takes nothing back');
+  t.same(learnedBy(memory, { headSeen: true, askHealthAt: NOW + 500 }), { ...memory, headSeen: true });
+  t.same(learnedBy(memory, { askHealthAt: NOW + 3_000 }), { ...memory, askHealthAt: NOW + 3_000 });
+  const seen = learnedBy(memory, { healthSeen: true });
+  t.same(seen, { ...memory, healthSeen: true, askHealthAt: null });
+  // From here on a missing health endpoint is a failure, whichever node loads the service next.
+  t.equal(learnedBy({ ...memory, healthSeen: true }, { askHealthAt: NOW + 5_000 })?.healthSeen, true);
+});
 
 const incident = (status: Incident['status'], goodChecks = 0): Incident => ({
   id: 'own-1-3',
