@@ -12,10 +12,14 @@ import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from
 import { type Static, Type } from '../json-schema.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
-const ResponseTime = nullable(
-  whole('Whole milliseconds from the start of name resolution to the headers of the deciding answer.'),
-  'Null before the first check, and when no response arrived.',
-);
+/** The schema of a response time; `more` continues its description. */
+const responseTime = (more = '') =>
+  nullable(
+    whole(
+      `Whole milliseconds from the start of name resolution to the headers of the deciding answer.${more}`,
+    ),
+    'Null before the first check, and when no response arrived.',
+  );
 
 /** Members of a service in every response. */
 export const SERVICE_MEMBERS = {
@@ -24,12 +28,7 @@ export const SERVICE_MEMBERS = {
   domain: Type.String({ description: 'Monitored domain.' }),
   category: enumOf(CATEGORIES),
   status: enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
-  response_time: nullable(
-    whole(
-      'Whole milliseconds from the start of name resolution to the headers of the deciding answer. Where several regions check: the median of their newest good checks.',
-    ),
-    'Null before the first check, and when no response arrived.',
-  ),
+  response_time: responseTime(' Where several regions check: the median of their newest good checks.'),
   last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
   stale: Type.Boolean({
     description:
@@ -81,7 +80,7 @@ export const REGION_MEMBERS = {
 /** The newest check of a service (contract 2.2). */
 export const LatestCheckSchema = namedObject('LatestCheck', {
   status: enumOf(SERVICE_STATUSES.slice(0, 3)),
-  response_time: ResponseTime,
+  response_time: responseTime(),
   status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
   checked_at: TimeSchema,
   source: enumOf([...PROBED_KINDS, 'heartbeat', 'silence'], 'What the check asked.'),

@@ -37,9 +37,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const HTTP_TIMEOUT_MS = 3_000;
 const POLL_MS = 20;
 
-const COLUMNS = [
-  ...['name', 'region', 'roles', 'version', 'since', 'seen', 'services', 'checks/s', 'connection', 'clock'],
-];
+const COLUMNS = 'name region roles version since seen services checks/s connection clock'.split(' ');
 
 /** Prints the nodes. Ends with status 1 if Redis does not respond. */
 export async function listNodes({ config: file, json = false }: CommonOptions): Promise<void> {

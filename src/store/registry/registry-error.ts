@@ -3,7 +3,7 @@ import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import { toError } from '../../error.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
-import { isDiskRefusal } from '../sqlite/open-full.ts';
+import { isDiskRefusal, resultCodeOf } from '../sqlite/open-full.ts';
 
 /** Codes of faults that only an operator can fix. They are stable, like those of {@link RegistryErrorCode}. */
 export type RegistryFaultCode =
@@ -75,11 +75,8 @@ export function fullDisk(file: string, cause?: Error): RegistryError {
 /** Converts an error of SQLite to one that says what to do; other errors are returned unchanged. */
 export function explainSqliteError(thrown: unknown, file: string): Error {
   const error = toError(thrown);
-  const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : null;
-  if (resultCode === null) return error;
   if (isDiskRefusal(thrown, file)) return fullDisk(file, error);
-  // The low byte is the primary result code (https://sqlite.org/rescode.html).
-  switch (resultCode & 0xff) {
+  switch (resultCodeOf(error)?.primary) {
     case 11: // SQLITE_CORRUPT
     case 26: // SQLITE_NOTADB
       return damagedRegistry(file, error.message, error);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compilable, DatabaseConnection, Dialect, Kysely } from 'kysely';
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { createMutex } from '../../async/mutex.ts';
+import { resultCodeOf } from '../sqlite/open-full.ts';
 import type { Transactions } from './group-commit.ts';
 import {
   type Batch,
@@ -161,8 +162,7 @@ export function createQueries(current: () => DatabaseSync): Queries {
 }
 
 function isBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
-  return (code & 0xff) === SQLITE_BUSY;
+  return resultCodeOf(error)?.primary === SQLITE_BUSY;
 }
 
 /** The dialect over an open database. Transactions acquire the write lock when they begin. */

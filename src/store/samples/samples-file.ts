@@ -3,7 +3,13 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
-import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
+import {
+  findDamage,
+  isDiskRefusal,
+  openWithoutRoom,
+  resultCodeOf,
+  type SqliteAccess,
+} from '../sqlite/open-full.ts';
 
 /** Why the store cannot be opened. */
 export class SamplesError extends Error {
@@ -171,8 +177,8 @@ function claimFor(database: DatabaseSync, file: string, installation: string): v
 /** SQLite's message for damaged content; null: the error has another cause. */
 function damageOf(error: unknown): string | null {
   if (error instanceof SamplesError) return error.message;
-  if (!(error instanceof Error) || !('errcode' in error)) return null;
-  return DAMAGES.has(Number(error.errcode) & 0xff) ? error.message : null;
+  const code = resultCodeOf(error);
+  return code !== null && DAMAGES.has(code.primary) ? messageOf(error) : null;
 }
 
 function damaged(file: string, detail: string): SamplesError {

@@ -22,14 +22,24 @@ function isOnReadOnlyDisk(path: string): boolean {
 }
 
 /**
- * Whether SQLite failed because of the disk, which is full, read-only or could not be written, and not because of the file
- * (https://sqlite.org/rescode.html). A failure to open counts only if `file` exists.
+ * The result code of an error of SQLite, and its low byte, the primary result code (https://sqlite.org/rescode.html). Null: the
+ * error is not one of SQLite.
+ */
+export function resultCodeOf(error: unknown): { readonly extended: number; readonly primary: number } | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
+  return { extended: error.errcode, primary: error.errcode & 0xff };
+}
+
+/**
+ * Whether SQLite failed because of the disk, which is full, read-only or could not be written, and not because of the file.
+ * A failure to open counts only if `file` exists.
  */
 export function isDiskRefusal(error: unknown, file: string): boolean {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
-  const primary = error.errcode & 0xff;
+  const code = resultCodeOf(error);
+  if (code === null) return false;
+  const { extended, primary } = code;
   if (primary === SQLITE_FULL) return true;
-  if (primary === SQLITE_IOERR) return WRITING_FAULTS.has(error.errcode >> 8);
+  if (primary === SQLITE_IOERR) return WRITING_FAULTS.has(extended >> 8);
   if (primary !== SQLITE_READONLY && primary !== SQLITE_CANTOPEN) return false;
   return isOnReadOnlyDisk(dirname(file));
 }
