@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { joinCluster } from '../../src/cluster/nodes.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { install } from '../support/program.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
@@ -25,8 +25,7 @@ async function joinNode(
   offlineSince: number | null = null,
   reachesRegistry = true,
 ) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`${url} cannot be read`);
+  const address = requireRedisAddress(url);
   const node = await joinCluster({
     address,
     self: {

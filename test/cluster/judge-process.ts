@@ -5,7 +5,7 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { startResultReader } from '../../src/cluster/results/result-reader.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
@@ -13,8 +13,7 @@ import { createMemoryStatusStore } from '../../src/store/status/memory-status-st
 
 const [dataDir = '', url = ''] = process.argv.slice(2);
 const common = { clock: systemClock, log: silentLog };
-const address = readRedisAddress(url);
-if (address === null) throw new Error(`cannot be read: ${url}`);
+const address = requireRedisAddress(url);
 const registry = await openRegistry({ ...common, dataDir });
 const record = createRecord({
   ...common,

@@ -6,7 +6,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createResultSender } from '../../src/cluster/results/result-sender.ts';
 import { resultKeys } from '../../src/cluster/results/result-stream.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { failed503, good, START } from '../record/record-world.ts';
@@ -26,8 +26,7 @@ t.test('judges that are killed lose no transition and write none twice', NEEDS_R
   await methods.putCatalogue(Array.from({ length: SERVICES }, (_, n) => entry(`s${n}`)));
   const ids = (await methods.loadServices()).map(({ service }) => service.id);
   await methods.close();
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`cannot be read: ${url}`);
+  const address = requireRedisAddress(url);
   const options = { address, clock: systemClock, log: silentLog };
   const sender = createResultSender({ ...options, node: 'eu-1', region: 'eu', clockOffsetMs: () => 0 });
   t.teardown(() => sender.stop());

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { joinCluster, type NodeOptions, readNodes } from '../../src/cluster/nodes.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { NEEDS_REDIS, type RedisServer, startRedis, until } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';
@@ -20,8 +20,7 @@ interface NodeWishes {
 
 /** Joins a node; it is closed after the test. */
 async function join(t: Test, url: string, name: string, wishes: NodeWishes = {}) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`${url} cannot be read`);
+  const address = requireRedisAddress(url);
   const { region = 'eu', pid = 7, online = () => true, isRunning } = wishes;
   const node = await joinCluster({
     address,

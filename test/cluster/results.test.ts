@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { type ResultReader, startResultReader } from '../../src/cluster/results/result-reader.ts';
 import { createResultSender } from '../../src/cluster/results/result-sender.ts';
 import { MAX_STREAM_RESULTS, resultKeys } from '../../src/cluster/results/result-stream.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -26,8 +26,7 @@ t.jobs = 4;
 const urlOf = ({ port }: RedisServer, prefix = 'upbeat') => `redis://127.0.0.1:${port}?prefix=${prefix}`;
 
 function contextOf(url: string, log: Log = silentLog) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`cannot be read: ${url}`);
+  const address = requireRedisAddress(url);
   return { address, clock: systemClock, log };
 }
 

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createRecheckSender, receiveRecheckRequests } from '../../src/cluster/recheck-requests.ts';
 import { type HeldShard, holdShards } from '../../src/cluster/shards/hold-shards.ts';
 import { maintainShards } from '../../src/cluster/shards/maintain-shards.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
 import { createLog } from '../../src/log.ts';
@@ -28,8 +28,7 @@ async function createWorld(t: Test) {
 
 /** The same over any installation of Redis. */
 function createWorldOver(t: Test, url: string) {
-  const address = readRedisAddress(`${url}?prefix=test`);
-  if (address === null) throw new Error('no address');
+  const address = requireRedisAddress(`${url}?prefix=test`);
   const common = { address, clock: systemClock, log: createLog({ level: 'silent', format: 'json' }) };
   const nodes = new Set<string>();
   let isFresh = true;

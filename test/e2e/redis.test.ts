@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { install } from '../support/program.ts';
@@ -36,8 +36,7 @@ t.test(
     });
     const program = await installation.start();
     t.teardown(() => program.killHard());
-    const address = readRedisAddress(url);
-    if (address === null) throw new Error(url);
+    const address = requireRedisAddress(url);
     const reader = openRedisStatusReader({ address, clock: systemClock, log: silentLog });
     t.teardown(() => reader.close());
 

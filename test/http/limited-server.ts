@@ -3,13 +3,12 @@
  * parent when its limits are counted in Redis, and ends with the parent.
  */
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisLimitServer } from '../../src/store/status/redis-limit-server.ts';
 import { service, startApi } from '../site/site-world.ts';
 
-const address = readRedisAddress(process.argv[2] ?? '');
-if (address === null) throw new Error('no address');
+const address = requireRedisAddress(process.argv[2] ?? '');
 // Patient: what a busy machine answers late is counted in Redis all the same.
 const limitServer = openRedisLimitServer({ address, clock: systemClock, log: silentLog, timeoutMs: 30_000 });
 const world = await startApi({ services: [service(1, 'shop')], anonymousPerMinute: 60, limitServer });

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { readRedisAddress, requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { createRateLimiter, LimitMemory } from '../../src/http/rate-limits.ts';
 import { createSharedRateLimiter } from '../../src/http/shared-rate-limits.ts';
 import { silentLog } from '../../src/log.ts';
@@ -20,8 +20,7 @@ import { NEEDS_REDIS, startRedis, startRedisCluster, until } from '../support/re
 const PATIENT = { timeoutMs: 30_000 };
 
 async function openServer(t: Test, url: string, patience: { readonly timeoutMs?: number } = PATIENT) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(url);
+  const address = requireRedisAddress(url);
   const server = openRedisLimitServer({ address, clock: systemClock, log: silentLog, ...patience });
   t.teardown(() => server.close());
   await until(() => server.ready, 'the limits are connected');
@@ -203,8 +202,7 @@ t.test('it speaks TLS, with servers whose authority is trusted', NEEDS_REDIS, as
     ...['--tls-cert-file', file('localhost.pem'), '--tls-key-file', file('localhost-key.pem')],
   ]);
   const url = `rediss://127.0.0.1:${port}`;
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(url);
+  const address = requireRedisAddress(url);
   const distrusting = openRedisLimitServer({ address, clock: systemClock, log: silentLog });
   t.teardown(() => distrusting.close());
   await until(() => /certificate/.test(distrusting.state().problem ?? ''), 'the certificate is refused');

@@ -1,7 +1,7 @@
 /** Redis is away for ten minutes, by a clock that is put forward: what it missed is there afterwards, each once. */
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
@@ -35,8 +35,7 @@ function createShiftedClock(): Clock & { forward(ms: number): void } {
 }
 
 async function run(t: Test, url: string, servers: readonly RedisServer[]): Promise<void> {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(url);
+  const address = requireRedisAddress(url);
   const clock = createShiftedClock();
   const common = { address, clock, log: silentLog };
   const service = await openTurningService(t);

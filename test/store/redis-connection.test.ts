@@ -1,15 +1,14 @@
 /** One connection to Redis: what the client alone would not come back from. */
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import type { RedisClient } from '../../src/store/status/redis-client.ts';
 import { openRedisConnection } from '../../src/store/status/redis-connection.ts';
 import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
 
 t.test('it connects again after the client has stopped', NEEDS_REDIS, async (t) => {
-  const address = readRedisAddress(`redis://127.0.0.1:${(await startRedis(t)).port}`);
-  if (address === null) throw new Error('cannot be read');
+  const address = requireRedisAddress(`redis://127.0.0.1:${(await startRedis(t)).port}`);
   const clients: RedisClient[] = [];
   const connection = openRedisConnection({
     address,

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, parseRecord } from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
@@ -22,8 +22,7 @@ const sideBySide = () => ({ ...NEEDS_REDIS, buffered: true });
 t.jobs = 4;
 
 function optionsFor(url: string, log: Log = silentLog) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`cannot be read: ${url}`);
+  const address = requireRedisAddress(url);
   return { address, clock: systemClock, log };
 }
 

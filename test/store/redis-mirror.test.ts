@@ -1,7 +1,7 @@
 /** What the monitor mirrors into real Redis servers: it follows, and is mended after every absence. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { openMonitorState, openRedisMirror } from '../../src/store/status/redis-mirror.ts';
 import {
@@ -19,8 +19,7 @@ const QUICK = {
 };
 
 function startMirror(t: Test, url: string) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(url);
+  const address = requireRedisAddress(url);
   const state = { words: new Map<string, string>(), ends: new Map<string, string>(), mayWrite: true };
   const mirror = openRedisMirror({
     address,

@@ -1,7 +1,7 @@
 /** The status store in real Redis servers: the contract of the port, and what other processes see. */
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import { runScript } from '../../src/store/status/redis-client.ts';
 import {
@@ -28,8 +28,7 @@ import { runStatusContract } from './status-contract.ts';
 let stores = 0;
 
 function optionsFor(url: string) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(`cannot be read: ${url}`);
+  const address = requireRedisAddress(url);
   return { address, clock: systemClock, log: silentLog };
 }
 

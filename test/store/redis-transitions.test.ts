@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { Transition } from '../../src/domain/current.ts';
-import { readRedisAddress } from '../../src/domain/redis-address.ts';
+import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
 import {
   MAX_TRANSITIONS,
@@ -20,8 +20,7 @@ import { openTurningService } from '../support/turning-service.ts';
 
 /** A registry that a test adds to, and the stream that follows it. */
 async function startStream(t: Test, url: string, count = 0) {
-  const address = readRedisAddress(url);
-  if (address === null) throw new Error(url);
+  const address = requireRedisAddress(url);
   const service = await openTurningService(t, count);
   let mayWrite = true;
   const stream = openRedisTransitionStream({
