@@ -16,7 +16,7 @@ interface Import {
   readonly target: string;
 }
 
-t.test('it lets each part import only what the table allows', async (t) => {
+t.test('it allows each part to import only what the table allows', async (t) => {
   const wrong = imports(join(ROOT, 'src')).filter(
     ({ from, to }) =>
       ![from, 'error'].includes(to) && ![to, 'all'].some((part) => MAY_IMPORT.get(from)?.includes(part)),

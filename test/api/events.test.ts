@@ -53,7 +53,7 @@ const ids = (stream: Stream) => stream.events().map(([id]) => Number(id));
 /** The stream has begun: what is told from now on is told live. */
 const begun = (stream: Stream) => until(() => stream.text().includes('retry:'));
 
-t.test('it tells each change of status once, in order', async (t) => {
+t.test('it reports each change of status once, in order', async (t) => {
   const world = await startApi({ services: [service(1, 'shop'), service(2, 'other')] });
   t.teardown(world.close);
   world.tell(transition(1, 'shop'));
@@ -94,7 +94,7 @@ t.test('it tells each change of status once, in order', async (t) => {
   t.match(stream.text(), /^retry: \d+\n.*\nid: 1\n\n/, 'and where the client stands from the first moment');
 });
 
-t.test('it tells a change of scope as an event of its own', async (t) => {
+t.test('it reports a change of scope as an event of its own', async (t) => {
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(world.close);
   const stream = await open(world);
@@ -178,7 +178,7 @@ t.test('one stream at a time reads missed transitions, so that other queries are
   t.equal(world.reads.most, 1);
 });
 
-t.test('it tells of one service where the client wants one, and still moves on', async (t) => {
+t.test('it reports one service where the client wants one, and still moves on', async (t) => {
   const world = await startApi({ services: [service(1, 'shop'), service(2, 'other')] });
   t.teardown(world.close);
   world.tell(transition(1, 'shop'), transition(2, 'other', { serviceId: 2 }));

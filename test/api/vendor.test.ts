@@ -89,7 +89,7 @@ t.test('it gives one incident with its timeline, under its own service alone', a
   });
 });
 
-t.test('it tells how long the vendor takes to say what our checks have seen', async (t) => {
+t.test('it reports how long the vendor takes to say what our checks have seen', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(world.close);
   world.vendorStatuses.set(1, WORD);

@@ -57,7 +57,7 @@ services:
   ]);
 });
 
-t.test('it tells every problem with its line', async (t) => {
+t.test('it reports every problem with its line', async (t) => {
   const text = `services:
   - { slug: a, name: A, domain: a.example, category: developer }
   - { slug: a, name: B, domain: a.example, category: cars }

@@ -70,21 +70,24 @@ t.test('it changes nothing but the log when the file is bad, and takes the next 
   t.equal(problems.length, 1);
 });
 
-t.test('it tells a problem once while it looks by itself, and again when it is asked to read', async (t) => {
-  const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
-  const clock = createFakeClock();
-  const { watch, lists, problems } = await follow(t, file, clock);
-  rmSync(file);
-  await until(clock, () => problems.length > 0);
-  for (let turn = 0; turn < 5; turn++) await until(clock, () => true);
-  await clock.advance(60_000);
-  await watch.reload();
-  t.match(problems, [/ENOENT/, /ENOENT/]);
-  t.equal(problems.length, 2);
-  writeFileSync(file, listOf('a', 'b'));
-  await until(clock, () => lists.length > 1);
-  t.same(lists, [['a'], ['a', 'b']]);
-});
+t.test(
+  'it reports a problem once while it looks by itself, and again when it is asked to read',
+  async (t) => {
+    const file = join(t.testdir({ 'c.yaml': listOf('a') }), 'c.yaml');
+    const clock = createFakeClock();
+    const { watch, lists, problems } = await follow(t, file, clock);
+    rmSync(file);
+    await until(clock, () => problems.length > 0);
+    for (let turn = 0; turn < 5; turn++) await until(clock, () => true);
+    await clock.advance(60_000);
+    await watch.reload();
+    t.match(problems, [/ENOENT/, /ENOENT/]);
+    t.equal(problems.length, 2);
+    writeFileSync(file, listOf('a', 'b'));
+    await until(clock, () => lists.length > 1);
+    t.same(lists, [['a'], ['a', 'b']]);
+  },
+);
 
 t.test('it sees the target of a link change, as the configuration of a container does', async (t) => {
   const folder = t.testdir({});

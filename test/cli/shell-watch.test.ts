@@ -24,7 +24,7 @@ t.test('it knows what npx has started by itself', async (t) => {
   }
 });
 
-t.test('it tells once that the parent has gone', async (t) => {
+t.test('it reports once that the parent has gone', async (t) => {
   const clock = createFakeClock(0);
   let parent = 7;
   let told = 0;

@@ -160,7 +160,7 @@ t.test(
   },
 );
 
-t.test('it tells every problem of a bad file, with its path', async (t) => {
+t.test('it reports every problem of a bad file, with its path', async (t) => {
   for (const name of readdirSync(BAD).filter((file) => file.endsWith('.yaml'))) {
     const expected = readFileSync(join(BAD, name.replace(/\.yaml$/, '.txt')), 'utf8').trimEnd();
     try {

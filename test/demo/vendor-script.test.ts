@@ -14,7 +14,7 @@ const SECOND = 1_000;
 
 const idAt = (vendor: Vendor, seconds: number) => vendorIncidentsAt(vendor, seconds * SECOND)[0]?.id ?? '';
 
-t.test('it tells an incident update by update, and anew in each period', async (t) => {
+t.test('it reports an incident update by update, and anew in each period', async (t) => {
   const vendor = sampleVendor('statuspage');
   const at = (seconds: number) =>
     vendorIncidentsAt(vendor, seconds * SECOND).map(({ startedAt, resolvedAt, updates }) => [

@@ -144,7 +144,7 @@ t.test('one program', sideBySide(), async (t) => {
   );
 
   const third = t.test(
-    'it lets an operator add, list, export and remove services',
+    'it allows an operator to add, list, export and remove services',
     sideBySide(),
     async (t) => {
       const added = await installation.run(

@@ -113,7 +113,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
   };
 }
 
-t.test('it tells what is new, and nothing when nothing changed', async (t) => {
+t.test('it reports what is new, and nothing when nothing changed', async (t) => {
   let body = '{"titles":["a"]}';
   const world = await start(t, ({ url }) => (url === '/0/incidents' ? { body } : {}));
   await world.pass(1_000, 1);

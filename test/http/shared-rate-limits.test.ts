@@ -174,7 +174,7 @@ t.test('it counts for itself while Redis is away, and answers every request soon
   }
 });
 
-t.test('it tells what is left on a picture that costs nothing', NEEDS_REDIS, async (t) => {
+t.test('it reports what is left on a picture that costs nothing', NEEDS_REDIS, async (t) => {
   const redis = await startRedis(t);
   const server = await openServer(t, `redis://127.0.0.1:${redis.port}`);
   const world = await startApi({

@@ -19,7 +19,7 @@ const BUCKET = {
 };
 
 t.test(
-  'it tells an age when the last check is older than two intervals, or the figures were not read',
+  'it shows an age when the last check is older than two intervals, or the figures were not read',
   async (t) => {
     const table: [lastCheckAgo: number, readAgo: number, staleAfterMs: number, age: string | null][] = [
       [30_000, 10_000, 600_000, null],

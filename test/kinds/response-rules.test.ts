@@ -17,7 +17,7 @@ t.test('it holds 5xx, 404 and 410 for errors of a root check, and nothing else',
   });
 });
 
-t.test('it lets a service override what is good', async (t) => {
+t.test('it allows a service to override what is good', async (t) => {
   const accept: readonly AcceptRule[] = ['2xx', '3xx', 401];
   for (const status of [200, 204, 299, 301, 304, 401]) t.equal(judgeRoot(head(status), accept), null);
   for (const status of [400, 402, 403, 404, 500]) t.ok(judgeRoot(head(status), accept));

@@ -20,7 +20,7 @@ function open(env: Readonly<Record<string, string>>) {
   return openSharedStores({ config, directory, clock: systemClock, log: silentLog, fail });
 }
 
-t.test('it tells what to do if the data directory cannot be created', async (t) => {
+t.test('it says what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');
   for (const dataDir of [file, join(file, 'below')]) {
     await t.rejects(

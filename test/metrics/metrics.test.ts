@@ -59,7 +59,7 @@ t.test('it counts requests and their times, and keeps two sets apart', async (t)
   t.match(one.contentType, /^text\/plain/);
 });
 
-t.test('it tells facts as labels', async (t) => {
+t.test('it reports facts as labels', async (t) => {
   const metrics = createMetrics();
   metrics.info('upbeat_site_info', 'The site.', { url: 'https://up.example', version: '1.2.3' });
   t.strictSame(await lines(metrics, 'upbeat_site_info'), [
@@ -116,7 +116,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
   );
 });
 
-t.test('it tells which nodes live, which stores answer, and what was given up', async (t) => {
+t.test('it reports which nodes live, which stores answer, and what was given up', async (t) => {
   const metrics = createMetrics();
   let problem: string | null = null;
   observeProgram(metrics, {

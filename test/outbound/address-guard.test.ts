@@ -12,7 +12,7 @@ const judge = (guard: AddressGuard, address: string, port: number) => {
 
 const strict = createAddressGuard({ allowPrivate: [], ports: [80, 443] });
 
-t.test('it lets public addresses pass on the allowed ports alone', async (t) => {
+t.test('it accepts public addresses on the allowed ports alone', async (t) => {
   for (const address of [
     '1.1.1.1',
     '8.8.8.8',
@@ -117,7 +117,7 @@ t.test('it dials literals only', async (t) => {
   }
 });
 
-t.test('it lets the blocks of allowPrivate pass on any port, in every form of the address', async (t) => {
+t.test('it accepts the blocks of allowPrivate on any port, in every form of the address', async (t) => {
   const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', 'fd00:1::/32'], ports: [443] });
   t.equal(judge(guard, '127.0.0.1', 9001), null);
   t.equal(judge(guard, '::ffff:127.0.0.1', 9001), null);

@@ -110,7 +110,7 @@ t.test('it does not wait for IPv6 addresses that it does not need', async (t) =>
   t.ok(Math.min(...tookMs) < 1400, `${tookMs} ms`);
 });
 
-t.test('it tells why a name leads nowhere', async (t) => {
+t.test('it reports why a name leads nowhere', async (t) => {
   const connect = await start(t, ({ name }) => ({ code: { 'nx.example': 3, 'fail.example': 2 }[name] ?? 0 }));
   const dns = (code: string) => ({ failure: { class: 'dns', phase: 'dns', cause: { code } }, suspect: null });
   t.match(await connect('http://nx.example/'), dns('name_not_found'));

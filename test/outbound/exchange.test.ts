@@ -68,7 +68,7 @@ t.test('it takes an answer that came before the question, as browsers do', async
   t.ok(socket.destroyed);
 });
 
-t.test('it tells of a connection that was lost before the question', async (t) => {
+t.test('it reports a connection that was lost before the question', async (t) => {
   const { say, connect } = await start(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
   const closed = await connect();
   closed.destroy();

@@ -41,7 +41,7 @@ t.test('it holds the faults of this machine for our own', async (t) => {
   }
 });
 
-t.test('it tells a refused connection from a target out of reach', async (t) => {
+t.test('it distinguishes a refused connection from a target out of reach', async (t) => {
   t.same(connectFault(failing('ECONNREFUSED')).failure, {
     class: 'refused',
     phase: 'connect',

@@ -242,7 +242,7 @@ t.test('with addresses that refuse', async (t) => {
     }
   });
 
-  await t.test('it tells the failure that says most, when all have failed', async (t) => {
+  await t.test('it reports the failure that says most, when all have failed', async (t) => {
     const servfail = { failed: { code: 'ESERVFAIL', ownFault: false }, afterMs: 10 };
     const deaf = { failed: { code: 'ETIMEOUT', ownFault: true }, afterMs: 10 };
     const none = { afterMs: 10 };

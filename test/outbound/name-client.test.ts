@@ -233,7 +233,7 @@ t.test('it asks for no name that cannot be one', async (t) => {
   t.same(servers[0]?.questions, []);
 });
 
-t.test('it lets several wait, the last of them the longest', async (t) => {
+t.test('it allows several to wait, the last of them the longest', async (t) => {
   const { clock, client } = await start(t, () => 'silence');
   const question = client.query({ name: 'a.example', type: 'A' }, 1000);
   question.extend(3000);

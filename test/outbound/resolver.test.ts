@@ -88,7 +88,7 @@ t.test('it asks once for those who wait for the same', async (t) => {
   t.equal(server.questions.length, 1);
 });
 
-t.test('it tells what a name server says of a name from a server that serves us badly', async (t) => {
+t.test('it distinguishes what a name server says of a name from a server that serves us badly', async (t) => {
   const codes: Readonly<Record<string, number>> = {
     'nx.example': 3,
     'fail.example': 2,
@@ -123,7 +123,7 @@ t.test('it holds a name server that cannot be reached for our own fault', async 
   });
 });
 
-t.test('it tells a silent zone from a silent name server by asking for the root', async (t) => {
+t.test('it distinguishes a silent zone from a silent name server by asking for the root', async (t) => {
   const deaf = await start(t, () => 'silence');
   const zone = await start(t, ({ type }) => (type === 'other' ? { code: 0 } : 'silence'));
   const askedAt = systemClock.monotonic();

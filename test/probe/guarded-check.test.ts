@@ -78,7 +78,7 @@ t.test('it judges every hop like the first', async (t) => {
   t.equal(other.accepted(), 0);
 });
 
-t.test('it lets owners reach no private block and no port of their own', async (t) => {
+t.test('it allows owners no private block and no port of their own', async (t) => {
   const probe = openProbe(t);
   const { url, accepted } = await serve(t);
   t.match(await probe(url, { origin: 'owner' }), forbidden('127.0.0.1 is not public (loopback)'));
@@ -87,7 +87,7 @@ t.test('it lets owners reach no private block and no port of their own', async (
   t.match(await probe(url, { origin: 'catalogue' }), { statusCode: 200, failure: null });
 });
 
-t.test('it lets owners reach the private blocks where ownersMayProbePrivate says so', async (t) => {
+t.test('it allows owners the private blocks where ownersMayProbePrivate says so', async (t) => {
   const probe = openProbe(t, { ownersMayProbePrivate: true });
   const { url } = await serve(t);
   t.match(await probe(url, { origin: 'owner' }), { statusCode: 200, failure: null });

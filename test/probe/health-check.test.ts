@@ -43,7 +43,7 @@ t.test('it asks the health endpoint and remembers that there is one', async (t) 
   t.same(codings, ['identity']);
 });
 
-t.test('it tells what the body reports', async (t) => {
+t.test('it reports what the body says', async (t) => {
   const probe = openProbe(t);
   let body = '';
   const { url } = await serve(t, (_, response) => response.end(body));

@@ -72,12 +72,12 @@ const ROWS: readonly Row[] = [
     expect: good(),
   },
   {
-    name: 'it tells of a connection that is reset before an answer',
+    name: 'it reports a connection that is reset before an answer',
     server: onRequest((socket) => socket.resetAndDestroy()),
     expect: silent('unreachable', 'first_byte', 'the connection was reset without an answer'),
   },
   {
-    name: 'it tells of a connection that is reset as soon as it is made',
+    name: 'it reports a connection that is reset as soon as it is made',
     server: (socket) => socket.resetAndDestroy(),
     expect: {
       statusCode: 0,
@@ -86,29 +86,29 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'it tells of a connection that is closed before an answer',
+    name: 'it reports a connection that is closed before an answer',
     server: onRequest((socket) => socket.end()),
     expect: silent('unreachable', 'first_byte', 'the connection was closed without an answer'),
   },
   {
-    name: 'it tells of a connection whose other half is closed at once',
+    name: 'it reports a connection whose other half is closed at once',
     server: (socket) => void socket.resume().end(),
     expect: silent('unreachable', 'first_byte', 'the connection was closed without an answer'),
   },
   {
-    name: 'it tells of a reset in the middle of the headers',
+    name: 'it reports a reset in the middle of the headers',
     server: onRequest((socket) =>
       socket.write(`${OK}x-half: `, () => setTimeout(() => socket.resetAndDestroy(), 50)),
     ),
     expect: malformed('the connection ended in the middle of the headers'),
   },
   {
-    name: 'it tells of an end in the middle of the headers',
+    name: 'it reports an end in the middle of the headers',
     server: says(`${OK}x-half: `),
     expect: malformed('the connection ended in the middle of the headers'),
   },
   {
-    name: 'it tells of a reset in the middle of a health body',
+    name: 'it reports a reset in the middle of a health body',
     server: onRequest((socket) =>
       socket.write(`${OK}content-length: 100\r\n\r\n{"st`, () =>
         setTimeout(() => socket.resetAndDestroy(), 50),
@@ -121,7 +121,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    name: 'it tells of a health body that is shorter than announced',
+    name: 'it reports a health body that is shorter than announced',
     server: says(`${OK}content-length: 100\r\n\r\n{"status":"ok"}`),
     trial: HEALTH,
     expect: {
@@ -147,12 +147,12 @@ const ROWS: readonly Row[] = [
     expect: good(),
   },
   {
-    name: 'it tells of bytes that are no HTTP',
+    name: 'it reports bytes that are no HTTP',
     server: says('SSH-2.0-OpenSSH_9.6\r\n'),
     expect: malformed(NOT_HTTP),
   },
   {
-    name: 'it tells of a server that speaks first',
+    name: 'it reports a server that speaks first',
     server: (socket) => void socket.resume().write('220 mail.example ESMTP\r\n'),
     expect: malformed(NOT_HTTP),
   },
@@ -162,12 +162,12 @@ const ROWS: readonly Row[] = [
     expect: good(),
   },
   {
-    name: 'it tells of bytes of all values',
+    name: 'it reports bytes of all values',
     server: says(Buffer.from(Array.from({ length: 4096 }, (_, n) => n & 0xff))),
     expect: malformed(NOT_HTTP),
   },
   {
-    name: 'it tells of a server that speaks HTTP/2',
+    name: 'it reports a server that speaks HTTP/2',
     server: says(Buffer.from('000000040000000000', 'hex')),
     expect: malformed(NOT_HTTP),
   },
@@ -194,7 +194,7 @@ const ROWS: readonly Row[] = [
     expect: good(204),
   },
   {
-    name: 'it tells of an interim answer that no other follows',
+    name: 'it reports an interim answer that no other follows',
     server: says('HTTP/1.1 100 Continue\r\n\r\n'),
     expect: malformed('the connection ended after an interim answer'),
   },
@@ -215,7 +215,7 @@ const ROWS: readonly Row[] = [
     expect: { statusCode: 0, failure: { class: 'timeout', phase: 'first_byte' } },
   },
   {
-    name: 'it tells of a change of protocol that it did not ask for',
+    name: 'it reports a change of protocol that it did not ask for',
     server: says('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
     expect: { statusCode: 0, failure: { class: 'protocol' } },
   },
@@ -230,7 +230,7 @@ const ROWS: readonly Row[] = [
     expect: good(299),
   },
   {
-    name: 'it tells of a connection that is closed after bytes that are no line',
+    name: 'it reports a connection that is closed after bytes that are no line',
     server: says('\x15\x03\x01'),
     expect: malformed(NOT_HTTP),
   },
@@ -266,7 +266,7 @@ for (const { name, server, trial = {}, expect } of ROWS) {
   });
 }
 
-t.test('it tells of a connection that is refused', async (t) => {
+t.test('it reports a connection that is refused', async (t) => {
   const probe = openProbe(t);
   const { port, close } = await listenRaw(() => {});
   await close();

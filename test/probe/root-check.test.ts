@@ -320,7 +320,7 @@ t.test('it fails at a redirect to what is no address of the web', async (t) => {
   }
 });
 
-t.test('it lets accept say which answers are good', async (t) => {
+t.test('it allows accept to say which answers are good', async (t) => {
   const probe = openProbe(t);
   const { url } = await serve(t, (request, response) =>
     response.writeHead(Number(request.url?.slice(1))).end(),

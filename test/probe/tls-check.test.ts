@@ -117,19 +117,19 @@ t.test('it holds a file of authorities that cannot be read for our own fault', a
 
 const HANDSHAKES: readonly (readonly [name: string, (socket: Socket) => void, object, Trial])[] = [
   [
-    'it tells of a connection that is reset during the handshake',
+    'it reports a connection that is reset during the handshake',
     (socket) => void socket.once('data', () => socket.resetAndDestroy()),
     tlsFailure('the connection was closed during the TLS handshake'),
     {},
   ],
   [
-    'it tells of a connection that is closed during the handshake',
+    'it reports a connection that is closed during the handshake',
     (socket) => void socket.once('data', () => socket.end()),
     tlsFailure('the connection was closed during the TLS handshake'),
     {},
   ],
   [
-    'it tells of a server that does not speak TLS',
+    'it reports a server that does not speak TLS',
     (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
     tlsFailure(/^the TLS handshake failed \(/),
     {},
@@ -154,7 +154,7 @@ for (const [name, server, expect, trial] of HANDSHAKES) {
   });
 }
 
-t.test('it tells of a server that can only do old TLS', async (t) => {
+t.test('it reports a server that can only do old TLS', async (t) => {
   const probe = openProbe(t);
   const { url } = await serve(t, {
     ...read('localhost'),

@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-t.test('it tells each silence once, never too early, and loses no answered heartbeat', async (t) => {
+t.test('it reports each silence once, never too early, and loses no answered heartbeat', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
       const registry = await createRecordedRegistry([SERVICE]);

@@ -327,7 +327,7 @@ t.test('it leaves silence out of a service that another check has judged meanwhi
   t.match(world.published.get(1)?.latest, { source: 'root', statusCode: 503 });
 });
 
-t.test('it tells the silence of two thousand services within a second', async (t) => {
+t.test('it reports the silence of two thousand services within a second', async (t) => {
   const services = Array.from({ length: 2_000 }, (_, n) => reporting(n + 1));
   const world = await listening(services);
   await Promise.all(

@@ -53,7 +53,7 @@ t.test('samples have details only if a store keeps them', async (t) => {
   await Promise.all([world.record.stop(), plain.record.stop()]);
 });
 
-t.test('it tells of own incidents after they are written, through every fault of the registry', async (t) => {
+t.test('it reports own incidents after they are written, through every fault of the registry', async (t) => {
   const { incidents, observations } = watcher();
   const registry = await createRecordedRegistry([makeService(1)]);
   const world = await createWorld({ observations, registry });
@@ -79,7 +79,7 @@ t.test('it tells of own incidents after they are written, through every fault of
   await world.record.stop();
 });
 
-t.test('it tells of heartbeats that were written, and of no start', async (t) => {
+t.test('it reports heartbeats that were written, and no start', async (t) => {
   const { heartbeats, observations } = watcher();
   const service = makeService(1, {
     domain: 'shop.example',

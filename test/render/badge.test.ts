@@ -91,7 +91,7 @@ t.test('it says one of the four words', async (t) => {
   t.same(STATUS_LABELS, { up: 'Operational', slow: 'Slow', down: 'Down', unknown: 'Unknown' });
 });
 
-t.test('it tells each status from the others without colours', async (t) => {
+t.test('it distinguishes each status from the others without colours', async (t) => {
   const pictures = await Promise.all(
     SERVICE_STATUSES.map(async (status) => {
       const badge = await draw({ status, ageText: '1 min ago' });

@@ -96,7 +96,7 @@ t.test('it shows every level in the legend, with its mark', async (t) => {
   }
 });
 
-t.test('it tells bad levels apart without colours', (t) => {
+t.test('it distinguishes bad levels without colours', (t) => {
   const marked = CELL_LEVELS.slice(CELL_LEVELS.indexOf('slow')).map((level) => CELL_MARKS[level]);
   t.same([...new Set(marked)], [1, 2, 3]);
   for (const size of [5, 6, 7, 9, 10, 19]) {

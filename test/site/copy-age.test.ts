@@ -9,7 +9,7 @@ const STATUSES = [
   '/api/chart/shop-example.png',
 ];
 
-t.test('it tells the age of the last copy, on what stands on it', async (t) => {
+t.test('it reports the age of the last copy, on what stands on it', async (t) => {
   let age = 900;
   const world = await startApi({ services: [service(1, 'shop')], ageMs: () => age });
   t.teardown(() => world.close());
@@ -25,7 +25,7 @@ t.test('it tells the age of the last copy, on what stands on it', async (t) => {
   t.same([again.status, again.headers.get('age')], [304, '61']);
 });
 
-t.test('it tells no age of statuses that are its own', async (t) => {
+t.test('it reports no age of statuses that are its own', async (t) => {
   const world = await startApi({ services: [service(1, 'shop')] });
   t.teardown(() => world.close());
   for (const path of STATUSES) t.equal((await world.get(path)).headers.get('age'), null);

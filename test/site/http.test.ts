@@ -75,36 +75,39 @@ t.test('it answers HEAD as GET without the body', async (t) => {
   }
 });
 
-t.test('it lets every origin read, preflight included, and says which headers they may see', async (t) => {
-  const world = await startApi({ services: SERVICES });
-  t.teardown(world.close);
-  for (const path of [...READING, '/api/v1/status/nobody', '/api/v1/services?limit=x']) {
-    const { headers } = await world.get(path, { origin: 'https://elsewhere.example' });
-    t.equal(headers.get('access-control-allow-origin'), '*', path);
-    t.equal(headers.get('access-control-expose-headers'), EXPOSED, path);
-    t.equal(headers.get('x-content-type-options'), 'nosniff', path);
-    const preflight = await world.get(
-      path,
-      {
-        origin: 'https://elsewhere.example',
-        'access-control-request-method': 'GET',
-        'access-control-request-headers': 'authorization',
-      },
-      'OPTIONS',
-    );
-    t.strictSame([preflight.status, preflight.text], [204, '']);
-    t.equal(preflight.headers.get('access-control-allow-origin'), '*');
-    t.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD');
-    t.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
-    t.equal(preflight.headers.get('allow'), 'GET, HEAD, OPTIONS');
-    for (const name of ['limit', 'remaining', 'reset'])
-      t.match(preflight.headers.get(`x-ratelimit-${name}`), /^\d+$/, `${path}: ${name}`);
-    const [left, leftBefore] = [preflight.headers, headers].map((of) => of.get('x-ratelimit-remaining'));
-    t.equal(left, leftBefore, 'a preflight costs nothing');
-  }
-  const post = await world.get('/api/v1/services', { origin: 'https://elsewhere.example' }, 'POST');
-  t.equal(post.headers.get('access-control-allow-origin'), null, 'POST does not');
-});
+t.test(
+  'it allows every origin to read, preflight included, and says which headers they may see',
+  async (t) => {
+    const world = await startApi({ services: SERVICES });
+    t.teardown(world.close);
+    for (const path of [...READING, '/api/v1/status/nobody', '/api/v1/services?limit=x']) {
+      const { headers } = await world.get(path, { origin: 'https://elsewhere.example' });
+      t.equal(headers.get('access-control-allow-origin'), '*', path);
+      t.equal(headers.get('access-control-expose-headers'), EXPOSED, path);
+      t.equal(headers.get('x-content-type-options'), 'nosniff', path);
+      const preflight = await world.get(
+        path,
+        {
+          origin: 'https://elsewhere.example',
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': 'authorization',
+        },
+        'OPTIONS',
+      );
+      t.strictSame([preflight.status, preflight.text], [204, '']);
+      t.equal(preflight.headers.get('access-control-allow-origin'), '*');
+      t.equal(preflight.headers.get('access-control-allow-methods'), 'GET, HEAD');
+      t.match(preflight.headers.get('access-control-allow-headers'), /Authorization/);
+      t.equal(preflight.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      for (const name of ['limit', 'remaining', 'reset'])
+        t.match(preflight.headers.get(`x-ratelimit-${name}`), /^\d+$/, `${path}: ${name}`);
+      const [left, leftBefore] = [preflight.headers, headers].map((of) => of.get('x-ratelimit-remaining'));
+      t.equal(left, leftBefore, 'a preflight costs nothing');
+    }
+    const post = await world.get('/api/v1/services', { origin: 'https://elsewhere.example' }, 'POST');
+    t.equal(post.headers.get('access-control-allow-origin'), null, 'POST does not');
+  },
+);
 
 t.test('it names the methods of an address, and knows no address but those of the table', async (t) => {
   const world = await startApi({ services: SERVICES });
@@ -275,7 +278,7 @@ t.test('it answers the hot routes alike, past Koa and through it', async (t) => 
   }
 });
 
-t.test('it tells how the program is', async (t) => {
+t.test('it reports how the program is', async (t) => {
   const world = await startApi({ services: SERVICES });
   t.teardown(world.close);
   t.match(await world.get('/healthz'), { status: 200, json: { status: 'ok' } });

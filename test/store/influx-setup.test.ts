@@ -165,7 +165,7 @@ async function setsUp(t: Test, server: Influx2Server): Promise<void> {
     t.match(forever, /^[0-9a-f]{16}$/);
   });
 
-  await t.test('it tells what a token lacks', async (t) => {
+  await t.test('it reports what a token lacks', async (t) => {
     const id = await server.makeBucket('rights');
     const reader = await server.makeToken([{ ...read, id }]);
     const writer = await server.makeToken([{ ...write, id }]);

@@ -225,7 +225,7 @@ t.test('small batches from an outage of the server are sent in full requests', a
   t.match(writer.state(), { pending: 0, spooled: 0, problem: null });
 });
 
-t.test('it tells since when checks are missing while the spool is not empty', async (t) => {
+t.test('it reports since when checks are missing while the spool is not empty', async (t) => {
   const { writer, underway, answer, pass } = await makeWriter(t);
   const check = (at: number) => `upbeat_check,service_id=1 up=1i ${at}`;
   t.equal(writer.state().missingSince, null);

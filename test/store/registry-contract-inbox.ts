@@ -104,7 +104,7 @@ export async function inboxContract(t: Test, open: OpenForTest): Promise<void> {
     t.equal((await registry.openInInbox(page.at(-1)?.id ?? 0)).length, 5);
   });
 
-  t.test('it tells of what other processes commit, and not of its own', async (t) => {
+  t.test('it reports what other processes commit, and nothing of its own', async (t) => {
     const dataDir = t.testdir();
     const [one, other] = [await open(t, dataDir), await open(t, dataDir)];
     let heard = Promise.withResolvers<void>();

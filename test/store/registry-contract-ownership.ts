@@ -65,7 +65,7 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     t.same(await registry.noticesOf(grace), [], 'who has it already is told nothing');
   });
 
-  t.test('it lets a proved domain stand beside the catalogue, under a slug of its own', async (t) => {
+  t.test('it allows a proved domain to stand beside the catalogue, under a slug of its own', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('a')]);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
@@ -74,7 +74,7 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     t.equal(service.origin, 'owner');
   });
 
-  t.test('it lets twenty services of owners lead to one address, and no more', async (t) => {
+  t.test('it allows twenty services of owners to lead to one address, and no more', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const prove = async (n: number, addresses: readonly string[]) => {

@@ -95,7 +95,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     t.equal((await registry.loadServices()).length, count);
   });
 
-  t.test('it tells when a region has last checked a service', async (t) => {
+  t.test('it returns when a region has last checked a service', async (t) => {
     const registry = await open(t);
     await registry.putCatalogue([entry('s1')]);
     const turn = firstTurn(1, 'up', NOON);

@@ -205,7 +205,7 @@ testOverBoth(
   },
 );
 
-testOverBoth('it lets processes without a lease write beside the monitor', async (t, makePlace) => {
+testOverBoth('it allows processes without a lease to write beside the monitor', async (t, makePlace) => {
   const [place, clock] = [await makePlace(t), createSettlingClock()];
   const monitor = await member(place, clock);
   const lease = await monitor.acquire();

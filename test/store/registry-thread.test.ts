@@ -40,7 +40,7 @@ t.test(
   },
 );
 
-t.test('it tells of changes made here and by others, and ends with the words of its file', async (t) => {
+t.test('it reports changes made here and by others, and ends with the words of its file', async (t) => {
   const dataDir = t.testdir();
   const [here, there] = await Promise.all([open(dataDir), open(dataDir)]);
   const heard: string[] = [];

@@ -139,7 +139,7 @@ export function runSamplesContract(t: Test, adapter: SampleStoreAdapter): void {
     t.same((await store.newest(2, 1))[0], sampleAt(T0, { serviceId: 2 }));
   });
 
-  t.test('it tells regions apart, and counts each sample once over all of them', async (t) => {
+  t.test('it distinguishes regions, and counts each sample once over all of them', async (t) => {
     const store = await opened(t);
     t.same(await store.regionsOf(1), []);
     const before = [sampleAt(T0, { latencyMs: 10 }), sampleAt(T0 + MINUTE, { latencyMs: 20 })];

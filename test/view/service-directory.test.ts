@@ -47,7 +47,7 @@ t.test('it resolves a name: catalogue by dashed domain, catalogue by slug, owner
   t.end();
 });
 
-t.test('it lets no owner take the name of a catalogue service', (t) => {
+t.test('it refuses owners the name of a catalogue service', (t) => {
   const directory = createServiceDirectory();
   directory.load([service(1, 'rival', { ...owned, domain: 'github.com' })]);
   directory.apply({

@@ -185,7 +185,7 @@ t.test('it names a service once beside the title of its incident, which leads to
   t.match(text, 'lasted 1 min');
 });
 
-t.test('it tells what goes on now once, with its reason, and news beside it', async (t) => {
+t.test('it shows what goes on now once, with its reason, and news beside it', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { name: 'Shop' }), service(2, 'bank')] });
   t.teardown(world.close);
   const failure = {

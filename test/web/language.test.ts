@@ -154,7 +154,7 @@ t.test('it says time limits in seconds, and a failure once', async (t) => {
   t.equal(LANGUAGES.en.texts.service.failure(timeout(10_000)), 'no answer within 10 s');
 });
 
-t.test('it tells own incidents in each language, in every sentence that the record writes', async (t) => {
+t.test('it describes own incidents in each language, in every sentence that the record writes', async (t) => {
   const failed = (failure: Failure) => ({ code: 'check_failed', failure }) as const;
   const status = failed({ class: 'status', phase: 'body', cause: { code: 'status', statusCode: 503 } });
   const reasons: readonly (StatusReason | null)[] = [

@@ -24,7 +24,7 @@ function world(services: readonly Service[] = [service(1, 'a'), service(2, 'b')]
   return { clock, status, make };
 }
 
-t.test('it tells which services changed since a position, and which were only checked', async (t) => {
+t.test('it reports which services changed since a position, and which were only checked', async (t) => {
   const { status, make } = world();
   await status.put([current(1, check(NOW)), current(2, check(NOW))]);
   const changes = make();

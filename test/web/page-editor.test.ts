@@ -175,7 +175,7 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
   t.notMatch(refused.text, 'hreflang', 'the address of a form is no page');
 });
 
-t.test('it lets an account have a hundred keys, for each has a limit of its own', async (t) => {
+t.test('it allows an account a hundred keys, for each has a limit of its own', async (t) => {
   const { ada, grace, post } = await dashboard(t);
   const make = (who: typeof ada) => post('/dashboard/keys', who, { name: 'k' });
   for (let n = 0; n < 100; n++) t.match((await make(ada)).text, /upb_\w{38}/);

@@ -52,7 +52,7 @@ const EMPTY = {
   p99Ms: null,
 };
 
-t.test('it tells what kind of day it was, in both languages', async (t) => {
+t.test('it shows what kind of day it was, in both languages', async (t) => {
   const table: readonly [Partial<Bucket>, string, string, string][] = [
     [{}, 'up', '2026-11-20: 100% up', '2026-11-20: 100 % erreichbar'],
     [{ slowCount: 14 }, 'up', '2026-11-20: 100% up', '2026-11-20: 100 % erreichbar'],

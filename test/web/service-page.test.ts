@@ -327,7 +327,7 @@ t.test('it shows response times of a range without a script, and hands them to o
   t.equal((await world.get('/status/nobody/response-times.json')).status, 404);
 });
 
-t.test('it lets a reader choose the region whose checks it shows', async (t) => {
+t.test('it allows a reader to choose the region whose checks it shows', async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);
   const path = '/status/wordy-example';

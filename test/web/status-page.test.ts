@@ -328,7 +328,7 @@ t.test('it writes a valid feed of the incidents of its services', NEEDS_XMLLINT,
   t.notMatch(text, 'own-4');
 });
 
-t.test('it lets other sites frame the embed, and nothing else', async (t) => {
+t.test('it allows other sites to frame the embed, and nothing else', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const embed = await api.get('/p/acme/embed');

@@ -314,7 +314,7 @@ t.test('it finds the severity where a page tells it', async (t) => {
     t.match(readItems({ ...TODAY, ...item }), [{ severity }], JSON.stringify(item));
 });
 
-t.test('it tells maintenances from incidents', async (t) => {
+t.test('it distinguishes maintenances from incidents', async (t) => {
   const window = 'THIS IS A SCHEDULED EVENT Sep 20, 22:00 - 02:00 PDT';
   for (const [item, expected] of [
     [

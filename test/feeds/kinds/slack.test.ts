@@ -115,7 +115,7 @@ t.test('the note that says fixed is the end, not a look back of days later', asy
   t.match(ended(), { resolvedAt: at('2026-09-18T10:00:00Z') }, 'without notes');
 });
 
-t.test('it tells of maintenances once they are at work', async (t) => {
+t.test('it reports maintenances once they are at work', async (t) => {
   const running = { kind: 'maintenance', startsAt: at('10:00'), endsAt: null, state: 'running' };
   const done = { ...running, endsAt: at('11:00'), state: 'done' };
   for (const [type, status, expected] of [
