@@ -283,7 +283,11 @@ async function readServices(
     kysely
       .selectFrom('services')
       .innerJoin('current', 'current.service_id', 'services.id')
-      .leftJoin('heartbeat_services', 'heartbeat_services.service_id', 'services.id')
+      .leftJoin('heartbeat_services', (join) =>
+        join
+          .onRef('heartbeat_services.service_id', '=', 'services.id')
+          .on('heartbeat_services.service_id', '>', afterId),
+      )
       .selectAll('services')
       .select([
         'current.service_id',
@@ -299,6 +303,8 @@ async function readServices(
       ])
       .where('removed', '=', 0)
       .where('services.id', '>', afterId)
+      // PostgreSQL does not conclude it, and would read the joined tables from their beginning for each page.
+      .where('current.service_id', '>', afterId)
       .orderBy('services.id')
       .limit(limit),
   );
