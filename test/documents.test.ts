@@ -48,6 +48,21 @@ t.test('it names only npm scripts and commands that exist', async (t) => {
   }
 });
 
+t.test('it takes what each part costs from lines that a benchmark or trial prints', async (t) => {
+  const rows = [
+    ...read('docs/scale.md').matchAll(/^\| \w+ \|.*\| `(.+)` \| `npm run (bench|soak) -- ([\w-]+)` \|$/gm),
+  ];
+  t.ok(rows.length >= 15);
+  const wrong = rows.filter(([, line = '', kind, name]) => {
+    const path = join(kind === 'bench' ? 'bench' : 'test/soak', `${name}.ts`);
+    return !existsSync(join(ROOT, path)) || !read(path).includes(line);
+  });
+  t.same(
+    wrong.map(([row]) => row),
+    [],
+  );
+});
+
 t.test('it answers where things are with files that define them', async (t) => {
   const answers = [...read('docs/architecture.md').matchAll(/^\| .+\? \| `(\w+)` in `(\S+)` \|$/gm)];
   t.ok(answers.length >= 15);
