@@ -175,6 +175,7 @@ const CAUSES = {
   greeting_missing: ({ text }: OfText) => `the greeting does not contain "${text}"`,
   greeting_too_long: ({ text, maxBytes }: OfText & OfBytes) =>
     `the first ${maxBytes} bytes of the greeting do not contain "${text}"`,
+  assertion_failed: ({ text }: OfText) => `expected: ${text}`,
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 

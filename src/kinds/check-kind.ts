@@ -33,6 +33,8 @@ export interface KindParts<S extends TObject> {
   readonly settings: S;
   /** Of the setting `port`, if the kind has it. */
   readonly defaultPort?: number;
+  /** The port, if it depends on other settings. */
+  readonly portOf?: (settings: Static<S>) => number;
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
   /** As {@link CheckKind}, with the settings of the service. */
   readonly prepare: (tools: ProbeTools) => (run: Run, settings: Static<S>) => Promise<Attempt>;
@@ -40,11 +42,18 @@ export interface KindParts<S extends TObject> {
 
 /** Makes a kind whose attempts receive the settings of the service with their types. */
 export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
-  const { settings, defaultPort, refuse, prepare } = parts;
+  const { settings, defaultPort, portOf, refuse, prepare } = parts;
   return {
     settings,
     ...(refuse === undefined ? {} : { refuse: (given) => (hasTypes(settings, given) ? refuse(given) : []) }),
-    ...('port' in settings.properties ? { portOf: (given) => Number(given.port ?? defaultPort) } : {}),
+    ...('port' in settings.properties
+      ? {
+          portOf: (given) =>
+            portOf !== undefined && hasTypes(settings, given)
+              ? portOf(given)
+              : Number(given.port ?? defaultPort),
+        }
+      : {}),
     prepare(tools) {
       const attempt = prepare(tools);
       return (run) => {

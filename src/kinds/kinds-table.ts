@@ -2,6 +2,7 @@
 import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
 import { healthCheck } from './health.ts';
+import { httpCheck } from './http.ts';
 import { rootCheck } from './root.ts';
 import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
@@ -10,6 +11,7 @@ import { tlsCheck } from './tls.ts';
 export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   root: rootCheck,
   health: healthCheck,
+  http: httpCheck,
   tcp: tcpCheck,
   tls: tlsCheck,
 };

@@ -51,6 +51,11 @@ function accepts(accept: readonly AcceptRule[], statusCode: number): boolean {
   return accept.some((rule) => rule === statusCode || rule === family);
 }
 
+/** Judges the status of a response by the statuses that are expected; null: it is one of them. */
+export function judgeStatus({ statusCode }: ResponseHead, expected: readonly AcceptRule[]): Failure | null {
+  return accepts(expected, statusCode) ? null : statusFailure(statusCode);
+}
+
 /** The failure of a response whose status is an error. */
 function statusFailure(statusCode: number): Failure {
   return failureOf('status', 'first_byte', { code: 'status', statusCode });

@@ -16,6 +16,8 @@ export interface WebRequest extends ExchangeOrder {
    */
   readonly redirects: number;
   readonly guard: AddressGuard;
+  /** Names in lower case of headers that belong to the service, so that no other origin gets them; absent: none. */
+  readonly ownHeaders?: ReadonlySet<string>;
   /** Returns how certificates are verified; called at the first hop that uses https. */
   readonly trust: () => Trust;
   readonly fresh: boolean;
@@ -105,7 +107,7 @@ export async function sendRequest(
       const cause = { code: 'redirect_invalid', problem: next.problem } as const;
       return respond(exchanged, targetFault('protocol', 'first_byte', cause), destination);
     }
-    if (next.origin !== destination.origin) headers = withoutPrivate(headers);
+    if (next.origin !== destination.origin) headers = withoutPrivate(headers, request.ownHeaders);
     destination = next;
   }
 }
@@ -117,10 +119,11 @@ function redirectOf(request: WebRequest, statusCode: number, headers: Headers): 
   return typeof location === 'string' ? location : (location?.[0] ?? null);
 }
 
-function withoutPrivate(headers: readonly string[]): string[] {
-  return headers.filter(
-    (_, index) => !PRIVATE_HEADERS.has((headers[index - (index % 2)] ?? '').toLowerCase()),
-  );
+function withoutPrivate(headers: readonly string[], own?: ReadonlySet<string>): string[] {
+  return headers.filter((_, index) => {
+    const name = (headers[index - (index % 2)] ?? '').toLowerCase();
+    return !PRIVATE_HEADERS.has(name) && own?.has(name) !== true;
+  });
 }
 
 /** `Upbeat/<version> (+<siteUrl>)`; characters that are invalid in the header are percent-encoded or removed. */

@@ -9,6 +9,7 @@ const BY: WordOf<CheckKind> = {
   health: 'durch Zustandsbericht',
   tcp: 'durch TCP',
   tls: 'durch TLS',
+  http: 'durch HTTP',
   heartbeat: 'durch Lebenszeichen',
 };
 

@@ -103,6 +103,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   greeting_missing: ({ text }) => `die Begrüßung enthält nicht „${text}“`,
   greeting_too_long: ({ text, maxBytes }) =>
     `die ersten ${maxBytes} Byte der Begrüßung enthalten nicht „${text}“`,
+  assertion_failed: ({ text }) => `erwartet: ${text}`,
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 

@@ -1,0 +1,231 @@
+/** `http` checks against real servers on loopback: what they send, and what they expect of the response. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import t, { type Test } from 'tap';
+import type { CheckSettings } from '../../src/domain/service.ts';
+import { holds, readAssertion } from '../../src/kinds/assertions.ts';
+import { validateSettings } from '../../src/kinds/settings.ts';
+import { openProbe } from '../probe/try-probe.ts';
+import { listenOn, listenRaw, until } from '../support/loopback.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+async function serve(t: Test, handle: Handler) {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => handle(request, response, Buffer.concat(chunks).toString()));
+  });
+  const loopback = await listenOn(server);
+  t.teardown(loopback.close);
+  return loopback;
+}
+
+const checkOf = (port: number, settings: CheckSettings) =>
+  ({ kind: 'http', settings: { plain: true, port, ...settings } }) as const;
+
+t.test('it sends what the owner chose', async (t) => {
+  const probe = openProbe(t);
+  const seen: unknown[] = [];
+  const { port } = await serve(t, ({ method, url, headers }, response, body) => {
+    seen.push([method, url, headers.accept, headers['x-one'], headers['user-agent'], body]);
+    response.writeHead(201).end();
+  });
+  const agent = 'Upbeat/1.2.3 (+https://status.example)';
+  const post = {
+    method: 'POST',
+    path: '/in?a=1',
+    headers: ['Accept: text/plain', 'X-One: 1'],
+    body: 'grüße',
+  };
+  t.match(await probe(null, { check: checkOf(port, post) }), {
+    answered: true,
+    statusCode: 201,
+    failure: null,
+    via: 'http',
+  });
+  t.match(await probe(null, { check: checkOf(port, {}), number: 2 }), { failure: null });
+  t.same(seen, [
+    ['POST', '/in?a=1', 'text/plain', '1', agent, 'grüße'],
+    ['GET', '/', '*/*', undefined, agent, ''],
+  ]);
+});
+
+t.test('it judges the status by what is expected, and reads no body without need', async (t) => {
+  const probe = openProbe(t);
+  const { port, open } = await serve(t, ({ url = '' }, response) => {
+    response.writeHead(Number(url.slice(1)), { 'content-length': '1000000' });
+    response.write('x');
+  });
+  const rows: readonly (readonly [number, readonly ['2xx', 401] | null, boolean])[] = [
+    [200, null, true],
+    [302, null, false],
+    [401, null, false],
+    [401, ['2xx', 401], true],
+    [503, ['2xx', 401], false],
+    [429, null, true],
+  ];
+  for (const [status, accept, good] of rows) {
+    const attempt = await probe(null, { check: { ...checkOf(port, { path: `/${status}` }), accept } });
+    t.match(attempt, { statusCode: status, blocked: status === 429 });
+    t.equal(attempt.failure?.class ?? null, good ? null : 'status', `${status} ${accept}`);
+  }
+  await until(() => open() === 0);
+});
+
+const RESPONSE = {
+  statusCode: 200,
+  responseTimeMs: 120,
+  headers: { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] },
+  body: '{"status":"ok","n":7,"list":[{"up":true},{"up":false}],"none":null}',
+  whole: true,
+};
+
+t.test('assertions hold for what the response has', async (t) => {
+  const rows: readonly (readonly [line: string, expected: boolean])[] = [
+    ['status is 200', true],
+    ['status is not 204', true],
+    ['status below 200', false],
+    ['time below 121', true],
+    ['time below 120', false],
+    ['header content-type is application/json', true],
+    ['header Content-Type matches ^text/', false],
+    ['header set-cookie contains b=', true],
+    ['header x-powered-by exists', false],
+    ['header x-powered-by lacks php', true],
+    ['body contains "ok"', true],
+    ['body lacks error', true],
+    ['body lacks ok', false],
+    ['body matches "n":\\d+,', true],
+    ['body matches ^\\[', false],
+    ['json $.status is ok', true],
+    ['json $.status is not ok', false],
+    ['json $.n above 6', true],
+    ['json $.n above 7', false],
+    ['json $.list[*].up is false', true],
+    ['json $.list[1].up is true', false],
+    ['json $.none exists', true],
+    ['json $.nothing exists', false],
+    ["json $['status'] contains o", true],
+  ];
+  for (const [line, expected] of rows) {
+    const assertion = readAssertion(line);
+    t.equal(assertion !== null && holds(assertion, RESPONSE), expected, line);
+  }
+  const json = readAssertion('json $.n is 7');
+  t.ok(json !== null && !holds(json, { ...RESPONSE, whole: false }), 'a body that was cut off is no JSON');
+  t.ok(json !== null && !holds(json, { ...RESPONSE, body: '{' }));
+});
+
+t.test('it refuses settings that say nothing, or that could take long', async (t) => {
+  const wrong = [
+    ...[
+      '',
+      'body',
+      'body is',
+      'body below 3',
+      'status contains 2',
+      'status is ok',
+      'time above',
+      'cookie is 1',
+    ],
+    ...['body matches (', 'body matches (?=x)', `body matches ${'(ab){50}'.repeat(20)}`, 'header a b exists'],
+    ...['json x is 1', 'json $..a is 1', 'json $[?@.a] exists', 'json $.a exists 1', 'body exists'],
+  ];
+  for (const line of wrong) t.equal(readAssertion(line), null, line);
+  const refused: readonly (readonly [CheckSettings, setting: string, code: string])[] = [
+    [{ path: 'x' }, 'path', 'format'],
+    [{ path: '/ü' }, 'path', 'format'],
+    [{ headers: ['Authorization: Bearer x'] }, 'headers', 'format'],
+    [{ headers: ['Host: a'] }, 'headers', 'format'],
+    [{ headers: ['A: b\r\nC: d'] }, 'headers', 'format'],
+    [{ headers: Array.from({ length: 21 }, () => 'A: b') }, 'headers', 'limit'],
+    [{ method: 'TRACE' }, 'method', 'choice'],
+    [{ body: 'x' }, 'body', 'choice'],
+    [{ method: 'PUT', body: 'x'.repeat(16_385) }, 'body', 'limit'],
+    [{ assertions: Array.from({ length: 11 }, () => 'status is 200') }, 'assertions', 'limit'],
+    [{ assertions: ['body matches ('] }, 'assertions', 'format'],
+  ];
+  for (const [settings, setting, code] of refused) {
+    const reading = validateSettings('http', settings);
+    t.match(
+      reading,
+      { ok: false, wrong: [{ setting, problem: { code } }] },
+      JSON.stringify(settings).slice(0, 60),
+    );
+  }
+});
+
+t.test('an expression takes linear time', async (t) => {
+  const assertion = readAssertion('body matches (x+x+)+y');
+  const before = process.cpuUsage();
+  t.equal(assertion !== null && holds(assertion, { ...RESPONSE, body: 'x'.repeat(262_144) }), false);
+  t.ok(process.cpuUsage(before).user < 5_000_000, 'a backtracking engine would not end');
+});
+
+t.test('a failed assertion is named, and a long body is read to its bound', async (t) => {
+  const probe = openProbe(t);
+  const { port, open } = await serve(t, ({ url }, response) => {
+    if (url === '/endless') {
+      response.on('close', () => clearInterval(timer));
+      const timer = setInterval(() => response.write('x'.repeat(50_000)), 1);
+    } else response.end('{"status":"failing"}');
+  });
+  const attempt = (path: string, ...assertions: string[]) =>
+    probe(null, { check: checkOf(port, { path, assertions }) });
+  t.match(await attempt('/', 'status is 200', 'json $.status is ok'), {
+    statusCode: 200,
+    failure: { class: 'content', phase: 'body', detail: 'expected: json $.status is ok' },
+  });
+  t.match(await attempt('/', 'header x-a exists'), { failure: { class: 'content', phase: 'first_byte' } });
+  t.match(await attempt('/endless', 'body lacks error'), { failure: null });
+  t.match(await attempt('/endless', 'json $.a exists'), { failure: { class: 'content' } });
+  await until(() => open() === 0);
+});
+
+t.test('it reads no body that never ends beyond its deadline', async (t) => {
+  const probe = openProbe(t);
+  const { port, open, close } = await listenRaw((socket) => {
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nx'));
+  });
+  t.teardown(close);
+  const check = checkOf(port, { assertions: ['body contains y'] });
+  t.match(await probe(null, { check, timeoutMs: 300 }), { failure: { class: 'timeout', phase: 'body' } });
+  await until(() => open() === 0);
+});
+
+t.test('its headers go to no other origin, and a POST follows no redirect', async (t) => {
+  const probe = openProbe(t);
+  const seen: unknown[] = [];
+  const other = await serve(t, ({ headers }, response) => {
+    seen.push([headers['x-one'], headers.accept]);
+    response.end();
+  });
+  const { port } = await serve(t, ({ url, headers }, response) => {
+    seen.push([headers['x-one'], headers.accept]);
+    const location = url === '/here' ? '/there' : `http://127.0.0.1:${other.port}/`;
+    response.writeHead(302, { location }).end();
+  });
+  const headers = ['X-One: 1', 'Accept: text/html'];
+  t.match(await probe(null, { check: checkOf(port, { path: '/here', headers }) }), { failure: null });
+  t.same(seen, [
+    ['1', 'text/html'],
+    ['1', 'text/html'],
+    [undefined, undefined],
+  ]);
+  t.match(await probe(null, { check: checkOf(port, { method: 'POST' }) }), {
+    statusCode: 302,
+    failure: { class: 'status' },
+  });
+  t.equal(other.accepted(), 1);
+});
+
+t.test('the guard judges every hop', async (t) => {
+  const hostsFile = `${t.testdir({ hosts: '127.0.0.1 outside.demo.test\n127.0.0.2 inside.demo.test\n' })}/hosts`;
+  const probe = openProbe(t, { hostsFile, allowPrivate: ['127.0.0.1/32'] });
+  const { port } = await serve(t, (_request, response) =>
+    response.writeHead(302, { location: 'http://inside.demo.test/' }).end(),
+  );
+  const forbidden = { failure: { class: 'forbidden_address' } };
+  t.match(await probe(null, { domain: 'outside.demo.test', check: checkOf(port, {}) }), forbidden);
+  t.match(await probe(null, { origin: 'owner', check: checkOf(port, {}) }), forbidden, 'of an owner');
+});
