@@ -70,7 +70,8 @@ export const TURNING = 'turning';
 /** Interval of the checks of each region, milliseconds. */
 export const INTERVAL_MS = 2_000;
 const POLL_MS = 400;
-const REQUEST_TIMEOUT_MS = 10_000;
+/** A serving node refuses a heartbeat that the monitor does not answer after 10 s. */
+const REQUEST_TIMEOUT_MS = 15_000;
 const READY_MS = 90_000;
 
 interface Status {
