@@ -10,7 +10,7 @@ import { startWatchedCluster } from '../support/watched-cluster.ts';
 
 /** For a busy machine; the long form measures the 10 s of the promise. */
 const PATIENCE_MS = 60_000;
-const SERVICES = 4;
+const SERVICES = 8;
 
 t.setTimeout(300_000);
 
@@ -48,7 +48,7 @@ t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_
   await t.test('PostgreSQL is stopped', async (t) => {
     const seen = await watched.watch(async () => {
       await postgres.stop();
-      for (const node of [one, two]) await untilChecked(node, SERVICES);
+      for (const node of [one, two]) await untilChecked(node, SERVICES / 2);
       await postgres.start();
       await untilRight(PATIENCE_MS);
     });
