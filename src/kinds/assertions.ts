@@ -37,9 +37,12 @@ export interface AssertedResponse {
 /** Loaded with the first assertion that needs them: both take memory in every thread. */
 const load = createRequire(import.meta.url);
 
-/** Maximum number of instructions of a compiled expression, and of characters that it is tried on. */
-const MAX_PROGRAM = 100;
-const MAX_MATCHED_LENGTH = 16_384;
+/**
+ * Maximum number of instructions of a compiled expression, and of characters that it is tried on. The time grows with their
+ * product: ten of the slowest expressions known stay below the time after which a probe thread counts as hanging (3 s).
+ */
+const MAX_PROGRAM = 60;
+const MAX_MATCHED_LENGTH = 4_096;
 /** Maximum number of compiled expressions of a thread. */
 const MAX_COMPILED = 1_000;
 
