@@ -172,6 +172,9 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
         stopDeliveries = startDeliveries(held.isFresh);
         return;
       }
+      // A takeover then does not wait for BullMQ, which takes a third of a second to load. If it cannot be loaded, the
+      // takeover reports it.
+      if (claim !== null && isClustered(config)) import('./start-judging.ts').catch(() => {});
       claim?.lease.then((lease) => {
         becoming = takeOver(lease, startDeliveries).catch(fail('taking over from the monitor has failed'));
       });

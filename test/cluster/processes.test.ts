@@ -1,4 +1,7 @@
 /** Processes of a cluster on one PostgreSQL and one Redis: their roles, their names, and who is alive. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
 import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
@@ -6,7 +9,7 @@ import { createCluster, type NodeOptions } from '../support/cluster.ts';
 import { startCountedSite } from '../support/counted-site.ts';
 import { NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import type { RunningProgram } from '../support/program.ts';
-import { NEEDS_REDIS } from '../support/redis-server.ts';
+import { NEEDS_REDIS, until } from '../support/redis-server.ts';
 import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
 
 interface Ready {
@@ -21,7 +24,19 @@ const GONE_WITHIN_MS = 10_000;
 const TWO_STARTS_MS = 180_000;
 const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_WALL_CLOCK };
 
+const LOG_MODULES = join(import.meta.dirname, '../support/log-modules.mjs');
+
 t.setTimeout(300_000);
+
+/** Whether the program has loaded BullMQ. The process that compiles all modules for the next start does not count. */
+function loadsBullmq(file: string): boolean {
+  const processes = Map.groupBy(readFileSync(file, 'utf8').split('\n'), (line) => line.split(' ')[0]);
+  return [...processes.values()].some(
+    (lines) =>
+      lines.some((line) => line.includes('/bullmq/')) &&
+      !lines.some((line) => line.includes('/workers/compile.ts')),
+  );
+}
 
 const sees = (program: RunningProgram, nodes: Ready['nodes'], withinMs?: number) =>
   program.until('/readyz', (body: Ready) => JSON.stringify(body.nodes) === JSON.stringify(nodes), withinMs);
@@ -62,9 +77,11 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   const same = await cluster.install({ name: 'one', region: 'us' });
   const clock = createWallClock(t, Date.now() + 90_000, 'UTC');
   const { environment } = clock;
+  const loaded = join(t.testdir(), 'loaded');
+  const logged = { LOADED_MODULES: loaded, NODE_OPTIONS: `--import ${LOG_MODULES}` };
   const [refused, standby, serving] = await Promise.all([
     same.installation.run('start'),
-    start({ name: 'two', region: 'eu', roles: ['judge'] }),
+    start({ name: 'two', region: 'eu', roles: ['judge'], environment: logged }),
     start({ name: 'three', region: 'us', roles: ['serve'], environment }),
   ]);
   t.equal(refused.status, 1, 'a second process of the name does not start');
@@ -77,6 +94,7 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
   t.match((await standby.get('/readyz')).body, { role: 'standby', roles: ['judge'], degraded: [] });
   t.match((await serving.get('/readyz')).body, { role: 'serving', roles: ['serve'] });
   t.equal((await standby.get('/healthz')).status, 200);
+  await until(() => loadsBullmq(loaded), 'what a takeover needs is loaded before');
   t.match(String((await standby.get('/metrics')).body), /^upbeat_nodes\{region="eu",role="judge"\} 2$/m);
   t.match(
     [await standby.get('/'), await standby.get('/api/v1/status/shop')],
