@@ -47,7 +47,9 @@ const NODE_REST_MS = 4_000;
 const SHORT_PAUSE_MS = [9_000, 14_000] as const;
 const LONG_PAUSE_MS = 60_000;
 const MAX_AWAY_MS = 4_000;
-const PAUSE_PART = 0.09;
+/** A node whose turn it is holds its region and the other judges for this time at most. */
+const MAX_HELD_MS = 3_000;
+const PAUSE_PART = 0.06;
 const STOP_PART = 0.08;
 
 /**
@@ -98,8 +100,8 @@ export async function disturbNodes(options: DisturbOptions): Promise<void> {
   }
 
   /**
-   * The next node to disturb; undefined: none is free. A node whose turn it is, and that has to wait for its region or
-   * for the other judges, holds both, unless a node of the region is paused: else nodes with all roles would hardly ever be disturbed.
+   * The next node to disturb; undefined: none is free. A node whose turn it is, and that soon need not wait for its region
+   * or for the other judges any more, holds both: else nodes with all roles would hardly ever be disturbed.
    */
   function nextNode(): ClusterNode | undefined {
     const held = new Set<string>();
@@ -108,8 +110,12 @@ export async function disturbNodes(options: DisturbOptions): Promise<void> {
         role === 'probe' ? [node.region] : role === 'judge' ? ['judges'] : [],
       );
       if (isFree(node) && !needs.some((need) => held.has(need))) return node;
-      const isPaused = regionFreeMs.get(node.region) === Number.POSITIVE_INFINITY;
-      if (node.state === 'running' && !isPaused) for (const need of needs) held.add(need);
+      const freeMs = Math.max(
+        node.roles.includes('probe') ? (regionFreeMs.get(node.region) ?? 0) : 0,
+        node.roles.includes('judge') ? judgesFreeMs : 0,
+      );
+      const isSoon = node.state === 'running' && freeMs - performance.now() < MAX_HELD_MS;
+      if (isSoon) for (const need of needs) held.add(need);
     }
     return undefined;
   }

@@ -2,7 +2,7 @@
 import type { Disturbance, NodeIdentity } from './disturbances.ts';
 import type { SentHeartbeat } from './heartbeat-senders.ts';
 import { describeDisturbance, isSteady } from './judge-checks.ts';
-import type { HeardEvent } from './readers.ts';
+import type { HeardEvent, ReadFailure } from './readers.ts';
 
 /** How far nodes were apart. Lists are in ascending order, milliseconds. */
 export interface AgreementFigures {
@@ -24,6 +24,8 @@ const MAX_LAG_MS = 1_000;
 const MAX_PAUSE_MS = 5_000;
 /** A node counts when it was left alone, and its connection open, for this time before an event. */
 const STEADY_MS = 3_000;
+/** A former monitor that wakes has lost the lease: it ends, and its parent starts it again within this time. */
+const RESTART_MS = 20_000;
 /** Responses within this time after the end of a monitor were on their way by then. */
 const DRAIN_MS = 150;
 const MAX_LINES = 10;
@@ -60,6 +62,13 @@ export function judgeAgreement(
     wrong.push(`${node.name} told event ${position} ${Math.round(lagMs)} ms after another node`);
   if (late.length > MAX_LINES) wrong.push(`and ${late.length - MAX_LINES} more were told too late`);
   return { lagMs: lags.map(({ lagMs }) => lagMs).sort((a, b) => a - b), wrong };
+}
+
+/** Judges the failures of reads: a node that was left alone for a while owes an answer. */
+export function judgeReads(failures: readonly ReadFailure[], disturbances: readonly Disturbance[]): string[] {
+  return failures
+    .filter(({ node, atMs }) => isSteady(disturbances, node, atMs - RESTART_MS, atMs))
+    .map(({ node, problem }) => `${node.name} did not answer: ${problem}`);
 }
 
 /** Judges the time without acknowledged heartbeats after each end or pause of a monitor. */

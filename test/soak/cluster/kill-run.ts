@@ -68,7 +68,7 @@ export interface KillTrace
 const REGIONS = ['ap', 'eu', 'us'];
 const DOMAINS = Array.from({ length: 6 }, (_, index) => `job-${index + 1}.example.org`);
 const SILENCE_MS = 20_000;
-const LONG_PAUSES = 3;
+const LONG_PAUSES = 2;
 /** Time until a target answers, milliseconds: some checks are in flight when a node dies. */
 const TARGET_MS = 100;
 /** The last hundred heartbeats of a service are kept: these are those of 50 s. */

@@ -1,6 +1,6 @@
 /** What a trial by kills came to: its figures, and everything that is wrong. */
 import { type CheckFigures, judgeChecks } from './judge-checks.ts';
-import { judgeAgreement, judgeJudgement } from './judge-nodes.ts';
+import { judgeAgreement, judgeJudgement, judgeReads } from './judge-nodes.ts';
 import {
   judgeDeliveries,
   judgeHeartbeats,
@@ -43,7 +43,7 @@ export function judgeKills(trace: KillTrace): {
     ...disagreements.map(
       ({ slug, said }) => `for a second, nodes disagreed on ${slug}: ${JSON.stringify(said)}`,
     ),
-    ...failures.map((line) => `a running node did not answer: ${line}`),
+    ...judgeReads(failures, disturbances),
     ...trace.complaints,
   ];
   const count = (kind: string) => disturbances.filter((one) => one.kind === kind).length;

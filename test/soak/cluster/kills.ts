@@ -1,5 +1,5 @@
 /**
- * `npm run soak -- cluster kills [--kills 200] [--seed N] [--services 240] [--interval 12] [--minutes 25] [--logs FOLDER]`: a
+ * `npm run soak -- cluster kills [--kills 200] [--seed N] [--services 240] [--interval 12] [--minutes 40] [--logs FOLDER]`: a
  * cluster of nine nodes in three regions, whose nodes are killed, paused, stopped and started again at random, while
  * services fail and recover, heartbeats arrive, a webhook receiver listens and clients read from every serving node. At
  * its end everything is counted. Ends with status 1 where something was lost, doubled or late.
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     services: { type: 'string', default: '240' },
     interval: { type: 'string', default: '12' },
-    minutes: { type: 'string', default: '25' },
+    minutes: { type: 'string', default: '40' },
     logs: { type: 'string' },
   },
 });

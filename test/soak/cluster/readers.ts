@@ -1,5 +1,6 @@
 /** Clients of the serving nodes: one follows the events of each node, one compares what all nodes say of the services. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../src/error.ts';
 import type { ClusterNode } from '../../support/cluster.ts';
 import { at, listAt, numberAt, textAt } from '../../support/json.ts';
 
@@ -19,13 +20,19 @@ export interface Disagreement {
   readonly said: Readonly<Record<string, string>>;
 }
 
+/** A running node that refused a connection, or answered with a status of 500 or more. */
+export interface ReadFailure {
+  readonly node: ClusterNode;
+  readonly atMs: number;
+  readonly problem: string;
+}
+
 /** The clients. */
 export interface Readers {
   /** The events that each node has sent, in the order of their arrival. */
   readonly heard: ReadonlyMap<ClusterNode, readonly HeardEvent[]>;
   readonly disagreements: readonly Disagreement[];
-  /** Responses of running nodes with a status of 500 or more, and refused connections. */
-  readonly failures: readonly string[];
+  readonly failures: readonly ReadFailure[];
   /** Number of responses that were compared. */
   readonly reads: number;
   stop(): Promise<void>;
@@ -43,7 +50,7 @@ export function startReaders(nodes: readonly ClusterNode[]): Readers {
   const ending = new AbortController();
   const heard = new Map<ClusterNode, HeardEvent[]>(nodes.map((node) => [node, []]));
   const disagreements: Disagreement[] = [];
-  const failures: string[] = [];
+  const failures: ReadFailure[] = [];
   let reads = 0;
 
   /** Follows the events of a node until its connection ends. */
@@ -80,7 +87,7 @@ export function startReaders(nodes: readonly ClusterNode[]): Readers {
       // A node that was disturbed meanwhile owes no response.
       await sleep(PAUSE_MS);
       if (node.state === 'running' && node.program === program && !ending.signal.aborted)
-        failures.push(`${node.name}: ${error instanceof Error ? error.message : error}`);
+        failures.push({ node, atMs: performance.now(), problem: messageOf(error) });
       return null;
     }
   }
