@@ -57,6 +57,6 @@ export const FAILURE_CAUSES: {
   reported_unknown: { code: 'reported_unknown', word: 'on fire' },
   greeting_missing: { code: 'greeting_missing', text: '220 ' },
   greeting_too_long: { code: 'greeting_too_long', text: '220 ', maxBytes: 4096 },
-  assertion_failed: { code: 'assertion_failed', text: 'body contains ok' },
+  assertion_failed: { code: 'assertion_failed', text: 'time below 800' },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

@@ -64,7 +64,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   reported_unknown: 'the service reports an unknown status "on fire"',
   greeting_missing: 'the greeting does not contain "220 "',
   greeting_too_long: 'the first 4096 bytes of the greeting do not contain "220 "',
-  assertion_failed: 'expected: body contains ok',
+  assertion_failed: 'expected: time below 800',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 
