@@ -86,6 +86,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         period: service.check.periodMs === undefined ? '' : formatDuration(service.check.periodMs),
         grace: service.check.graceMs === undefined ? '' : formatDuration(service.check.graceMs),
         usualPeriod: formatDuration(sources.limits().silenceMs),
+        usualZone: 'UTC',
         slug,
       },
       session,
