@@ -8,6 +8,9 @@ import { EXIT_USAGE, endByError } from './command.ts';
 const DEFAULT_CONFIG = 'config/upbeat.yaml';
 const OWNER = 'name of the owning account, which is created if it does not exist';
 
+/** Kinds that `probe` can make of a name alone; `tcp` needs a port. */
+const KINDS_OF_PROBE = PROBED_KINDS.filter((kind) => kind !== 'tcp');
+
 /** Builds the command with its subcommands. */
 export function buildCommands(): Command {
   const program = new Command('upbeat')
@@ -130,7 +133,7 @@ export function buildCommands(): Command {
     .argument('<domain>')
     .addOption(
       new Option('--kind <kind>', 'what is asked; default: as the catalogue says, else root').choices(
-        PROBED_KINDS,
+        KINDS_OF_PROBE,
       ),
     )
     .action(act(async () => (await import('./probe.ts')).probeDomain));
