@@ -1,5 +1,6 @@
 /** The fleet with real threads at their ordinary work. */
 import t from 'tap';
+import { nextPhase } from '../../src/engine/host/phase.ts';
 import { targetOf } from './attempt.ts';
 import { INTERVAL_MS, observe } from './observe-fleet.ts';
 
@@ -100,6 +101,27 @@ t.test('it takes over services, and gives them back', async (t) => {
   fleet.takeOver([targetOf(2, { lastCheckedAt: 1 })]);
   await until(() => countOf(2) > settled);
   t.equal(fleet.report().services, 2);
+});
+
+t.test('it checks at once what was due and not checked when it takes over a service', async (t) => {
+  const intervalMs = 3_600_000;
+  const settings = { timeoutMs: 1_000, slowOverMs: 3_000, confirmAfterMs: [], concurrency: 4 };
+  const { fleet, until, countOf } = observe({ settings: { ...settings, intervalMs, firstSpreadMs: 50 } });
+  t.teardown(() => fleet.stop());
+  await fleet.start([]);
+  const now = Date.now();
+  const lastPhase = (id: number) => nextPhase(id, intervalMs, now) - intervalMs;
+  const recent = Array.from({ length: 1_000 }, (_, n) => n + 1).filter(
+    (id) => now - lastPhase(id) > 60_000 && now - lastPhase(id) < 600_000,
+  );
+  const [due = 0, checked = 0] = recent;
+  fleet.takeOver([
+    targetOf(checked, { lastCheckedAt: lastPhase(checked) + 500 }),
+    // Its check before the phase was out of phase, less than an interval ago.
+    targetOf(due, { lastCheckedAt: lastPhase(due) - intervalMs / 2 - 60_000 }),
+  ]);
+  await until(() => countOf(due) > 0);
+  t.equal(countOf(checked), 0);
 });
 
 t.test('it checks services again when asked', async (t) => {

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
+import { dueAfterCheck } from '../host/phase.ts';
 import { type EngineSettings, type ForbiddenTarget, type HostReport, unpackResults } from '../protocol.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
@@ -239,6 +240,10 @@ export function createFleet(options: FleetOptions): Fleet {
     }
   };
 
+  const hasMissedPhase = ({ serviceId, lastCheckedAt }: CheckTarget): boolean =>
+    lastCheckedAt !== null &&
+    dueAfterCheck(serviceId, intervalMs, lastCheckedAt, lastCheckedAt, phaseShiftMs) <= clock.now();
+
   const addAll = (targets: readonly CheckTarget[], spreadMs: number) => {
     const added = targets.filter(assignments.put).map(({ serviceId }) => serviceId);
     for (const [host, child] of hosts.entries()) {
@@ -269,10 +274,11 @@ export function createFleet(options: FleetOptions): Fleet {
     takeOver(targets) {
       const isNew = ({ lastCheckedAt }: CheckTarget) => lastCheckedAt === null;
       addAll(targets.filter(isNew), firstSpreadMs);
-      addAll(
-        targets.filter((target) => !isNew(target)),
-        TAKE_OVER_SPREAD_MS,
-      );
+      // Its former process did not check a service at a phase that has passed since. Its next phase would leave the service
+      // without a check for two intervals.
+      const withoutMissed = (target: CheckTarget) =>
+        hasMissedPhase(target) ? { ...target, lastCheckedAt: null } : target;
+      addAll(targets.filter((target) => !isNew(target)).map(withoutMissed), TAKE_OVER_SPREAD_MS);
     },
     shiftPhases(shiftMs) {
       phaseShiftMs = shiftMs;
