@@ -172,6 +172,7 @@ function describeAddress(
       },
       ...problems({
         400: 'The name of the run is not valid.',
+        401: 'The request has an API key that is not valid.',
         403: 'The domain was added to the public catalogue and is not verified (forbidden_domain).',
         404: 'There is no such address (address_not_found), or its last part is not known (route_not_found).',
         413: `The body is longer than ${MAX_LOG_BYTES} bytes.`,

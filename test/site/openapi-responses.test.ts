@@ -1,6 +1,8 @@
 /** Each response that the OpenAPI document names is given by the API over real HTTP, in the form that it names. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import t, { type Test } from 'tap';
+import { hashAddressSecret } from '../../src/domain/heartbeat-address.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
 import type { Answer } from './answer.ts';
 import {
@@ -34,9 +36,12 @@ interface Endpoint {
 }
 
 const BODY = { domain: 'shop.example.com', status: 'ok', run: 'nightly-7' };
+/** The heartbeat addresses of the two services. */
+const SECRETS = ['q8mOGyrv6Jc0vTGTUlZ5Yg', 'Yg5ZlUTGTv0cJ6vryGOm8q'] as const;
+const withAddress = (secret: string) => ({ ...DEFAULT_CHECK, addressHash: hashAddressSecret(secret) });
 const SERVICES = [
-  service(1, 'shop', { publicDependencies: true }),
-  service(2, 'closed', { origin: 'owner', accountId: 1 }),
+  service(1, 'shop', { publicDependencies: true, check: withAddress(SECRETS[0]) }),
+  service(2, 'closed', { origin: 'owner', accountId: 1, check: withAddress(SECRETS[1]) }),
 ];
 const coded = (code: string) => Object.assign(new Error(code), { code });
 
@@ -133,7 +138,11 @@ function addressOf(path: string, slug?: string): string {
     : /^\/(?:status|api\/badge|api\/chart)\//.test(path)
       ? 'shop-example'
       : 'shop';
-  return path.replace('{slug}', slug ?? known).replace('{id}', 'own-1-1');
+  return path
+    .replace('{slug}', slug ?? known)
+    .replace('{id}', 'own-1-1')
+    .replace('{secret}/{signal}', `${SECRETS[1]}/start`)
+    .replace('{secret}', SECRETS[0]);
 }
 
 /** Sends what is right, but for what a test changes; the address of the client is new each time. */
@@ -157,6 +166,11 @@ function createSender(world: World) {
   };
 }
 
+/** Whether the endpoint takes a POST without a key besides GET. */
+function isHeartbeatAddress({ path }: Endpoint): boolean {
+  return path.startsWith('/beat/');
+}
+
 t.test('it gives every response that the document names, as the document says', async (t) => {
   const world = await startFilled(t);
   const { endpoints, named, seen, confirm } = await openDocument(world);
@@ -177,11 +191,20 @@ t.test('it gives every response that the document names, as the document says', 
         confirm(endpoint, 400, await send(endpoint, { url: `${addressOf(path)}?${name}=x&${name}=x` }));
       if (place === 'path' && name === 'slug')
         confirm(endpoint, 404, await send(endpoint, { url: addressOf(path, 'nobody') }));
+      if (name === 'secret') confirm(endpoint, 404, await send(endpoint, { url: '/beat/unknown' }));
+    }
+    if (isHeartbeatAddress(endpoint)) {
+      const long = { method: 'POST', body: 'x'.repeat(70_000) };
+      const tooLong = await fetch(world.origin + addressOf(path), long);
+      const text = await tooLong.text();
+      confirm(endpoint, 413, { ...good, status: tooLong.status, headers: tooLong.headers, text });
     }
     if (method === 'post') {
       confirm(endpoint, 400, await send(endpoint, { body: { ...BODY, domain: 'http://x' } }));
       confirm(endpoint, 413, await send(endpoint, { body: 'x'.repeat(20_000) }));
       confirm(endpoint, 415, await send(endpoint, { headers: { 'content-type': 'text/plain' } }));
+    }
+    if (method === 'post' || isHeartbeatAddress(endpoint)) {
       for (const fault of ['foreign_domain', 'catalogue_domain', 'account_limit']) {
         world.faults.heartbeats = coded(fault);
         confirm(endpoint, 403, await send(endpoint));
@@ -245,7 +268,8 @@ t.test('it answers other methods with 405, which says what is possible', async (
   for (const { path, method } of endpoints) {
     const url = addressOf(path);
     const allowed = method === 'get' ? /^GET, HEAD/ : /^POST/;
-    for (const other of ['DELETE', 'PUT', method === 'get' ? 'POST' : 'GET']) {
+    const others = path.startsWith('/beat/') ? [] : [method === 'get' ? 'POST' : 'GET'];
+    for (const other of ['DELETE', 'PUT', ...others]) {
       const answer = await world.get(url, {}, other);
       t.match(answer, { status: 405, json: { code: 'method_not_allowed', status: 405 } }, `${other} ${path}`);
       t.match(answer.headers.get('allow'), allowed, `${other} ${path}`);
