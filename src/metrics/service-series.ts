@@ -36,7 +36,10 @@ export async function renderServiceSeries(
     const labels = { service: service.slug, domain: service.domain, category: service.category };
     up.set(labels, current.status === 'down' ? 0 : 1);
     const { latest } = current;
-    if (latest?.responseTimeMs != null) response.set(labels, latest.responseTimeMs / 1_000);
+    const responseMs = latest?.responseTimeMs ?? null;
+    // A heartbeat without a latency counts as 0 ms.
+    if (responseMs !== null && (responseMs > 0 || latest?.source !== 'heartbeat'))
+      response.set(labels, responseMs / 1_000);
     if (latest?.certificateExpiresAt != null) expiry.set(labels, latest.certificateExpiresAt / 1_000);
   }
   return await registry.metrics();

@@ -31,10 +31,16 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     },
   });
   metrics.noteRequest('/healthz', 200, 0.002);
-  const series = await renderServiceSeries([service(1, 'shop')], 1, ({ id }) => ({
+  const services = [service(1, 'shop'), service(2, 'job')];
+  const series = await renderServiceSeries(services, 2, ({ id }) => ({
     ...current(id, check(NOW)),
-    latest: { ...check(NOW), certificateExpiresAt: NOW },
+    latest:
+      id === 1
+        ? { ...check(NOW), certificateExpiresAt: NOW }
+        : { ...check(NOW), source: 'heartbeat', responseTimeMs: 0 },
   }));
+  t.match(series, /upbeat_service_up\{service="job"/);
+  t.notMatch(series, /upbeat_service_response_seconds\{service="job"/, 'no latency was reported');
   const input = (await metrics.render()) + series;
   t.match(input, /^upbeat_service_certificate_expiry_seconds\{service="shop",.*\} 1\d{9}/m);
   t.match(input, /^upbeat_nodejs_active_resources\{type=/m);
