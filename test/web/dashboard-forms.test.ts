@@ -48,6 +48,11 @@ t.test('a service has the fields of its kind of check, made from the schema of t
   t.equal(chosen(asked.text, 'kind'), 'tcp');
   t.match(fieldOf(asked.text, 'settings.port'), { value: '', problem: /port is missing/ });
   t.match(fieldOf(asked.text, 'settings.banner'), { value: '', problem: null });
+  const { period: _period, grace: _grace, ...others } = fields;
+  const own = await post(`${path}/save`, ada, { ...others, kind: 'tcp' });
+  t.notMatch(own.text, /name="(period|schedule)"/, 'only heartbeats have a period or a schedule');
+  const beats = await post(`${path}/save`, ada, { ...others, name: '', kind: 'heartbeat' });
+  t.match(beats.text, /name="period".*name="schedule"/s);
   const tcp = { ...fields, kind: 'tcp', 'settings.port': '443', 'settings.banner': '<220 "' };
   t.match(await post(`${path}/save`, ada, { ...tcp, 'settings.port': '5432' }), {
     status: 400,

@@ -2,7 +2,7 @@
 
 import { verifyDomain } from '../../app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../app/heartbeat-addresses.ts';
-import { changeService, removeService } from '../../app/services.ts';
+import { changeService, removeService, type ServiceChanges } from '../../app/services.ts';
 import { CATEGORIES } from '../../domain/category.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { formatDuration } from '../../domain/durations.ts';
@@ -21,6 +21,7 @@ import {
   changeContext,
   type DashboardForm,
   type DashboardSources,
+  type FormFields,
   formRoute,
   ownerOf,
   type RefusedForm,
@@ -85,6 +86,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         badge: `/api/badge/${shownAs}`,
         period: service.check.periodMs === undefined ? '' : formatDuration(service.check.periodMs),
         grace: service.check.graceMs === undefined ? '' : formatDuration(service.check.graceMs),
+        // The fields of heartbeats appear with the kind, and with their problems.
+        takesHeartbeats:
+          (refused?.typed.get('kind') ?? service.check.kind) === 'heartbeat' ||
+          refused?.typed.has('period') === true,
         usualPeriod: formatDuration(sources.limits().silenceMs),
         usualZone: 'UTC',
         slug,
@@ -119,11 +124,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         kind: fields.get('kind') ?? '',
         settings: settingsOf(fields),
         accept: fields.get('accept'),
-        // An empty field means the default length.
-        period: fields.get('period') || null,
-        grace: fields.get('grace') || null,
-        schedule: fields.get('schedule') || null,
-        timezone: fields.get('timezone') || null,
+        ...heartbeatFields(fields),
         publicDependencies: fields.get('dependencies') === 'public',
       }),
     ),
@@ -148,6 +149,20 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
+}
+
+/** The fields of heartbeats. An empty field means the default; the forms of other kinds have none, and change nothing. */
+function heartbeatFields(
+  fields: FormFields,
+): Pick<ServiceChanges, 'period' | 'grace' | 'schedule' | 'timezone'> {
+  const hasFields = fields.get('kind') === 'heartbeat' || fields.has('period');
+  const read = (name: string) => (hasFields ? fields.get(name) || null : undefined);
+  return {
+    period: read('period'),
+    grace: read('grace'),
+    schedule: read('schedule'),
+    timezone: read('timezone'),
+  };
 }
 
 /** A heartbeat or a log, as the page lists it. */
