@@ -16,7 +16,7 @@ export interface CutOffWatchOptions {
  * A monitor that was not registered for this time is replaced, milliseconds. It was removed 6 s after its last
  * registration; one that is only starting, or finds Redis emptied, registers within a second.
  */
-const ABSENT_MS = 4_000;
+const MAX_ABSENCE_MS = 4_000;
 /** Observations that are further apart than this do not count as continuous, milliseconds. */
 const MAX_GAP_MS = 2_000;
 
@@ -24,7 +24,7 @@ const MAX_GAP_MS = 2_000;
 export function createCutOffWatch({ hasProcess, clock }: CutOffWatchOptions) {
   let absent: { readonly holder: string; readonly sinceMs: number } | null = null;
   let lookedMs = clock.monotonic();
-  /** Whether this process has reached Redis for 4 s without seeing the holder there. */
+  /** Whether this process has reached Redis for {@link MAX_ABSENCE_MS} without seeing the holder there. */
   return (holder: LeaseHolder): boolean => {
     const nowMs = clock.monotonic();
     const identity = JSON.stringify([holder.host, holder.pid, holder.process]);
@@ -32,6 +32,6 @@ export function createCutOffWatch({ hasProcess, clock }: CutOffWatchOptions) {
     lookedMs = nowMs;
     if (hasProcess(holder) !== false) absent = null;
     else if (absent === null || !isContinued) absent = { holder: identity, sinceMs: nowMs };
-    return absent !== null && nowMs - absent.sinceMs >= ABSENT_MS;
+    return absent !== null && nowMs - absent.sinceMs >= MAX_ABSENCE_MS;
   };
 }
