@@ -75,7 +75,7 @@ const LOOK_MS = 200;
 /** Only every second renewal reads the other nodes, to reduce the load of a large cluster on Redis. */
 const RENEWALS_PER_LIST = 2;
 /** All live nodes have registered in an emptied Redis after this time, milliseconds: they renew every second. */
-const REGISTERED_WITHIN_MS = 3_000;
+const REGISTRATION_TIMEOUT_MS = 3_000;
 
 /**
  * Registers this process. Rejects with {@link NodeNameTaken} if another live process has its name. If Redis does not
@@ -143,7 +143,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNodes> {
       if (!lists) return;
       const [ageMs, ...list] = rest;
       others.take(listedNodes(list), Number(now));
-      isComplete ||= Number(ageMs) >= REGISTERED_WITHIN_MS;
+      isComplete ||= Number(ageMs) >= REGISTRATION_TIMEOUT_MS;
       announce();
     } finally {
       renewing = false;

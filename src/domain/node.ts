@@ -61,7 +61,7 @@ export function regionsOf(nodes: readonly NodeState[]): RegionState[] {
 }
 
 /** A node hands its services to the others of its region after it has been offline for this time, milliseconds. */
-const OFFLINE_MS = 5_000;
+const MAX_OFFLINE_MS = 5_000;
 
 /**
  * The nodes among which a region's shards are divided: those with the role `probe` that reach the registry, from which
@@ -72,7 +72,7 @@ export function holdersOf(nodes: readonly NodeState[], region: string): readonly
   const probing = nodes.filter((node) => node.region === region && node.roles.includes('probe'));
   const reaching = probing.filter(({ reachesRegistry }) => reachesRegistry);
   const able = reaching.filter(
-    ({ offlineSince, lastSeen }) => offlineSince === null || lastSeen - offlineSince < OFFLINE_MS,
+    ({ offlineSince, lastSeen }) => offlineSince === null || lastSeen - offlineSince < MAX_OFFLINE_MS,
   );
   return [able, reaching, probing].find(({ length }) => length > 0) ?? [];
 }

@@ -27,7 +27,7 @@ export function inRegion(query: Omit<SampleQuery, 'region'>, filter: RegionFilte
 export type SampleRegionReader = ReturnType<typeof createSampleRegionReader>;
 
 /** How long the list of regions is cached, milliseconds. */
-const KEPT_MS = 2_000;
+const MAX_AGE_MS = 2_000;
 
 /** Creates the reader. While the registry is unavailable, it knows the last list of regions. */
 export function createSampleRegionReader(sources: {
@@ -40,7 +40,7 @@ export function createSampleRegionReader(sources: {
   const NONE: readonly string[] = [];
   const cached = createPromiseCache<'named', readonly string[]>({
     maxEntries: 1,
-    maxAgeMs: KEPT_MS,
+    maxAgeMs: MAX_AGE_MS,
     now,
     recover: (_, last) => last ?? NONE,
   });

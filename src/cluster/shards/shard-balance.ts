@@ -34,7 +34,7 @@ const KEEP_LEFT_OVER_MS = 30_000;
  * A node that alone does not reach the registry releases its shards after this time, milliseconds. Nodes notice a fault
  * of PostgreSQL, and its end, within a few seconds of each other, and no shard moves because of that.
  */
-const CUT_OFF_MS = 8_000;
+const MAX_CUT_OFF_MS = 8_000;
 
 /** The equal share of a node among `nodes`. */
 export function fairShare(nodes: number): number {
@@ -52,7 +52,7 @@ export function createShardBalance(
   return ({ held, nodes, isHolder, reachesRegistry, waiting }) => {
     const now = clock.monotonic();
     cutOffSince = isHolder ? null : (cutOffSince ?? now);
-    if (cutOffSince !== null) return { claim: 0, handBack: now - cutOffSince >= CUT_OFF_MS ? held : 0 };
+    if (cutOffSince !== null) return { claim: 0, handBack: now - cutOffSince >= MAX_CUT_OFF_MS ? held : 0 };
     if (nodes !== knownNodes) handBackFrom = now;
     knownNodes = nodes;
     waitingSince = waiting === 0 ? null : (waitingSince ?? now);

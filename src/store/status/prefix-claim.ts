@@ -28,7 +28,7 @@ export interface PrefixClaimOptions {
 export type PrefixClaim = ReturnType<typeof createPrefixClaim>;
 
 /** Each process renews the claim every second; without a renewal it ends after this time, milliseconds. */
-const CLAIM_LIFE_MS = 4_000;
+const CLAIM_TTL_MS = 4_000;
 /** How long a start waits for Redis, milliseconds. */
 const START_TIMEOUT_MS = 2_000;
 /** Interval at which a start checks whether the holder renews its claim, milliseconds. */
@@ -62,7 +62,7 @@ interface ForeignClaim {
 export function createPrefixClaim({ address, installation, clock, log }: PrefixClaimOptions) {
   // Beside the keys of nodes, so that users of Redis with the least rights may write it.
   const key = `${address.prefix}:{nodes}:installation`;
-  const args = [installation, `process ${process.pid} on ${hostname()}`, CLAIM_LIFE_MS];
+  const args = [installation, `process ${process.pid} on ${hostname()}`, CLAIM_TTL_MS];
   /** Null: the prefix is ours, as far as is known. */
   let foreign: ForeignClaim | null = null;
   let started = false;
