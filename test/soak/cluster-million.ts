@@ -53,8 +53,15 @@ interface ServiceBody {
 const problems: string[] = [];
 const ends: (() => unknown)[] = [];
 const scope: Scope = { teardown: (end) => void ends.unshift(end) };
+const started: ClusterNode[] = [];
+/** What the logs of the nodes end with, shown where the trial itself fails, characters. */
+const SHOWN_LOG = 4_000;
 try {
   await runTrial();
+} catch (error) {
+  for (const { name, program } of started)
+    console.log(`log of the node ${name}, exit ${program.process.exitCode}:\n${program.output().slice(-SHOWN_LOG)}`);
+  throw error;
 } finally {
   for (const end of ends) await end();
 }
@@ -97,7 +104,8 @@ async function runTrial(): Promise<void> {
   const start = (node: ClusterNode) =>
     timed(`start of the node ${node.name}`, async () => {
       await node.start();
-      return `${describe(node)}`;
+      started.push(node);
+      return describe(node);
     });
   await start(judge);
   await Promise.all([standby, serving].map(start));
