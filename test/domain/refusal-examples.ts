@@ -86,6 +86,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { setting: 'port', problem: { code: 'port_closed', port: 5432 } },
     'The setting port is 5432, which is not among checks.ports: the operator can add it there.',
   ],
+  member_invalid: [
+    { member: 'check.paths', problem: { code: 'unknown' } },
+    'There is no member check.paths.',
+  ],
+  listed_twice: [{ key: 'a.example' }, 'a.example is listed more than once.'],
   accept_invalid: [
     {},
     'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',

@@ -131,6 +131,13 @@ const REFUSALS: TextTable<RefusalParams> = {
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   setting_invalid: ({ setting, problem }) =>
     `Die Einstellung ${setting} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
+  member_invalid: ({ member, problem }) =>
+    member === ''
+      ? `Das Dokument ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`
+      : problem.code === 'unknown'
+        ? `Ein Feld ${member} gibt es nicht.`
+        : `Das Feld ${member} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
+  listed_twice: ({ key }) => `${key} steht mehr als einmal in der Liste.`,
   accept_invalid: 'Erwartete Status sind Codes wie 401 und Klassen wie 2xx, durch Leerzeichen getrennt.',
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
   schedule_invalid: ({ never }) =>
