@@ -60,7 +60,9 @@ try {
   await runTrial();
 } catch (error) {
   for (const { name, program } of started)
-    console.log(`log of the node ${name}, exit ${program.process.exitCode}:\n${program.output().slice(-SHOWN_LOG)}`);
+    console.log(
+      `log of the node ${name}, exit ${program.process.exitCode}:\n${program.output().slice(-SHOWN_LOG)}`,
+    );
   throw error;
 } finally {
   for (const end of ends) await end();
