@@ -165,6 +165,9 @@ const REFUSALS = {
   catalogue_service: ({ slug }: OfSlug) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
+  no_person: ({ id }: OfId) => `There is no person ${id}.`,
+  no_member: ({ id }: OfId) => `The account has no member ${id}.`,
+  last_owner: 'An account keeps an owner: make another member an owner first.',
   no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
   no_delivery: ({ id }: OfId) => `There is no delivery ${id}.`,
