@@ -176,6 +176,17 @@ const CAUSES = {
   greeting_too_long: ({ text, maxBytes }: OfText & OfBytes) =>
     `the first ${maxBytes} bytes of the greeting do not contain "${text}"`,
   assertion_failed: ({ text }: OfText) => `expected: ${text}`,
+  websocket_handshake_invalid: ({ error }: OfError) => `the WebSocket handshake is invalid (${error})`,
+  frame_invalid: ({ error }: OfError) => `a frame of the WebSocket is invalid (${error})`,
+  message_too_long: ({ maxBytes }: OfBytes) => `the message is longer than ${kibibytes(maxBytes)}`,
+  message_lacks: ({ text }: OfText) => `the first message does not contain "${text}"`,
+  message_unmatched: ({ text }: OfText) => `the first message does not match ${text}`,
+  /** `closeCode` of RFC 6455; 1006: the connection ended without a close frame. */
+  closed_before_message: ({ closeCode }: { readonly closeCode: number }) =>
+    closeCode === 1006
+      ? 'the connection ended before a message'
+      : `the server closed the WebSocket before a message (code ${closeCode})`,
+  no_message: ({ timeoutMs }: { readonly timeoutMs: number }) => `no message within ${timeoutMs} ms`,
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 
@@ -199,8 +210,9 @@ export function describeCauseInSeconds(
   { cause }: Pick<Failure, 'cause'>,
   limit: (ms: number) => string,
 ): string {
-  return cause.code === 'timeout'
-    ? `${TIMEOUT_TEXTS[cause.phase]} within ${limit(cause.timeoutMs)}`
+  if (cause.code === 'timeout') return `${TIMEOUT_TEXTS[cause.phase]} within ${limit(cause.timeoutMs)}`;
+  return cause.code === 'no_message'
+    ? `no message within ${limit(cause.timeoutMs)}`
     : describeCause({ cause });
 }
 

@@ -78,7 +78,7 @@ function isPossible({ subject, name, operator, value }: Assertion): boolean {
   if (value === '') return false;
   if (subject === 'status' || subject === 'time') return NUMBER_OPERATORS.has(operator) && isNumber(value);
   if (operator === 'below' || operator === 'above') return subject === 'json' && isNumber(value);
-  return operator !== 'matches' || compile(value) !== null;
+  return operator !== 'matches' || isExpression(value);
 }
 
 const isNumber = (text: string) => /^-?\d{1,12}(?:\.\d{1,6})?$/.test(text);
@@ -127,13 +127,8 @@ function holdsForAny({ operator, value }: Assertion, found: readonly string[]): 
       return found.some((text) => text.includes(value));
     case 'lacks':
       return found.every((text) => !text.includes(value));
-    case 'matches': {
-      const expression = compile(value);
-      return (
-        expression !== null &&
-        found.some((text) => expression.matcher(text.slice(0, MAX_MATCHED_LENGTH)).find())
-      );
-    }
+    case 'matches':
+      return found.some((text) => matchesExpression(value, text));
     default:
       return false;
   }
@@ -176,6 +171,16 @@ function isPlainPath(path: string): boolean {
 }
 
 const compiled = new BoundedMap<string, { readonly expression: RE2JS | null }>(MAX_COMPILED);
+
+/** Whether an expression of RE2 is valid and small enough. */
+export function isExpression(source: string): boolean {
+  return compile(source) !== null;
+}
+
+/** Whether an expression of RE2 matches somewhere in the first 4,096 characters of a text. */
+export function matchesExpression(source: string, text: string): boolean {
+  return compile(source)?.matcher(text.slice(0, MAX_MATCHED_LENGTH)).find() ?? false;
+}
 
 /** Compiles an expression of RE2, which matches in linear time; null: it is invalid or too large. */
 function compile(source: string): RE2JS | null {

@@ -173,7 +173,10 @@ export interface Judgement {
 /** The attempt of an HTTP request, from its final response and the judgement of it. A bot wall and 429 are `blocked`. */
 export function webAttemptOf(
   startedAt: number,
-  response: WebResponse,
+  response: Pick<
+    WebResponse,
+    'statusCode' | 'headers' | 'timing' | 'certificateExpiresAt' | 'fault' | 'lostMs'
+  >,
   judgement: Judgement,
   now: () => number,
 ): Attempt {

@@ -6,6 +6,7 @@ import { httpCheck } from './http.ts';
 import { rootCheck } from './root.ts';
 import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
+import { websocketCheck } from './websocket.ts';
 
 /** The kinds. */
 export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
@@ -14,4 +15,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   http: httpCheck,
   tcp: tcpCheck,
   tls: tlsCheck,
+  websocket: websocketCheck,
 };

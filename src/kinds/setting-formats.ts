@@ -1,5 +1,5 @@
 /** Formats of settings of checks that are text: what each accepts, and an example for messages. */
-import { readAssertion } from './assertions.ts';
+import { isExpression, readAssertion } from './assertions.ts';
 
 /** A format. */
 interface SettingFormat {
@@ -13,6 +13,9 @@ const RESERVED_HEADERS = new Set([
   ...['authorization', 'proxy-authorization', 'cookie'],
 ]);
 
+/** A token (RFC 9110, 5.6.2). */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 /** Formats by the name that a schema gives as `format`. */
 export const SETTING_FORMATS = {
   path: { accepts: (text) => /^\/[\x21-\x7e]*$/.test(text), example: 'a path such as /login?lang=en' },
@@ -23,6 +26,8 @@ export const SETTING_FORMATS = {
     },
     example: 'a header such as "Accept: text/html", without credentials',
   },
+  token: { accepts: (text) => TOKEN.test(text), example: 'one word such as graphql-ws' },
+  expression: { accepts: isExpression, example: 'a short expression of RE2 such as ^pong' },
   assertion: {
     accepts: (text) => readAssertion(text) !== null,
     example: 'an expectation such as "body contains ok"',

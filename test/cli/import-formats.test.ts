@@ -165,6 +165,36 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
   t.notMatch(lines.join('\n'), /weight|dns_resolve|kafka|packetSize|pathName/, 'nor what says nothing');
 });
 
+t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
+  const monitorList = [
+    {
+      ...{ type: 'websocket-upgrade', name: 'Live', url: 'wss://live.example.com/feed' },
+      ...{ wsSubprotocol: 'v1', accepted_statuscodes: ['1000'] },
+    },
+    {
+      type: 'websocket-upgrade',
+      name: 'Lax',
+      url: 'ws://a.example:81',
+      wsIgnoreSecWebsocketAcceptHeader: true,
+    },
+    { type: 'websocket-upgrade', name: 'Nowhere', url: 'https://a.example' },
+  ];
+  const { services, skipped, notCarried } = readImport(JSON.stringify({ monitorList }), 'kuma.json');
+  t.same(services, [
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
+      settings: { path: '/feed', subprotocol: 'v1' },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'a.example', name: 'Lax', kind: 'websocket', settings: { plain: true, port: 81 } },
+    },
+  ]);
+  t.match(describeSkipped(skipped), [/^left out: Nowhere: domain "" /]);
+  t.match(describeLost(notCarried), [/^not carried over: wsIgnoreSecWebsocketAcceptHeader of Lax: /]);
+});
+
 t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
   const endpoints = [
     {
@@ -178,6 +208,13 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
       conditions: ['[CONNECTED] == true', '[CERTIFICATE_EXPIRATION] > 300h'],
     },
     { name: 'Nowhere', url: 'tcp://db.example.com:70000' },
+    {
+      name: 'Live',
+      url: 'wss://live.example.com:8443/feed?v=2',
+      body: 'hello',
+      conditions: ['[CONNECTED] == true', '[BODY] == pat(*welcome*)', '[BODY].id > 3'],
+    },
+    { name: 'Plain', url: 'ws://plain.example.com', conditions: ['[CONNECTED] == true'] },
   ];
   const { services, skipped, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
   t.same(services, [
@@ -189,8 +226,20 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
       ...PLAIN_SERVICE,
       ...{ domain: 'mail.example.com', name: 'Mail', kind: 'tls', settings: { port: 465, minDays: 13 } },
     },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
+      settings: { path: '/feed?v=2', port: 8443, contains: 'welcome', send: 'hello' },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'plain.example.com', name: 'Plain', kind: 'websocket', settings: { plain: true } },
+    },
   ]);
-  t.match(describeLost(notCarried), [/^not carried over: condition \[RESPONSE_TIME\] of Database: /]);
+  t.match(describeLost(notCarried), [
+    /^not carried over: condition \[RESPONSE_TIME\] of Database: /,
+    /^not carried over: condition \[BODY\] of Live: /,
+  ]);
   t.same(describeSkipped(skipped), ['left out: Nowhere: the setting port must be at most 65535']);
 });
 

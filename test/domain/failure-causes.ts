@@ -58,5 +58,15 @@ export const FAILURE_CAUSES: {
   greeting_missing: { code: 'greeting_missing', text: '220 ' },
   greeting_too_long: { code: 'greeting_too_long', text: '220 ', maxBytes: 4096 },
   assertion_failed: { code: 'assertion_failed', text: 'time below 800' },
+  websocket_handshake_invalid: {
+    code: 'websocket_handshake_invalid',
+    error: 'Invalid Sec-WebSocket-Accept header',
+  },
+  frame_invalid: { code: 'frame_invalid', error: 'MASK must be clear' },
+  message_too_long: { code: 'message_too_long', maxBytes: 65_536 },
+  message_lacks: { code: 'message_lacks', text: 'ready' },
+  message_unmatched: { code: 'message_unmatched', text: '^ready' },
+  closed_before_message: { code: 'closed_before_message', closeCode: 1013 },
+  no_message: { code: 'no_message', timeoutMs: 10_000 },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

@@ -65,6 +65,13 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   greeting_missing: 'the greeting does not contain "220 "',
   greeting_too_long: 'the first 4096 bytes of the greeting do not contain "220 "',
   assertion_failed: 'expected: time below 800',
+  websocket_handshake_invalid: 'the WebSocket handshake is invalid (Invalid Sec-WebSocket-Accept header)',
+  frame_invalid: 'a frame of the WebSocket is invalid (MASK must be clear)',
+  message_too_long: 'the message is longer than 64 KiB',
+  message_lacks: 'the first message does not contain "ready"',
+  message_unmatched: 'the first message does not match ^ready',
+  closed_before_message: 'the server closed the WebSocket before a message (code 1013)',
+  no_message: 'no message within 10000 ms',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

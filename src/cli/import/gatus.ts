@@ -1,7 +1,7 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
 import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
-import type { AcceptRule } from '../../domain/service.ts';
+import type { AcceptRule, CheckSettings, ProbedKind } from '../../domain/service.ts';
 import {
   asRow,
   asText,
@@ -15,6 +15,7 @@ import {
   listService,
   type Row,
   readMethod,
+  readWebSocketAddress,
 } from './listed-service.ts';
 
 const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
@@ -45,11 +46,17 @@ export function readGatusEndpoint(row: Row): EntryReading {
   const paused = row.enabled === false;
   const endpoint = readEndpoint(asText(row.url));
   if (endpoint !== null) {
-    const lost = [...lostGroup, ...findLost(row, (field) => KNOWN.has(field), REASONS)];
+    const isSent = endpoint.kind === 'websocket' && typeof row.body === 'string';
+    const isKnown = (field: string) => KNOWN.has(field) || (isSent && field === 'body');
+    const lost = [...lostGroup, ...findLost(row, isKnown, REASONS)];
     const name = asText(row.name);
     const more = { ...category, ...(name === null ? {} : { name }), paused };
     const conditions = readCheckConditions(row.conditions, endpoint.kind);
-    const settings = { ...endpoint.settings, ...conditions.settings };
+    const settings = {
+      ...endpoint.settings,
+      ...conditions.settings,
+      ...(isSent ? { send: String(row.body) } : {}),
+    };
     return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
   }
   return listAddress(asText(row.url), asText(row.name), { ...category, method, accept, paused }, [
@@ -86,21 +93,34 @@ export function readGatusSections(root: Row): LostField[] {
     }));
 }
 
-/** The kind of check for an address such as `tcp://db.example.com:5432`; null: it is another address. */
-function readEndpoint(url: string | null) {
+/** A check that is no request of a web page. */
+interface Endpoint {
+  readonly kind: ProbedKind;
+  readonly host: string;
+  readonly settings: CheckSettings;
+}
+
+/** The check of an address such as `tcp://db.example.com:5432`; null: it is another address. */
+function readEndpoint(url: string | null): Endpoint | null {
   const [, scheme, host = '', port] = /^(tcp|tls):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
-  if (scheme === undefined) return null;
+  if (scheme === undefined) {
+    const address = readWebSocketAddress(url);
+    return address === null ? null : ({ kind: 'websocket', ...address } as const);
+  }
   const kind = scheme.toLowerCase() === 'tls' ? 'tls' : 'tcp';
   return { kind, host, settings: { port: Number(port) } } as const;
 }
 
-/** What a connection must fulfil: that it is made, and how long the certificate must be valid. */
-function readCheckConditions(value: unknown, kind: 'tcp' | 'tls') {
+/** What a connection must fulfil: that it is made, how long the certificate must be valid, and what a message contains. */
+function readCheckConditions(value: unknown, kind: ProbedKind) {
   const lost: LostField[] = [];
-  const settings: { minDays?: number } = {};
+  const settings: { minDays?: number; contains?: string } = {};
   for (const condition of Array.isArray(value) ? value.map(String) : []) {
     const expiry = /^\s*\[CERTIFICATE_EXPIRATION\]\s*>=?\s*(\d+)h\s*$/.exec(condition);
+    const body = /^\s*\[BODY\]\s*==\s*pat\(\*([^*]+)\*\)\s*$/.exec(condition);
     if (expiry !== null && kind === 'tls') settings.minDays = Math.ceil(Number(expiry[1]) / 24);
+    else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
+      settings.contains = body[1];
     else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
       lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });

@@ -12,6 +12,7 @@ import {
   quote,
   type Row,
   readMethod,
+  readWebSocketAddress,
 } from './listed-service.ts';
 
 /** Types of monitors that check a URL. */
@@ -26,7 +27,7 @@ const KNOWN = new Set([
 
 /** Fields of other types of monitors, which every monitor has. */
 const OF_OTHER_TYPES =
-  /^(?:dns_|mqtt|grpc|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
+  /^(?:dns_|mqtt|grpc|ws[A-Z]|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
 
 /** Defaults of new monitors that have the same effect here. */
 const DEFAULTS: Row = {
@@ -82,6 +83,23 @@ export function readKumaMonitor(row: Row): EntryReading {
       asText(row.hostname),
       { ...(name === null ? {} : { name }), paused },
       lost,
+    );
+  }
+  if (type === 'websocket-upgrade') {
+    const { host = null, settings = {} } = readWebSocketAddress(asText(row.url)) ?? {};
+    const subprotocol = asText(row.wsSubprotocol);
+    const lost = findLostFields(row, new Set(['accepted_statuscodes']));
+    return listKind(
+      'websocket',
+      { ...settings, ...(subprotocol === null ? {} : { subprotocol }) },
+      host,
+      { ...(name === null ? {} : { name }), paused },
+      [
+        ...lost,
+        ...(isEmpty(row.wsIgnoreSecWebsocketAcceptHeader)
+          ? []
+          : [{ field: 'wsIgnoreSecWebsocketAcceptHeader', reason: 'the handshake is always judged' }]),
+      ],
     );
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };

@@ -106,6 +106,24 @@ export function listKind(
   return { problem: wrong.join(', ') };
 }
 
+/** Host and settings of an address such as `wss://example.com:8443/live`; null: it is another address. */
+export function readWebSocketAddress(
+  url: string | null,
+): { readonly host: string; readonly settings: CheckSettings } | null {
+  const address = URL.parse(url ?? '');
+  if (address === null || (address.protocol !== 'ws:' && address.protocol !== 'wss:')) return null;
+  const { hostname, port, pathname, search, protocol } = address;
+  const path = pathname + search;
+  return {
+    host: hostname,
+    settings: {
+      ...(path === '/' ? {} : { path }),
+      ...(protocol === 'ws:' ? { plain: true } : {}),
+      ...(port === '' ? {} : { port: Number(port) }),
+    },
+  };
+}
+
 /** The service at a URL. User and password in the URL are lost, since checks do not send them. */
 export function listAddress(
   url: string | null,

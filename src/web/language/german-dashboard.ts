@@ -10,6 +10,7 @@ const BY: WordOf<CheckKind> = {
   tcp: 'durch TCP',
   tls: 'durch TLS',
   http: 'durch HTTP',
+  websocket: 'durch WebSocket',
   heartbeat: 'durch Lebenszeichen',
 };
 

@@ -104,6 +104,16 @@ const CAUSES: TextTable<FailureCauseParams> = {
   greeting_too_long: ({ text, maxBytes }) =>
     `die ersten ${maxBytes} Byte der Begrüßung enthalten nicht „${text}“`,
   assertion_failed: ({ text }) => `erwartet: ${text}`,
+  websocket_handshake_invalid: ({ error }) => `der WebSocket-Handshake ist ungültig (${error})`,
+  frame_invalid: ({ error }) => `ein Frame des WebSocket ist ungültig (${error})`,
+  message_too_long: ({ maxBytes }) => `die Nachricht ist länger als ${kibibytes(maxBytes)}`,
+  message_lacks: ({ text }) => `die erste Nachricht enthält nicht „${text}“`,
+  message_unmatched: ({ text }) => `die erste Nachricht entspricht nicht ${text}`,
+  closed_before_message: ({ closeCode }) =>
+    closeCode === 1006
+      ? 'die Verbindung endete vor einer Nachricht'
+      : `der Server schloss den WebSocket vor einer Nachricht (Code ${closeCode})`,
+  no_message: ({ timeoutMs }) => `keine Nachricht binnen ${inSeconds(timeoutMs, ',')}`,
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 
