@@ -8,6 +8,7 @@ import { SETTINGS } from '../src/config/environment.ts';
 import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { observeProgram } from '../src/metrics/observe-program.ts';
+import { createStatusTally } from '../src/store/status/status-tally.ts';
 import { hasProgram } from './support/install-servers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -108,7 +109,7 @@ t.test('it alerts on metrics that there are', async (t) => {
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
     directory: { all: () => [] },
-    status: { get: () => null },
+    status: createStatusTally(),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     cluster: {

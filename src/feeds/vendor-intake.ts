@@ -4,6 +4,7 @@
  */
 
 import { getOrInsert } from '../async/bounded-map.ts';
+import { inParts, runInParts } from '../async/in-parts.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
@@ -170,7 +171,7 @@ export function createVendorIntake(options: VendorIntakeOptions) {
   return {
     /** Fills the cache and starts polling. */
     async load(list: Iterable<Service>): Promise<void> {
-      for (const service of list) add(service);
+      await runInParts(inParts(list, add));
       for (const state of await registry.loadVendorStates()) {
         if (services.has(state.serviceId)) cache.put(state);
         if (state.open.length + state.maintenances.length > 0) endFormerFeeds(state.serviceId);

@@ -77,6 +77,11 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     },
     status: {
       get: (serviceId) => now().status.get(serviceId),
+      counts: {
+        withStatus: (status) => now().status.counts.withStatus(status),
+        withScope: (scope) => now().status.counts.withScope(scope),
+        failing: () => now().status.counts.failing(),
+      },
       put: (records) => now().status.put(records),
       remove: (serviceId) => now().status.remove(serviceId),
       watch: watchers.add,

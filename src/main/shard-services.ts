@@ -43,8 +43,6 @@ export interface ShardServices {
  */
 const SETTLE_MS = 1_500;
 const RETRY_MS = 1_000;
-/** Maximum number of shards that are loaded by one call: an eighth of the services of a region. */
-const SHARDS_PER_CALL = 8;
 
 /** Starts without shards. */
 export function createShardServices(options: ShardServicesOptions): ShardServices {
@@ -74,8 +72,9 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     let loaded = 0;
     let count = 0;
     try {
-      for (; loaded < shards.length && !stopped; loaded += SHARDS_PER_CALL)
-        count += takeOver(await registry.loadTargets(shards.slice(loaded, loaded + SHARDS_PER_CALL), region));
+      // One at a time: while the services of more were read, this process could not renew its claims.
+      for (; loaded < shards.length && !stopped; loaded++)
+        count += takeOver(await registry.loadTargets(shards.slice(loaded, loaded + 1), region));
       failed = false;
       log.info({ shards: shards.length, services: count }, 'services of shards are checked from now on');
     } catch (error) {

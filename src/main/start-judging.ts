@@ -8,7 +8,6 @@ import { createVotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
-import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { ThisNode } from './join-nodes.ts';
 import type { StoreParts } from './open-stores.ts';
@@ -28,12 +27,15 @@ export interface Judging {
   stop(): Promise<void>;
 }
 
-/** Starts the judge's part. The caller holds the lease. Throws if Redis is not configured. */
+/**
+ * Starts the judge's part. The caller holds the lease. `former`: the regions whose verdicts counted so far. Throws if
+ * Redis is not configured.
+ */
 export function startJudging(
   { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
   record: Pick<ResultRecord, 'takeRuled'>,
   lease: WriterLease,
-  states: readonly Pick<ServiceState, 'current'>[],
+  former: readonly string[],
 ): Judging {
   const address = requireRedisAddress(config.storage.redis.url);
   const { intervalMs } = config.checks;
@@ -41,7 +43,7 @@ export function startJudging(
   const regions = createVotingRegions({
     nodes: node.nodes,
     watch: node.watch,
-    former: [...new Set(states.flatMap(votersOf))],
+    former,
     intervalMs,
     clock,
   });
@@ -78,9 +80,4 @@ export function startJudging(
       await Promise.all([reader.stop(), shardJobs.stop()]);
     },
   };
-}
-
-/** The regions whose verdicts counted for a service. */
-function votersOf({ current: { regions = [] } }: Pick<ServiceState, 'current'>): string[] {
-  return regions.flatMap(({ region, votes }) => (votes ? [region] : []));
 }

@@ -1,8 +1,10 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
+import { inParts, runInParts } from '../async/in-parts.ts';
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
 import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
+import type { CurrentStatus } from '../domain/current.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
@@ -57,7 +59,7 @@ export async function startMonitor(
   await putCatalogue(catalogue.services, 'the catalogue is loaded');
   const lastChange = await registry.lastChange();
   let states: readonly ServiceState[] = await registry.loadServices();
-  directory.load(states.map(({ service }) => service));
+  await directory.loadInParts(states.map(({ service }) => service));
 
   // Vendors' status pages.
   let vendorChanges = clock.now();
@@ -196,14 +198,18 @@ export async function startMonitor(
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
       await intake.load(first.map(({ service }) => service));
-      const targets = first.map(({ service, memory, current }) =>
-        checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
-      );
-      await fleet?.start(targets.filter((target) => target !== null));
+      if (fleet !== null) {
+        const targets = first.map(({ service, memory, current }) =>
+          checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
+        );
+        await fleet.start(targets.filter((target) => target !== null));
+      }
       if (isClustered(config)) {
         // BullMQ is loaded only in a cluster.
         const { startJudging } = await import('./start-judging.ts');
-        judging = startJudging(parts, record, lease, first);
+        const voters = new Set<string>();
+        await runInParts(inParts(first, ({ current }) => addVoters(voters, current)));
+        judging = startJudging(parts, record, lease, [...voters]);
       }
       return { services: first.length, threads: fleet === null ? 0 : countThreads(config) };
     },
@@ -227,4 +233,9 @@ export async function startMonitor(
       log.info({ samples: appended }, 'all samples are stored, or kept on disk');
     },
   };
+}
+
+/** Adds the regions whose verdicts counted for a service. */
+function addVoters(voters: Set<string>, { regions = [] }: CurrentStatus): void {
+  for (const { region, votes } of regions) if (votes) voters.add(region);
 }

@@ -37,7 +37,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
 
   const lastChange = await registry.lastChange();
   const states = await registry.loadServices();
-  directory.load(states.map(({ service }) => service));
+  await directory.loadInParts(states.map(({ service }) => service));
   const vendorStatuses = createVendorStatusCache({
     intervalMs: config.incidents.feedIntervalMs,
     now: clock.now,

@@ -1,8 +1,7 @@
 /** Registers the metrics of a node of a cluster. */
-import { failingRegions } from '../domain/agree.ts';
-import type { CurrentStatus, Scope } from '../domain/current.ts';
+import type { Scope } from '../domain/current.ts';
 import { type NodeState, regionsOf } from '../domain/node.ts';
-import type { Service } from '../domain/service.ts';
+import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Results of checks on their way from the nodes of a cluster to its judge. */
@@ -30,11 +29,10 @@ export interface ClusterFigures {
   votes(): ReadonlyMap<string, boolean>;
 }
 
-/** The services and their statuses as this process knows them. */
+/** Nodes, and statuses of services, as this process knows them. */
 export interface KnownStatuses {
   readonly nodes?: () => readonly NodeState[];
-  readonly directory: { all(): readonly Pick<Service, 'id'>[] };
-  readonly status: { get(serviceId: number): CurrentStatus | null };
+  readonly status: Pick<StatusStore, 'counts'>;
 }
 
 const SCOPES: readonly Scope[] = ['global', 'partial'];
@@ -92,29 +90,22 @@ export function observeCluster(metrics: Metrics, figures: ClusterFigures, known:
 }
 
 /** Where the regions disagree. */
-function observeScopes(metrics: Metrics, { directory, status, nodes = () => [] }: KnownStatuses): void {
-  /** Counts services by labels; each of `labels` is shown, also without a service. */
-  const count = (labels: readonly string[], labelsOf: (current: CurrentStatus) => readonly string[]) => {
-    const counts: Record<string, number> = Object.fromEntries(labels.map((label) => [label, 0]));
-    for (const { id } of directory.all()) {
-      const current = status.get(id);
-      for (const label of current === null ? [] : labelsOf(current)) counts[label] = (counts[label] ?? 0) + 1;
-    }
-    return counts;
-  };
+function observeScopes(metrics: Metrics, { status: { counts }, nodes = () => [] }: KnownStatuses): void {
   metrics.gaugeBy(
     'upbeat_services_failing',
     'Services that fail, by scope: global, in as many regions as the quorum needs; partial, in fewer.',
     'scope',
-    () => count(SCOPES, ({ scope }) => (scope ? [scope] : [])),
+    () => Object.fromEntries(SCOPES.map((scope) => [scope, counts.withScope(scope)])),
   );
   metrics.gaugeBy(
     'upbeat_region_services_failing',
     'Services that fail as seen from each region that has a vote, where several regions check.',
     'region',
     () => {
-      const regions = regionsOf(nodes()).map(({ region }) => region);
-      return count(regions, (current) => failingRegions(current).map(({ region }) => region));
+      const live = regionsOf(nodes()).map(({ region }) => region);
+      const failing = counts.failing();
+      const regions = [...new Set([...live, ...failing.keys()])].sort();
+      return Object.fromEntries(regions.map((region) => [region, failing.get(region) ?? 0]));
     },
   );
 }

@@ -1,7 +1,7 @@
 /** Registers the metrics of all parts. */
 import { countNodes, type NodeState } from '../domain/node.ts';
 import type { Service } from '../domain/service.ts';
-import { SERVICE_STATUSES } from '../domain/status.ts';
+import type { Verdict } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
@@ -50,7 +50,7 @@ export interface ObservedParts {
   /** Identity of this installation, for links and for operators of several. */
   readonly site: { readonly url: string; readonly version: string };
   readonly directory: { all(): readonly Service[] };
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: Pick<StatusStore, 'counts'>;
   readonly openStreams: () => number;
   readonly feeds: {
     health(): readonly {
@@ -70,6 +70,8 @@ export interface ObservedParts {
   } | null;
 }
 
+const VERDICTS: readonly Verdict[] = ['up', 'slow', 'down'];
+
 /** Adds all metrics of the program. */
 export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   const { fleet, record, samples, directory, status } = parts;
@@ -80,12 +82,10 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
 
   metrics.info('upbeat_site_info', 'Address of the site, and version of the program.', { ...parts.site });
   metrics.gaugeBy('upbeat_services', 'Services by current status.', 'status', () => {
-    const counts: Record<string, number> = Object.fromEntries(SERVICE_STATUSES.map((word) => [word, 0]));
-    for (const { id } of directory.all()) {
-      const word = status.get(id)?.status ?? 'unknown';
-      counts[word] = (counts[word] ?? 0) + 1;
-    }
-    return counts;
+    const verdicts = VERDICTS.map((word) => [word, status.counts.withStatus(word)] as const);
+    const known = verdicts.reduce((sum, [, count]) => sum + count, 0);
+    // A service without a record is unknown. The list and the records of a copy do not change at the same moment.
+    return { ...Object.fromEntries(verdicts), unknown: Math.max(0, directory.all().length - known) };
   });
   metrics.gauge('upbeat_monitor', '1 if this process is the monitor, 0 if another one is.', () =>
     (parts.role?.() ?? 'monitor') === 'monitor' ? 1 : 0,

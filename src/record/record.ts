@@ -2,6 +2,7 @@
  * The record: evaluates observations and keeps the current status of each service. An observation passes intake,
  * connectivity, evaluate, commit and publish, once and in this order (docs/adr/0013).
  */
+import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import { unknownStatus } from '../domain/current.ts';
@@ -251,7 +252,7 @@ export function createRecord(options: RecordOptions) {
   return {
     /** Loads the services from the registry and fills the status store. Call it before any other method. */
     async load(states: readonly ServiceState[]): Promise<void> {
-      for (const state of states) add(state);
+      await runInParts(inParts(states, add));
       await publisher.load(states.map(({ current }) => current));
     },
     /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */

@@ -1,5 +1,6 @@
 /** All services in memory, sorted and indexed for reads; it follows the registry's feed of changes. */
 import { getOrInsert } from '../async/bounded-map.ts';
+import { inParts, runAtOnce, runInParts, sortInParts } from '../async/in-parts.ts';
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
 import { HttpError } from '../http/problem.ts';
@@ -17,26 +18,11 @@ export type ServiceDirectory = ReturnType<typeof createServiceDirectory>;
 
 /** Creates an empty directory. */
 export function createServiceDirectory() {
-  const byId = new Map<number, Service>();
-  const bySlug = new Map<string, Service>();
-  const byDashed = new Map<string, Service>();
-  const byFormerSlug = new Map<string, Service>();
-  const byCatalogueDomain = new Map<string, Service>();
-  const byAddressHash = new Map<string, Service>();
-  const byCategory = new Map<Category, Service[]>();
-  let sorted: Service[] = [];
+  let index = createIndex();
   let version = 0;
 
-  const put = (service: Service) => {
-    byId.set(service.id, service);
-    bySlug.set(service.slug, service);
-    for (const slug of service.formerSlugs ?? []) byFormerSlug.set(slug, service);
-    if (service.check.addressHash !== undefined) byAddressHash.set(service.check.addressHash, service);
-    if (service.origin !== 'catalogue') return;
-    byDashed.set(dashDomain(service.domain), service);
-    byCatalogueDomain.set(service.domain, service);
-  };
   const take = (service: Service) => {
+    const { byId, bySlug, byFormerSlug, byAddressHash, byDashed, byCatalogueDomain } = index;
     byId.delete(service.id);
     const drop = (names: Map<string, Service>, name: string) => {
       if (names.get(name)?.id === service.id) names.delete(name);
@@ -46,47 +32,48 @@ export function createServiceDirectory() {
     if (service.check.addressHash !== undefined) drop(byAddressHash, service.check.addressHash);
     drop(byDashed, dashDomain(service.domain));
     drop(byCatalogueDomain, service.domain);
-    removeFrom(sorted, service);
-    removeFrom(byCategory.get(service.category) ?? [], service);
+    removeFrom(index.sorted, service);
+    removeFrom(index.byCategory.get(service.category) ?? [], service);
   };
-  const categoryList = (category: Category) => getOrInsert(byCategory, category, () => []);
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
+    const { bySlug, byFormerSlug } = index;
     return bySlug.get(slug) ?? bySlug.get(wanted) ?? byFormerSlug.get(wanted) ?? null;
   };
   const findByPageName = (name: string): Service | null =>
-    byDashed.get(name.toLowerCase()) ?? findBySlug(name);
+    index.byDashed.get(name.toLowerCase()) ?? findBySlug(name);
+  const replace = (loaded: ServiceIndex) => {
+    index = loaded;
+    version++;
+  };
 
   return {
     /** Replaces the whole list. */
-    load(services: readonly Service[]): void {
-      version++;
-      for (const map of [byId, bySlug, byDashed, byFormerSlug, byCatalogueDomain, byAddressHash, byCategory])
-        map.clear();
-      sorted = [...services].sort(inOrder);
-      for (const service of sorted) {
-        put(service);
-        categoryList(service.category).push(service);
-      }
-    },
+    load: (services: readonly Service[]): void => replace(runAtOnce(indexServices(services))),
+    /**
+     * The same over several turns of the event loop. Until it resolves, reads find the former list, and changes that are
+     * applied are lost: the caller applies those since it read the services.
+     */
+    loadInParts: async (services: readonly Service[]): Promise<void> =>
+      replace(await runInParts(indexServices(services))),
     /** Applies a change; an older revision than the known one is ignored. */
     apply({ serviceId, service }: ServiceChange): void {
-      const known = byId.get(serviceId);
+      const known = index.byId.get(serviceId);
       if (known !== undefined) {
         if (service !== null && service.revision < known.revision) return;
         take(known);
       }
       version++;
       if (service === null) return;
-      put(service);
-      insertInto(sorted, service);
-      insertInto(categoryList(service.category), service);
+      addNames(index, service);
+      insertInto(index.sorted, service);
+      insertInto(listOf(index, service.category), service);
     },
-    byId: (serviceId: number): Service | null => byId.get(serviceId) ?? null,
+    byId: (serviceId: number): Service | null => index.byId.get(serviceId) ?? null,
     /** The service with a slug or former slug, in any case; null: there is none. */
     bySlug: findBySlug,
     /** The service with the heartbeat address whose secret has this hash; null: there is none. */
-    byAddressHash: (hash: string): Service | null => byAddressHash.get(hash) ?? null,
+    byAddressHash: (hash: string): Service | null => index.byAddressHash.get(hash) ?? null,
     /**
      * The service with a name on badges and pages: the catalogue service with that dashed domain, then the catalogue
      * service with that slug, then the owner's service with that slug (decisions, Badge). Null: there is none.
@@ -95,7 +82,7 @@ export function createServiceDirectory() {
     /** The catalogue service whose domain equals this domain or is a parent of it; null: there is none. */
     byCatalogueDomain(domain: string): Service | null {
       for (let at = 0; at !== -1; ) {
-        const service = byCatalogueDomain.get(domain.slice(at));
+        const service = index.byCatalogueDomain.get(domain.slice(at));
         if (service !== undefined) return service;
         const dot = domain.indexOf('.', at);
         at = dot === -1 ? -1 : dot + 1;
@@ -109,18 +96,66 @@ export function createServiceDirectory() {
     },
     /** A page in the order of slugs, and the total number of matching services. */
     page(category: Category | null, offset: number, limit: number): ServicePage {
-      const list = category === null ? sorted : (byCategory.get(category) ?? []);
+      const list = category === null ? index.sorted : (index.byCategory.get(category) ?? []);
       return { services: list.slice(offset, offset + limit), total: list.length };
     },
     /** Every service in the order of slugs. */
-    all: (): readonly Service[] => sorted,
+    all: (): readonly Service[] => index.sorted,
     /** Every service of a category in the order of slugs. */
-    ofCategory: (category: Category): readonly Service[] => byCategory.get(category) ?? [],
+    ofCategory: (category: Category): readonly Service[] => index.byCategory.get(category) ?? [],
     /** Grows with every change of the list. */
     get version() {
       return version;
     },
   };
+}
+
+/** The services in their order and by their names. */
+interface ServiceIndex {
+  readonly byId: Map<number, Service>;
+  readonly bySlug: Map<string, Service>;
+  readonly byDashed: Map<string, Service>;
+  readonly byFormerSlug: Map<string, Service>;
+  readonly byCatalogueDomain: Map<string, Service>;
+  readonly byAddressHash: Map<string, Service>;
+  readonly byCategory: Map<Category, Service[]>;
+  readonly sorted: Service[];
+}
+
+function createIndex(sorted: Service[] = []): ServiceIndex {
+  return {
+    byId: new Map(),
+    bySlug: new Map(),
+    byDashed: new Map(),
+    byFormerSlug: new Map(),
+    byCatalogueDomain: new Map(),
+    byAddressHash: new Map(),
+    byCategory: new Map(),
+    sorted,
+  };
+}
+
+function* indexServices(services: readonly Service[]): Generator<void, ServiceIndex> {
+  const index = createIndex(yield* sortInParts(services, inOrder));
+  yield* inParts(index.sorted, (service) => {
+    addNames(index, service);
+    listOf(index, service.category).push(service);
+  });
+  return index;
+}
+
+function addNames(index: ServiceIndex, service: Service): void {
+  index.byId.set(service.id, service);
+  index.bySlug.set(service.slug, service);
+  for (const slug of service.formerSlugs ?? []) index.byFormerSlug.set(slug, service);
+  if (service.check.addressHash !== undefined) index.byAddressHash.set(service.check.addressHash, service);
+  if (service.origin !== 'catalogue') return;
+  index.byDashed.set(dashDomain(service.domain), service);
+  index.byCatalogueDomain.set(service.domain, service);
+}
+
+function listOf({ byCategory }: ServiceIndex, category: Category): Service[] {
+  return getOrInsert(byCategory, category, () => []);
 }
 
 /** Compares by slug in code unit order, the order of the API. */

@@ -1,10 +1,12 @@
 /** The patterns of asynchronous code: bounds, order, and that nothing runs twice or is lost. */
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { BoundedMap } from '../../src/async/bounded-map.ts';
 import { createCoalescingLoop } from '../../src/async/coalescing-loop.ts';
 import { createConcurrencyLimiter, createKeyedLimiter } from '../../src/async/concurrency-limiter.ts';
 import { forEachYielding } from '../../src/async/cooperative-queue.ts';
+import { inParts, runAtOnce, runInParts, sortInParts } from '../../src/async/in-parts.ts';
 import { createListeners } from '../../src/async/listeners.ts';
 import { createBackoff, retry } from '../../src/async/retry.ts';
 
@@ -213,6 +215,36 @@ t.test('a task that continues an earlier one precedes waiting ones', async (t) =
     limit('a', task('continued'), true),
   ]);
   t.same(begun, ['first', 'continued', 'second']);
+});
+
+t.test('a computation in parts has the result of one at once, and lets the event loop turn', async (t) => {
+  const byKey = (a: { readonly key: number }, b: { readonly key: number }) => a.key - b.key;
+  for (const [length, turns] of [
+    [0, 0],
+    [1, 1],
+    [10_000, 1],
+    [35_000, 9],
+  ] as const) {
+    const items = Array.from({ length }, (_, place) => ({ key: (place * 7_919) % 4_099, place }));
+    const sorted = items.toSorted(byKey);
+    t.ok(isDeepStrictEqual(runAtOnce(sortInParts(items, byKey)), sorted), `${length} items at once`);
+    const inTurns = runInParts(sortInParts(items, byKey));
+    let pauses = 0;
+    for (const computation = sortInParts(items, byKey); computation.next().done !== true; ) pauses++;
+    t.ok(isDeepStrictEqual(await inTurns, sorted), `${length} items in turns`);
+    t.ok(pauses >= turns, `${length} items: ${pauses} pauses`);
+  }
+  const seen: number[] = [];
+  await runInParts(inParts([1, 2, 3], (item) => void seen.push(item)));
+  t.same(seen, [1, 2, 3]);
+  await t.rejects(
+    runInParts(
+      inParts([1], () => {
+        throw new Error('mine');
+      }),
+    ),
+    { message: 'mine' },
+  );
 });
 
 t.test('a long list is processed in parts, one in each iteration of the event loop', async (t) => {

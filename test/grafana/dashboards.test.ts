@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { allDashboards } from '../../grafana/all-dashboards.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { createStatusTally } from '../../src/store/status/status-tally.ts';
 import {
   annotationTargets,
   GRAFANA_FOLDER,
@@ -241,7 +242,7 @@ async function everyMetric(): Promise<string> {
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }) },
     directory: { all: () => [] },
-    status: { get: () => null },
+    status: createStatusTally(),
     openStreams: () => 0,
     feeds: {
       health: () => [{ feedId: 'rss https://status.example', readAt: 1_000, problem: null }],

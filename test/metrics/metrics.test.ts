@@ -1,12 +1,20 @@
 /** The figures for Prometheus. */
 import t from 'tap';
+import type { CurrentStatus } from '../../src/domain/current.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeCluster } from '../../src/metrics/observe-cluster.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { createStatusTally } from '../../src/store/status/status-tally.ts';
 import { check, current, inRegion, NOW, node } from '../site/site-world.ts';
 
 const lines = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
   (await metrics.render()).split('\n').filter((line) => line.startsWith(name));
+
+function tallyOf(records: readonly CurrentStatus[]) {
+  const tally = createStatusTally();
+  for (const record of records) tally.change(undefined, record);
+  return tally;
+}
 
 t.test('it asks for values when it is read, not before', async (t) => {
   const metrics = createMetrics();
@@ -90,8 +98,7 @@ t.test('a node of a cluster reports shards, votes, results, and where regions di
     },
     {
       nodes: () => [node('a', { region: 'eu' }), node('b', { region: 'ap' })],
-      directory: { all: () => [...statuses.map(({ serviceId }) => ({ id: serviceId })), { id: 5 }] },
-      status: { get: (id) => statuses.find(({ serviceId }) => serviceId === id) ?? null },
+      status: tallyOf(statuses),
     },
   );
   const text = (await metrics.render()).split('\n');
@@ -124,7 +131,7 @@ t.test('it reports which nodes live, which stores answer, and what was given up'
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
     directory: { all: () => [] },
-    status: { get: () => null },
+    status: createStatusTally(),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem }, redis: { problem: null } }),

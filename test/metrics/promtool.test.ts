@@ -4,6 +4,7 @@ import t from 'tap';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
 import { renderServiceSeries } from '../../src/metrics/service-series.ts';
+import { createStatusTally } from '../../src/store/status/status-tally.ts';
 import { check, current, NOW, service } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 
@@ -18,7 +19,7 @@ t.test('it names and describes figures as Prometheus wants them', NEEDS_PROMTOOL
     record: { prober: () => ({ online: true, offlineSince: null, heldResults: 0, suspectCount: 0 }) },
     samples: { stats: () => ({ appended: 0, pending: 0, fileBytes: 0 }), lost: () => 7 },
     directory: { all: () => [] },
-    status: { get: () => null },
+    status: createStatusTally(),
     openStreams: () => 0,
     feeds: { health: () => [], polls: () => ({ good: 0, failed: 0 }) },
     stores: () => ({ influx: { problem: null }, redis: { problem: null } }),

@@ -105,6 +105,33 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
     t.same(heard, [1, 2]);
   });
 
+  t.test('it counts what it has, after each change', async (t) => {
+    const store = await open(t);
+    const counted = () => [
+      ...(['up', 'slow', 'down', 'unknown'] as const).map(store.counts.withStatus),
+      ...(['global', 'partial'] as const).map(store.counts.withScope),
+      Object.fromEntries(store.counts.failing()),
+    ];
+    t.same(counted(), [0, 0, 0, 0, 0, 0, {}]);
+    await store.put([
+      record(1, 1, 'up', NOON),
+      inRegions(record(2, 1, 'up', NOON)),
+      record(3, 1, 'slow', NOON),
+    ]);
+    t.same(counted(), [2, 1, 0, 0, 0, 1, { us: 1 }]);
+    await store.put([
+      record(1, 2, 'down', NOON),
+      { ...inRegions(record(4, 1, 'up', NOON)), scope: 'global' },
+    ]);
+    await store.put([record(3, 0, 'down', NOON)]);
+    t.same(counted(), [2, 1, 1, 0, 1, 1, { us: 2 }], 'an older record changes nothing');
+    await store.put([record(2, 2, 'up', NOON)]);
+    await store.remove(4);
+    await store.remove(4);
+    await store.remove(9);
+    t.same(counted(), [1, 1, 1, 0, 0, 0, {}]);
+  });
+
   t.test('it deletes a removed service', async (t) => {
     const store = await open(t);
     await store.put([record(1, 5, 'up', NOON)]);

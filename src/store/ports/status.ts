@@ -1,5 +1,18 @@
 /** Port of the status store: the current record of each service, read on every request. */
-import type { CurrentStatus } from '../../domain/current.ts';
+import type { CurrentStatus, Scope } from '../../domain/current.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+
+/** Numbers of stored records. Reading them costs the same with ten services as with a million. */
+export interface StatusCounts {
+  withStatus(status: ServiceStatus): number;
+  /** Services that fail, by where. Zero where at most one region checks. */
+  withScope(scope: Scope): number;
+  /**
+   * Services that fail as seen from each region that has a vote. A region in which none fails may be absent. Empty where
+   * at most one region checks.
+   */
+  failing(): ReadonlyMap<string, number>;
+}
 
 /**
  * A projection of the registry, which is filled from it at start. Reads are synchronous, from a copy in the process.
@@ -7,6 +20,7 @@ import type { CurrentStatus } from '../../domain/current.ts';
 export interface StatusStore {
   /** Null: no such service. */
   get(serviceId: number): CurrentStatus | null;
+  readonly counts: StatusCounts;
   /** Stores each record that is newer by `(seq, observedAt)`; returns their number. */
   put(records: readonly CurrentStatus[]): Promise<number>;
   /** Removes a service. */

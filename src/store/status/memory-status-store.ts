@@ -3,26 +3,32 @@ import { createListeners } from '../../async/listeners.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
+import { createStatusTally } from './status-tally.ts';
 
 /** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
 export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusStore {
   const records = new Map<number, CurrentStatus>();
+  const tally = createStatusTally();
   const listeners = createListeners<[CurrentStatus]>((error, { serviceId }) =>
     log.error({ error, serviceId }, 'a status store listener failed'),
   );
   return {
     get: (serviceId) => records.get(serviceId) ?? null,
+    counts: tally.counts,
     async put(offered) {
       let taken = 0;
       for (const record of offered) {
-        if (!isNewer(record, records.get(record.serviceId))) continue;
+        const stored = records.get(record.serviceId);
+        if (!isNewer(record, stored)) continue;
         records.set(record.serviceId, record);
+        tally.change(stored, record);
         taken++;
         listeners.notify(record);
       }
       return taken;
     },
     async remove(serviceId) {
+      tally.change(records.get(serviceId), undefined);
       records.delete(serviceId);
     },
     watch: listeners.add,

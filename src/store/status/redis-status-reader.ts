@@ -153,6 +153,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
 
   return {
     get: copy.get,
+    counts: copy.counts,
     watch: copy.watch,
     put: () => Promise.reject(new Error(MONITOR_WRITES)),
     remove: () => Promise.reject(new Error(MONITOR_WRITES)),

@@ -130,6 +130,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
 
   return {
     get: copy.get,
+    counts: copy.counts,
     watch: copy.watch,
     async put(records) {
       const taken = await copy.put(records);
