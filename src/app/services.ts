@@ -74,7 +74,8 @@ export interface RegistrationContext {
   readonly ports: AllowedPorts;
 }
 
-const MIN_PERIOD_MS = 1_000;
+/** Minimum period of heartbeats, milliseconds. */
+export const MIN_PERIOD_MS = 1_000;
 /** Maximum period of heartbeats, a year, milliseconds. */
 const MAX_PERIOD_MS = 365 * DAY_MS;
 
@@ -171,8 +172,9 @@ export function readServiceEdit(
   });
   if (!reading.ok) return reading;
   const read = reading.value;
-  if (read.period !== undefined && read.schedule !== undefined)
-    return refuse({ code: 'period_and_schedule' }, schedule === undefined ? 'period' : 'schedule');
+  const field = schedule === undefined ? 'period' : 'schedule';
+  const refused = refusePeriodAndSchedule(read.period, read.schedule, field);
+  if (refused !== null) return refused;
   const { accept: acceptText } = changes;
   const hasCheck =
     hasSettings || [acceptText, period, grace, schedule, timezone].some((given) => given !== undefined);
@@ -205,6 +207,15 @@ function readSettings(
   if (kind === undefined) return accept(undefined);
   const reading = changeSettings(kind, kind === before.kind ? (before.settings ?? {}) : {}, texts);
   return settingsOutcome(reading, kind, ports);
+}
+
+/** Reads the settings of a kind with their types. Refused with `setting_invalid`. */
+export function readTypedSettings(
+  kind: CheckKind,
+  settings: unknown,
+  ports: AllowedPorts,
+): Outcome<CheckSettings | undefined> {
+  return settingsOutcome(validateSettings(kind, settings), kind, ports);
 }
 
 /** Refuses each wrong setting under the name of its field, `settings.` and its name. */
@@ -258,7 +269,7 @@ function readRegistration(
   const reading = readAll({
     domain: readDomain(domain),
     name: readNameField(name, 'service_name_missing'),
-    settings: settingsOutcome(validateSettings(check.kind, check.settings), check.kind, ports),
+    settings: readTypedSettings(check.kind, check.settings, ports),
   });
   if (!reading.ok) return reading;
   const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
@@ -310,7 +321,7 @@ function checkOf(before: CheckDefinition, { kind, period, grace, schedule }: Che
  * Reads a cron expression and its time zone; undefined: no schedule. Refused with `schedule_invalid`, `timezone_invalid`
  * or `timezone_alone`.
  */
-function readScheduleFields(
+export function readScheduleFields(
   cron: string | null | undefined,
   timezone: string | null | undefined,
   before: HeartbeatSchedule | undefined,
@@ -326,11 +337,22 @@ function readScheduleFields(
   return refuse(refusalOfSchedule(reading.problem), reading.problem === 'timezone' ? 'timezone' : 'schedule');
 }
 
+/** Heartbeats have a period or a schedule, not both; null: that is so. */
+export function refusePeriodAndSchedule(
+  periodMs: number | undefined,
+  schedule: HeartbeatSchedule | undefined,
+  field: string,
+): Refused | null {
+  return periodMs !== undefined && schedule !== undefined
+    ? refuse({ code: 'period_and_schedule' }, field)
+    : null;
+}
+
 /**
  * Reads a duration, milliseconds; undefined: the default. Refused with `duration_invalid` if it is malformed or out of
  * range.
  */
-function readLength(
+export function readLength(
   text: string | null | undefined,
   before: number | undefined,
   minMs: number,

@@ -3,7 +3,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { DAY_MS } from '../domain/durations.ts';
-import type { AccountStore, Session } from '../store/ports/accounts.ts';
+import type { PeopleStore, Session } from '../store/ports/people.ts';
 
 /** Maximum lifetime of a session, milliseconds. */
 export const SESSION_MS = 30 * DAY_MS;
@@ -16,7 +16,10 @@ export interface OpenSession extends Session {
 
 /** Options of the sessions. */
 interface SessionsOptions {
-  readonly registry: Pick<AccountStore, 'createSession' | 'findSession' | 'endSession' | 'endSessionsOf'>;
+  readonly registry: Pick<
+    PeopleStore,
+    'createSession' | 'findSession' | 'switchAccount' | 'endSession' | 'endSessionsOf'
+  >;
   readonly clock: Pick<Clock, 'now'>;
 }
 
@@ -29,26 +32,32 @@ const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
 /** Creates the sessions over the registry. */
 export function createSessions({ registry, clock }: SessionsOptions) {
   return {
-    /** Opens a session. The token goes into the cookie and nowhere else. */
-    async open(accountId: number): Promise<{ readonly token: string; readonly expiresAt: number }> {
+    /**
+     * Opens a session of a person in the account that they chose last. The token goes into the cookie and nowhere else.
+     */
+    async open(personId: number): Promise<{ readonly token: string; readonly expiresAt: number }> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const createdAt = clock.now();
       const expiresAt = createdAt + SESSION_MS;
-      await registry.createSession({ sha256: digest(token), accountId, createdAt, expiresAt });
+      await registry.createSession({ sha256: digest(token), personId, createdAt, expiresAt });
       return { token, expiresAt };
     },
     /** The session of a token; null if there is none or it has ended. */
     async find(token: string): Promise<OpenSession | null> {
       if (!TOKEN_FORM.test(token)) return null;
       const session = await registry.findSession(digest(token), clock.now());
-      return session === null ? null : { ...session, formToken: formTokenOf(token) };
+      return session === null ? null : { ...session, formToken: formTokenOf(token, session.accountId) };
+    },
+    /** Changes the account of a session; false: its person is no member of that account. */
+    async switchAccount(token: string, accountId: number): Promise<boolean> {
+      return TOKEN_FORM.test(token) && (await registry.switchAccount(digest(token), accountId));
     },
     /** Ends the session of a token, if it exists. */
     async end(token: string): Promise<void> {
       if (TOKEN_FORM.test(token)) await registry.endSession(digest(token));
     },
-    /** Ends all sessions of an account on all devices. */
-    endAll: (accountId: number): Promise<void> => registry.endSessionsOf(accountId),
+    /** Ends all sessions of a person on all devices. */
+    endAll: (personId: number): Promise<void> => registry.endSessionsOf(personId),
   };
 }
 
@@ -58,9 +67,12 @@ export function isFormToken(session: OpenSession, given: string): boolean {
   return wanted.length === offered.length && timingSafeEqual(wanted, offered);
 }
 
-/** Derived from the session's token, so nothing is stored and the token cannot be derived from it. */
-function formTokenOf(token: string): string {
-  return createHmac('sha256', token).update('upbeat form').digest('base64url');
+/**
+ * Derived from the session's token, so nothing is stored and the token cannot be derived from it. A page that was open
+ * when the session changed its account has forms of the other account, which are refused.
+ */
+function formTokenOf(token: string, accountId: number): string {
+  return createHmac('sha256', token).update(`upbeat form ${accountId}`).digest('base64url');
 }
 
 function digest(token: string): Uint8Array {

@@ -61,8 +61,10 @@ function warningFor(
   known: readonly AccountListing[],
 ): string | null {
   if (found !== undefined) {
-    if (found.providers.length === 0) return null;
-    return `account "${name}" (number ${id}) belongs to a person who signs in by ${found.providers.join(' and ')}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;
+    if (found.members.length === 0) return null;
+    const providers = providersOf(found);
+    const ways = providers.length === 0 ? '' : ` by ${providers.join(' and ')}`;
+    return `account "${name}" (number ${id}) belongs to a person who signs in${ways}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;
   }
   const alike = known.find((one) => foldName(one.name) === foldName(name));
   if (alike === undefined) return null;
@@ -74,16 +76,21 @@ function foldName(name: string): string {
   return name.normalize('NFKC').replaceAll(/\s+/g, ' ').toLowerCase().toUpperCase();
 }
 
+/** The providers with which the members of an account sign in. */
+function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
+  return [...new Set(members.flatMap(({ providers }) => providers))];
+}
+
 /** Prints all accounts, oldest first. */
 export async function listAccounts({ config, json = false }: CommonOptions): Promise<void> {
   const accounts = await withRegistry(config, (registry) => registry.listAccounts());
-  const rows = accounts.map(({ id, name, providers, keys, services, createdAt }) => ({
-    id,
-    account: name,
-    signs_in_by: providers.length === 0 ? null : providers.join(' '),
-    keys,
-    services,
-    created: formatTime(createdAt),
+  const rows = accounts.map((account) => ({
+    id: account.id,
+    account: account.name,
+    signs_in_by: providersOf(account).join(' ') || null,
+    keys: account.keys,
+    services: account.services,
+    created: formatTime(account.createdAt),
   }));
   printRows(rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
 }

@@ -43,6 +43,8 @@ const HOST_NAME_PROBLEMS = {
 /** A setting of a check by its name. */
 type OfSetting = { readonly setting: string; readonly problem: SettingProblem };
 
+type OfMember = { readonly member: string; readonly problem: SettingProblem };
+
 const SETTING_PROBLEMS = {
   missing: 'is missing',
   unknown: 'does not exist for this kind of check',
@@ -163,6 +165,9 @@ const REFUSALS = {
   catalogue_service: ({ slug }: OfSlug) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
+  no_person: ({ id }: OfId) => `There is no person ${id}.`,
+  no_member: ({ id }: OfId) => `The account has no member ${id}.`,
+  last_owner: 'An account keeps an owner: make another member an owner first.',
   no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
   no_delivery: ({ id }: OfId) => `There is no delivery ${id}.`,
@@ -201,6 +206,14 @@ const REFUSALS = {
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
   setting_invalid: ({ setting, problem }: OfSetting) =>
     `The setting ${setting} ${describeSettingProblem(problem)}.`,
+  /** `member` is a path in a document, such as `check.settings.port`. */
+  member_invalid: ({ member, problem }: OfMember) =>
+    member === ''
+      ? `The document ${describeSettingProblem(problem)}.`
+      : problem.code === 'unknown'
+        ? `There is no member ${member}.`
+        : `The member ${member} ${describeSettingProblem(problem)}.`,
+  listed_twice: ({ key }: { readonly key: string }) => `${key} is listed more than once.`,
   accept_invalid: 'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',
   duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
   schedule_invalid: ({ never }: { readonly never: boolean }) =>

@@ -51,7 +51,9 @@ async function setUp() {
   const [ada, grace, busy] = [await account('ada'), await account('grace'), await account('busy')];
   const sessions = createSessions({ registry, clock: systemClock });
   const signIn = async (accountId: number) => {
-    const { token } = await sessions.open(accountId);
+    const identity = { provider: 'acme', subject: String(accountId), name: 'someone' };
+    const person = await registry.linkIdentity(accountId, identity, now);
+    const { token } = await sessions.open(person.id);
     return { cookie: `upbeat=${token}`, token: (await sessions.find(token))?.formToken ?? '' };
   };
   const people = { ada: await signIn(ada), busy: await signIn(busy) };
@@ -107,7 +109,7 @@ async function setUp() {
   return { send, run, write, registry, ada };
 }
 
-const NEW_PAGE = ['--account', 'ada', '--title', 'Anew'];
+const NEW_PAGE = ['--account-id', '1', '--title', 'Anew'];
 const long = 'x'.repeat(121);
 
 const SAVE = { name: 'Mine', category: 'developer', kind: 'heartbeat', period: '', grace: '' };
@@ -133,12 +135,12 @@ const TABLE: readonly Row[] = [
   {
     refusal: { code: 'key_name_missing' },
     form: { path: '/dashboard/keys', fields: { name: ' ', expires: '30d' } },
-    command: [2, 'keys', 'create', '--account', 'ada', '--name', ' '],
+    command: [2, 'keys', 'create', '--account-id', '1', '--name', ' '],
   },
   {
     refusal: { code: 'name_invalid', problem: { code: 'length', maxLength: 100 } },
     form: { path: '/dashboard/keys', fields: { name: long, expires: '30d' } },
-    command: [2, 'keys', 'create', '--account', 'ada', '--name', long],
+    command: [2, 'keys', 'create', '--account-id', '1', '--name', long],
   },
   { refusal: { code: 'service_name_missing' }, form: save({ name: '' }), command: [2, ...set('--name', '')] },
   {
@@ -149,7 +151,7 @@ const TABLE: readonly Row[] = [
   {
     refusal: { code: 'lifetime_invalid' },
     form: { path: '/dashboard/keys', fields: { name: 'x', expires: 'constructor' } },
-    command: [2, 'keys', 'create', '--account', 'ada', '--name', 'x', '--expires', 'constructor'],
+    command: [2, 'keys', 'create', '--account-id', '1', '--name', 'x', '--expires', 'constructor'],
   },
   {
     refusal: { code: 'too_many_keys', max: 100 },
@@ -169,7 +171,7 @@ const TABLE: readonly Row[] = [
   {
     refusal: { code: 'domain_invalid', problem: { code: 'one_label' } },
     form: { path: '/dashboard/domains', fields: { domain: 'localhost', kind: 'root' } },
-    command: [1, 'services', 'add', 'localhost', '--account', 'ada'],
+    command: [1, 'services', 'add', 'localhost', '--account-id', '1'],
   },
   {
     refusal: { code: 'kind_invalid' },
@@ -189,12 +191,12 @@ const TABLE: readonly Row[] = [
   {
     refusal: { code: 'domain_taken', domain: 'hers.example.com' },
     form: null,
-    command: [1, 'services', 'add', 'hers.example.com', '--account', 'ada'],
+    command: [1, 'services', 'add', 'hers.example.com', '--account-id', '1'],
   },
   {
     refusal: { code: 'catalogue_owns', domain: 'api.github.example', parent: 'github.example' },
     form: null,
-    command: [1, 'services', 'add', 'api.github.example', '--account', 'ada'],
+    command: [1, 'services', 'add', 'api.github.example', '--account-id', '1'],
   },
   {
     refusal: { code: 'name_taken', name: 'GitHub', other: 'GitHub' },
@@ -269,17 +271,17 @@ const TABLE: readonly Row[] = [
   {
     refusal: { code: 'too_many_pages', max: 20 },
     form: { ...newPage({}), who: 'busy' },
-    command: [1, 'pages', 'add', 'anew', '--account', 'busy', '--title', 'Anew'],
+    command: [1, 'pages', 'add', 'anew', '--account-id', '3', '--title', 'Anew'],
   },
   {
     refusal: { code: 'page_title_missing' },
     form: newPage({ title: ' ' }),
-    command: [2, 'pages', 'add', 'anew', '--account', 'ada', '--title', ' '],
+    command: [2, 'pages', 'add', 'anew', '--account-id', '1', '--title', ' '],
   },
   {
     refusal: { code: 'page_text_too_long', field: 'title', maxLength: 120, length: 121 },
     form: newPage({ title: long }),
-    command: [2, 'pages', 'add', 'anew', '--account', 'ada', '--title', long],
+    command: [2, 'pages', 'add', 'anew', '--account-id', '1', '--title', long],
   },
   {
     refusal: { code: 'page_text_character', field: 'text', character: 'U+0007' },

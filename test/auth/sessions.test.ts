@@ -3,26 +3,34 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { createSessions, isFormToken, SESSION_MS } from '../../src/auth/sessions.ts';
-import type { NewSession } from '../../src/store/ports/accounts.ts';
+import type { NewSession } from '../../src/store/ports/people.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function world() {
-  const stored = new Map<string, NewSession>();
+  const stored = new Map<string, NewSession & { readonly accountId: number }>();
   const hex = (sha256: Uint8Array) => Buffer.from(sha256).toString('hex');
   const clock = createFakeClock();
   const sessions = createSessions({
     clock,
     registry: {
-      createSession: async (session) => void stored.set(hex(session.sha256), session),
+      async createSession(session) {
+        stored.set(hex(session.sha256), { ...session, accountId: 1 });
+        return { id: 1, name: 'acme', createdAt: 0 };
+      },
       async findSession(sha256, now) {
         const found = stored.get(hex(sha256));
         if (found === undefined || found.expiresAt <= now) return null;
-        const { accountId, createdAt, expiresAt } = found;
-        return { accountId, createdAt, expiresAt, accountName: 'ada' };
+        const { sha256: _, ...session } = found;
+        return { ...session, personName: 'ada', accountName: 'acme', role: 'owner' };
+      },
+      async switchAccount(sha256, accountId) {
+        const found = stored.get(hex(sha256));
+        if (found !== undefined) stored.set(hex(sha256), { ...found, accountId });
+        return found !== undefined;
       },
       endSession: async (sha256) => void stored.delete(hex(sha256)),
-      async endSessionsOf(accountId) {
-        for (const [key, session] of stored) if (session.accountId === accountId) stored.delete(key);
+      async endSessionsOf(personId) {
+        for (const [key, session] of stored) if (session.personId === personId) stored.delete(key);
       },
     },
   });
@@ -34,7 +42,7 @@ t.test('it keeps the hash of a token alone, and knows it for 30 days', async (t)
   const { token } = await sessions.open(7);
   t.match(token, /^[A-Za-z0-9_-]{43}$/);
   t.same([...stored.keys()], [createHash('sha256').update(token).digest('hex')]);
-  t.match(await sessions.find(token), { accountId: 7, accountName: 'ada' });
+  t.match(await sessions.find(token), { personId: 7, personName: 'ada', accountName: 'acme' });
   for (const other of ['', 'x', token.slice(1), `${token}x`, 'A'.repeat(43)])
     t.equal(await sessions.find(other), null);
   await clock.advance(SESSION_MS - 1);
@@ -63,4 +71,11 @@ t.test('it takes a form of the very session alone', async (t) => {
   t.equal(isFormToken(mine, mine.formToken), true);
   for (const given of [other.formToken, '', mine.formToken.slice(1), `${mine.formToken}x`, 'ü'])
     t.equal(isFormToken(mine, given), false);
+  const { token } = await sessions.open(7);
+  const before = await sessions.find(token);
+  t.equal(await sessions.switchAccount(token, 2), true);
+  const after = await sessions.find(token);
+  t.match(after, { accountId: 2 });
+  t.not(after?.formToken, before?.formToken, 'a form of the account before is refused');
+  for (const other of ['', 'A'.repeat(43)]) t.equal(await sessions.switchAccount(other, 2), false);
 });

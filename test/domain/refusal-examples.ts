@@ -42,6 +42,9 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'github belongs to the catalogue: take it out of the catalogue file instead.',
   ],
   no_key: [{ id: 7 }, 'There is no key 7.'],
+  no_person: [{ id: 7 }, 'There is no person 7.'],
+  no_member: [{ id: 7 }, 'The account has no member 7.'],
+  last_owner: [{}, 'An account keeps an owner: make another member an owner first.'],
   no_claim: [{ domain: 'a.example' }, 'The domain a.example is not awaiting verification.'],
   no_webhook: [{ id: 7 }, 'There is no webhook 7.'],
   no_delivery: [{ id: 7 }, 'There is no delivery 7.'],
@@ -86,6 +89,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { setting: 'port', problem: { code: 'port_closed', port: 5432 } },
     'The setting port is 5432, which is not among checks.ports: the operator can add it there.',
   ],
+  member_invalid: [
+    { member: 'check.paths', problem: { code: 'unknown' } },
+    'There is no member check.paths.',
+  ],
+  listed_twice: [{ key: 'a.example' }, 'a.example is listed more than once.'],
   accept_invalid: [
     {},
     'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',

@@ -35,13 +35,25 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
     t.same(await registry.listAccounts(), []);
     await makeKey(registry, 'one');
     await makeKey(registry, 'two');
-    await registry.ensureIdentity({ provider: 'github', subject: '42', name: 'ada' }, NOON + 1);
+    const person = await registry.ensureIdentity(
+      { provider: 'github', subject: '42', name: 'ada' },
+      NOON + 1,
+    );
     const [acme, ada] = await registry.listAccounts();
     t.same(
       [acme, ada],
       [
-        { id: 1, name: 'acme', createdAt: NOON, providers: [], keys: 2, services: 0 },
-        { id: ada?.id, name: 'ada', createdAt: NOON + 1, providers: ['github'], keys: 0, services: 0 },
+        { id: 1, name: 'acme', createdAt: NOON, members: [], keys: 2, services: 0 },
+        {
+          id: ada?.id,
+          name: 'ada',
+          createdAt: NOON + 1,
+          members: [
+            { personId: person.id, name: 'ada', role: 'owner', since: NOON + 1, providers: ['github'] },
+          ],
+          keys: 0,
+          services: 0,
+        },
       ],
     );
   });

@@ -21,10 +21,10 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
   t.teardown(() => registry.close());
   const sessions = createSessions({ registry, clock: createFakeClock(NOW) });
   const signIn = async (name: string) => {
-    const { id } = await registry.ensureAccount(name, NOW);
-    const { token } = await sessions.open(id);
+    const person = await registry.addPerson(name, NOW);
+    const { token } = await sessions.open(person.id);
     const session = await sessions.find(token);
-    return { id, cookie: `upbeat=${token}`, token: session?.formToken ?? '' };
+    return { id: session?.accountId ?? 0, cookie: `upbeat=${token}`, token: session?.formToken ?? '' };
   };
   const [ada, grace] = [await signIn('ada'), await signIn('grace')];
   const directory = createServiceDirectory();

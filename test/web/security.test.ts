@@ -99,7 +99,9 @@ async function plant(program: RunningProgram, folder: string, siteUrl: string): 
       ({ name }) => name.startsWith(EVIL),
       PATIENCE_MS,
     );
-    const { token } = await createSessions({ registry, clock: systemClock }).open(accountId);
+    const identity = { provider: 'acme', subject: '1', name: EVIL };
+    const person = await registry.linkIdentity(accountId, identity, now);
+    const { token } = await createSessions({ registry, clock: systemClock }).open(person.id);
     return token;
   } finally {
     await registry.close();

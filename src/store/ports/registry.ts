@@ -9,7 +9,9 @@ import type { InboxStore } from './inbox.ts';
 import type { IncidentStore } from './incidents.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './lease.ts';
+import type { MemberStore } from './members.ts';
 import type { OwnershipStore } from './ownership.ts';
+import type { PeopleStore } from './people.ts';
 import type { ServiceStore } from './services.ts';
 import type { PageStore } from './status-pages.ts';
 import type { UpdateStore } from './updates.ts';
@@ -32,6 +34,8 @@ export interface Registry
     HeartbeatStore,
     InboxStore,
     AccountStore,
+    PeopleStore,
+    MemberStore,
     OwnershipStore,
     KeyStore,
     WebhookStore,

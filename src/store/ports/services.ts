@@ -15,6 +15,8 @@ export type RegistryErrorCode =
   | 'name_taken'
   | 'not_found'
   | 'account_limit'
+  /** An account keeps an owner. */
+  | 'last_owner'
   | 'shared_address'
   | 'foreign_domain'
   | 'catalogue_domain';

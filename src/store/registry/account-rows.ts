@@ -1,8 +1,10 @@
-/** Accounts, their identities at providers, their sessions and their notices. */
+/** Accounts and their notices. */
 import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refusal.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import type { Account, AccountStore } from '../ports/accounts.ts';
+import { readMembers } from './member-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
+import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
 
 /** Maximum length of an account's name, in characters. */
@@ -28,17 +30,12 @@ export async function ensureAccount(
   return fromRow(row);
 }
 
-/** Accounts, their sessions and notices. */
+/** Accounts and their notices. */
 export const ACCOUNT_CALLS: Calls<AccountStore> = {
   ensureAccount: write(ensureAccount),
-  listAccounts: read(async ({ kysely, queries }) => {
-    const providers = new Map<number, string[]>();
-    const identities = kysely
-      .selectFrom('identities')
-      .select(['account_id', 'provider'])
-      .orderBy('created_at');
-    for (const { account_id, provider } of await queries.all(identities))
-      providers.set(account_id, [...(providers.get(account_id) ?? []), provider]);
+  listAccounts: read(async (store) => {
+    const { kysely, queries } = store;
+    const members = await readMembers(store, null);
     const keys = countBy(
       await queries.all(
         kysely
@@ -59,59 +56,10 @@ export const ACCOUNT_CALLS: Calls<AccountStore> = {
     );
     return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
       ...fromRow(row),
-      providers: providers.get(row.id) ?? [],
+      members: members.get(row.id) ?? [],
       keys: keys.get(row.id) ?? 0,
       services: services.get(row.id) ?? 0,
     }));
-  }),
-  ensureIdentity: write(async (store, { provider, subject, name }, now) => {
-    const { kysely, queries } = store;
-    const known = await queries.first(
-      kysely
-        .selectFrom('identities')
-        .innerJoin('accounts', 'accounts.id', 'identities.account_id')
-        .selectAll('accounts')
-        .where('provider', '=', provider)
-        .where('subject', '=', subject),
-    );
-    if (known !== undefined) return fromRow(known);
-    const row = await queries.first(
-      kysely
-        .insertInto('accounts')
-        .values({ name: await freeName(store, name), created_at: now })
-        .returningAll(),
-    );
-    if (row === undefined) throw new Error('the account was not written');
-    await queries.run(
-      kysely.insertInto('identities').values({ provider, subject, account_id: row.id, created_at: now }),
-    );
-    return fromRow(row);
-  }),
-  createSession: write(async ({ kysely, queries }, session) => {
-    const { sha256, accountId, createdAt, expiresAt } = session;
-    await queries.run(kysely.deleteFrom('sessions').where('expires_at', '<=', createdAt));
-    await queries.run(
-      kysely
-        .insertInto('sessions')
-        .values({ sha256, account_id: accountId, created_at: createdAt, expires_at: expiresAt }),
-    );
-  }),
-  findSession: read(async ({ kysely, queries }, sha256, now) => {
-    const row = await queries.first(
-      kysely
-        .selectFrom('sessions')
-        .innerJoin('accounts', 'accounts.id', 'sessions.account_id')
-        .select(['account_id', 'name as account_name', 'sessions.created_at', 'expires_at'])
-        .where('sha256', '=', sha256)
-        .where('expires_at', '>', now),
-    );
-    return row === undefined ? null : fromRow(row);
-  }),
-  endSession: write(async ({ kysely, queries }, sha256) => {
-    await queries.run(kysely.deleteFrom('sessions').where('sha256', '=', sha256));
-  }),
-  endSessionsOf: write(async ({ kysely, queries }, accountId) => {
-    await queries.run(kysely.deleteFrom('sessions').where('account_id', '=', accountId));
   }),
   noticesOf: read(async ({ kysely, queries }, accountId) => {
     const rows = await queries.all(
@@ -138,8 +86,33 @@ function countBy(rows: readonly { account_id: number | null; count: number }[]):
   return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
 }
 
+/** Adds an account under that name, with a number appended if another account has it. */
+export async function addAccount(store: RegistryStore, name: string, now: number): Promise<Account> {
+  const { kysely, queries } = store;
+  const row = await queries.first(
+    kysely
+      .insertInto('accounts')
+      .values({ name: await freeName(store, name), created_at: now })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error('the account was not written');
+  return fromRow(row);
+}
+
+/** The account with that number. Throws `not_found` if there is none. */
+export async function readAccount({ kysely, queries }: RegistryStore, id: number): Promise<Account> {
+  const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('id', '=', id));
+  if (row === undefined) throw new RegistryError('not_found', { code: 'no_account', account: String(id) });
+  return fromRow(row);
+}
+
+/** A name that a provider returns, without control characters and of at most 60 characters. */
+export function cleanName(name: string): string {
+  return name.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
+}
+
 async function freeName({ kysely, queries }: RegistryStore, wanted: string): Promise<string> {
-  const name = wanted.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
+  const name = cleanName(wanted);
   // In ASCII the dot follows the dash, so this range contains the names with a dash and a suffix.
   const rows = await queries.all(
     kysely

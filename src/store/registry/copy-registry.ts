@@ -45,6 +45,8 @@ type Row = Readonly<Record<string, Value>>;
 /** All tables, each after those that it refers to, with its key columns. Only the fence of the lease is copied. */
 export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]])[] = [
   ['accounts', 'id'],
+  ['people', 'id'],
+  ['members', 'account_id', 'person_id'],
   ['services', 'id'],
   ['changes', 'seq'],
   ['current', 'service_id'],

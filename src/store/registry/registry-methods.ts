@@ -8,8 +8,10 @@ import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from 
 import { INBOX_CALLS } from './inbox-rows.ts';
 import { INCIDENT_CALLS } from './incident-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
+import { MEMBER_CALLS } from './member-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
+import { PEOPLE_CALLS } from './people-rows.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -58,6 +60,8 @@ const CALLS: Calls<ServedByCalls> = {
   ...HEARTBEAT_CALLS,
   ...INBOX_CALLS,
   ...ACCOUNT_CALLS,
+  ...PEOPLE_CALLS,
+  ...MEMBER_CALLS,
   ...OWNERSHIP_CALLS,
   ...KEY_CALLS,
   ...WEBHOOK_CALLS,

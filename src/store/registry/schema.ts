@@ -4,6 +4,7 @@ import type { Category } from '../../domain/category.ts';
 import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';
 import type { IncidentStatus, Severity } from '../../domain/incident.ts';
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
+import type { Role } from '../../domain/role.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 
@@ -191,6 +192,20 @@ export interface RegistrySchema {
     name: string;
     created_at: number;
   };
+  /** People who sign in. `account_id`: the account of their next session; null: their first one. */
+  people: {
+    id: Generated<number>;
+    name: string;
+    created_at: number;
+    account_id: number | null;
+  };
+  /** The members of accounts. */
+  members: {
+    account_id: number;
+    person_id: number;
+    role: Role;
+    since: number;
+  };
   /** API keys; only a digest of the secret is stored. */
   api_keys: {
     id: Generated<number>;
@@ -207,13 +222,18 @@ export interface RegistrySchema {
   identities: {
     provider: string;
     subject: string;
+    /** Of the first sign-in, for earlier versions. */
     account_id: number;
+    /** Null: an earlier version wrote the identity during an upgrade. */
+    person_id: number | null;
     created_at: number;
   };
   /** Sessions; only a digest of the token is stored. */
   sessions: {
     sha256: Uint8Array;
     account_id: number;
+    /** Null: an earlier version wrote the session during an upgrade; it is not found. */
+    person_id: number | null;
     created_at: number;
     expires_at: number;
   };

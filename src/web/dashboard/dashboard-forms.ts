@@ -11,7 +11,9 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
+import type { MemberStore } from '../../store/ports/members.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
+import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
@@ -25,6 +27,8 @@ import { findSession, requireForm, type SignInSources, type Visitor } from './si
 /** Sources of the dashboard. */
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
+    PeopleStore &
+    MemberStore &
     KeyStore &
     Omit<ServiceStore, 'watchChanges'> &
     OwnershipStore &

@@ -7,7 +7,7 @@ import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
-import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { PeopleStore } from '../../store/ports/people.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
@@ -15,7 +15,7 @@ import type { RenderPage } from '../parts/views.ts';
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
-  readonly registry: Pick<AccountStore, 'ensureIdentity'>;
+  readonly registry: Pick<PeopleStore, 'ensureIdentity'>;
   readonly cookie: SiteCookie;
   readonly siteUrl: string;
   readonly now: () => number;
@@ -91,9 +91,9 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         if (flow === null) return page(request, languageOf(request).texts.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
-          const account = await registry.ensureIdentity(identity, now());
+          const person = await registry.ensureIdentity(identity, now());
           // Every sign-in gets a new token, so that a token that was planted before is worthless (session fixation).
-          const { token } = await sessions.open(account.id);
+          const { token } = await sessions.open(person.id);
           await sessions.end(known.token);
           return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
         } catch (error) {
@@ -117,19 +117,19 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
       anyMethod: true,
       async handle(request) {
         const { session } = await requireForm(request, sources);
-        await sessions.endAll(session.accountId);
+        await sessions.endAll(session.personId);
         return seeOther('/', cookie.write('', 0));
       },
     },
   ];
 }
 
-/** The signed-in account, with the language of its pages. */
+/** The signed-in person in one of their accounts, with the language of the pages. */
 export interface Visitor extends OpenSession {
   readonly language: ChosenLanguage;
 }
 
-/** The signed-in account; null: none. */
+/** The signed-in person; null: none. */
 export async function findSession(
   request: HttpRequest,
   { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,

@@ -100,6 +100,9 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_owned_service: ({ slug }) => `Kein Konto hat einen Dienst ${slug}.`,
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
+  no_person: ({ id }) => `Es gibt keine Person ${id}.`,
+  no_member: ({ id }) => `Das Konto hat kein Mitglied ${id}.`,
+  last_owner: 'Ein Konto behält einen Eigentümer: machen Sie zuerst ein anderes Mitglied dazu.',
   no_claim: ({ domain }) => `Die Domain ${domain} wartet nicht auf Bestätigung.`,
   no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
   no_delivery: ({ id }) => `Die Zustellung ${id} gibt es nicht.`,
@@ -131,6 +134,13 @@ const REFUSALS: TextTable<RefusalParams> = {
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   setting_invalid: ({ setting, problem }) =>
     `Die Einstellung ${setting} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
+  member_invalid: ({ member, problem }) =>
+    member === ''
+      ? `Das Dokument ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`
+      : problem.code === 'unknown'
+        ? `Ein Feld ${member} gibt es nicht.`
+        : `Das Feld ${member} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
+  listed_twice: ({ key }) => `${key} steht mehr als einmal in der Liste.`,
   accept_invalid: 'Erwartete Status sind Codes wie 401 und Klassen wie 2xx, durch Leerzeichen getrennt.',
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
   schedule_invalid: ({ never }) =>

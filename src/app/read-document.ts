@@ -1,0 +1,91 @@
+/** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { SettingProblem } from '../domain/refusal.ts';
+import type { TSchema } from '../json-schema.ts';
+import { accept, type FieldRefusal, type Outcome } from './change.ts';
+
+/** Formats of members that are text: what each accepts, and an example for messages. */
+export const DOCUMENT_FORMATS = {
+  'http-url': {
+    accepts: isHttpUrl,
+    example: 'an address such as https://example.com/health, without user and password',
+  },
+  'status-rule': {
+    accepts: (text: string) => /^[1-5](?:xx|\d\d)$/.test(text),
+    example: 'a status code such as 401, or a class such as 2xx',
+  },
+} as const;
+
+// The schemas are sources of ours, so that they are not validated at each start.
+const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false, meta: false, verbose: true });
+for (const [name, { accepts }] of Object.entries(DOCUMENT_FORMATS)) ajv.addFormat(name, accepts);
+
+/**
+ * Creates the reader of documents of a schema, which is compiled when the first one is read. A document is refused with
+ * `member_invalid` for each wrong member; the field is its path, such as `check.settings.port`.
+ */
+export function createDocumentReader<T>(schema: TSchema): (value: unknown) => Outcome<T> {
+  let validate: ValidateFunction<T> | null = null;
+  return (value) => {
+    validate ??= ajv.compile<T>(schema);
+    if (validate(value)) return accept(value);
+    return { ok: false, refusals: refusalsOf(validate.errors ?? []) };
+  };
+}
+
+function refusalsOf(errors: readonly ErrorObject[]): FieldRefusal[] {
+  const found = new Map<string, FieldRefusal>();
+  for (const error of errors) {
+    const path = error.instancePath.split('/').slice(1).map(unescapePointer);
+    const named = error.params.missingProperty ?? error.params.additionalProperty;
+    if (named !== undefined) path.push(String(named));
+    const field = path.join('.');
+    // Each branch of a union reports an error; the union's own error replaces them.
+    if (found.has(field) && error.keyword !== 'anyOf') continue;
+    const refusal = { code: 'member_invalid', member: field, problem: problemOf(error) } as const;
+    found.set(field, { field: field === '' ? null : field, refusal });
+  }
+  // Parts of a member that is refused as a whole.
+  const wholes = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
+  return [...found.values()].filter(
+    ({ field }) => !wholes.some((whole) => `/${field?.replaceAll('.', '/')}`.startsWith(`${whole}/`)),
+  );
+}
+
+function problemOf({ keyword, params, parentSchema }: ErrorObject): SettingProblem {
+  switch (keyword) {
+    case 'required':
+      return { code: 'missing' };
+    case 'additionalProperties':
+      return { code: 'unknown' };
+    case 'enum':
+      return { code: 'choice', choices: params.allowedValues.map(String) };
+    case 'type':
+      return { code: 'type', type: params.type };
+    case 'minimum':
+    case 'maximum':
+    case 'minLength':
+    case 'maxLength':
+    case 'maxItems':
+      return { code: 'limit', keyword, limit: params.limit };
+    default:
+      return { code: 'format', example: exampleOf(parentSchema) };
+  }
+}
+
+/** The example of the schema's format, or of the format of one of its branches. */
+function exampleOf(schema: ErrorObject['parentSchema']): string {
+  const branches: readonly TSchema[] = schema?.anyOf ?? [];
+  const formats: readonly unknown[] = [schema?.format, ...branches.map(({ format }) => format)];
+  const known = Object.entries(DOCUMENT_FORMATS).find(([name]) => formats.includes(name));
+  return known?.[1].example ?? 'another value';
+}
+
+function isHttpUrl(text: string): boolean {
+  const { protocol, username, password } = URL.parse(text) ?? { protocol: '', username: '', password: '' };
+  return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}

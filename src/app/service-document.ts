@@ -1,0 +1,212 @@
+/** A service as a document: the form that files of `apply` and the API share. */
+import { CATEGORIES, type Category } from '../domain/category.ts';
+import { formatDuration } from '../domain/durations.ts';
+import {
+  type AcceptRule,
+  type CheckKind,
+  type CheckSettings,
+  DEFAULT_CHECK,
+  MONITORING_KINDS,
+  type Service,
+} from '../domain/service.ts';
+import { type Static, Type } from '../json-schema.ts';
+import { publicSettings } from '../kinds/settings.ts';
+import { accept, type Outcome } from './change.ts';
+import { createDocumentReader } from './read-document.ts';
+import { readAll, readDomain, readNameField } from './read-input.ts';
+import {
+  type AllowedPorts,
+  MIN_PERIOD_MS,
+  type Registration,
+  readLength,
+  readScheduleFields,
+  readTypedSettings,
+  refusePeriodAndSchedule,
+} from './services.ts';
+
+/** Members that are not known are refused. */
+const strict = { additionalProperties: false };
+
+const StatusRule = Type.Union([
+  Type.Integer({ minimum: 100, maximum: 599 }),
+  Type.String({ format: 'status-rule', pattern: '^[1-5](?:xx|[0-9]{2})$' }),
+]);
+
+/** How a service is checked. The settings depend on the kind. */
+const CheckDocumentSchema = Type.Object(
+  {
+    kind: Type.Optional(
+      Type.Unsafe<CheckKind>({
+        type: 'string',
+        enum: [...MONITORING_KINDS],
+        description: 'How the service is monitored; default: root.',
+      }),
+    ),
+    url: Type.Optional(
+      Type.String({
+        format: 'http-url',
+        maxLength: 2_000,
+        description: 'Address of the check, in place of https://DOMAIN/.',
+      }),
+    ),
+    method: Type.Optional(
+      Type.Unsafe<'HEAD' | 'GET'>({
+        type: 'string',
+        enum: ['HEAD', 'GET'],
+        description: 'Method of root checks; default: HEAD until the service has shown that it needs GET.',
+      }),
+    ),
+    accept: Type.Optional(
+      Type.Array(StatusRule, {
+        maxItems: 50,
+        description: 'HTTP statuses that count as good, such as 401 or 2xx; default: the rule of the kind.',
+      }),
+    ),
+    settings: Type.Optional(
+      Type.Unsafe<CheckSettings>({ type: 'object', description: 'Settings of the kind.' }),
+    ),
+  },
+  strict,
+);
+
+/** The schema of a service. Absent members have their defaults. */
+export const ServiceDocumentSchema = Type.Object(
+  {
+    domain: Type.String({
+      maxLength: 1_000,
+      description: 'Host name of the service; it identifies the service within its account.',
+    }),
+    name: Type.Optional(Type.String({ maxLength: 1_000, description: 'Display name; default: the domain.' })),
+    category: Type.Optional(
+      Type.Unsafe<Category>({
+        type: 'string',
+        enum: [...CATEGORIES],
+        description: 'Default: developer.',
+      }),
+    ),
+    paused: Type.Optional(
+      Type.Boolean({ description: 'Whether the service is listed without being checked; default: false.' }),
+    ),
+    publicDependencies: Type.Optional(
+      Type.Boolean({
+        description: 'Whether visitors see the dependencies that heartbeats report; default: false.',
+      }),
+    ),
+    check: Type.Optional(CheckDocumentSchema),
+    period: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Time from one heartbeat to the next, such as 1h; default: heartbeats.silence.',
+      }),
+    ),
+    grace: Type.Optional(
+      Type.String({ maxLength: 100, description: 'How late a heartbeat may be, such as 5m; default: 0s.' }),
+    ),
+    schedule: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'When heartbeats are expected, a cron expression such as "30 3 * * 1-5".',
+      }),
+    ),
+    timezone: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Time zone of the schedule, such as Europe/Berlin; default: UTC.',
+      }),
+    ),
+  },
+  strict,
+);
+
+/** A service as a document. */
+export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
+
+const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchema);
+
+/**
+ * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
+ * `setting_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone` or
+ * `period_and_schedule`; the field is a path such as `check.settings.port`.
+ */
+export function readServiceDocument(value: unknown, ports: AllowedPorts): Outcome<Registration> {
+  const structure = readStructure(value);
+  if (!structure.ok) return structure;
+  const { domain, name, category = 'developer', check = {}, ...rest } = structure.value;
+  const { kind = 'root', url = null, method = null, accept: rules } = check;
+  const { paused = false, publicDependencies = false, schedule, timezone } = rest;
+  const reading = readAll({
+    domain: readDomain(domain),
+    name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
+    settings: below('check', readTypedSettings(kind, check.settings, ports)),
+    period: readLength(rest.period, undefined, MIN_PERIOD_MS),
+    grace: readLength(rest.grace, undefined, 0),
+    schedule: readScheduleFields(schedule, timezone, undefined),
+  });
+  if (!reading.ok) return reading;
+  const read = reading.value;
+  const refused = refusePeriodAndSchedule(read.period, read.schedule, 'schedule');
+  if (refused !== null) return refused;
+  return accept({
+    domain: read.domain,
+    name: read.name ?? read.domain,
+    category,
+    paused,
+    publicDependencies,
+    check: {
+      ...DEFAULT_CHECK,
+      kind,
+      url,
+      method,
+      accept: rules === undefined || rules.length === 0 ? null : rules.map(toAcceptRule),
+      ...(read.settings === undefined ? {} : { settings: read.settings }),
+      ...(read.period === undefined ? {} : { periodMs: read.period }),
+      ...(read.grace === undefined ? {} : { graceMs: read.grace }),
+      ...(read.schedule === undefined ? {} : { schedule: read.schedule }),
+    },
+  });
+}
+
+/** A service as a document, without defaults and without secrets. */
+export function serviceDocumentOf(
+  service: Pick<Service, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
+    readonly publicDependencies?: boolean;
+  },
+): ServiceDocument {
+  const { domain, name, category, paused, publicDependencies = false } = service;
+  const { kind, url, method, accept: rules, settings = {}, periodMs, graceMs, schedule } = service.check;
+  const shown = publicSettings(kind, settings);
+  const check = {
+    ...(kind === 'root' ? {} : { kind }),
+    ...(url === null ? {} : { url }),
+    ...(method === null ? {} : { method }),
+    ...(rules === null ? {} : { accept: [...rules] }),
+    ...(Object.keys(shown).length === 0 ? {} : { settings: shown }),
+  };
+  return {
+    domain,
+    ...(name === domain ? {} : { name }),
+    ...(category === 'developer' ? {} : { category }),
+    ...(paused ? { paused } : {}),
+    ...(publicDependencies ? { publicDependencies } : {}),
+    ...(Object.keys(check).length === 0 ? {} : { check }),
+    ...(periodMs === undefined ? {} : { period: formatDuration(periodMs) }),
+    ...(graceMs === undefined ? {} : { grace: formatDuration(graceMs) }),
+    ...(schedule === undefined ? {} : { schedule: schedule.cron, timezone: schedule.timezone }),
+  };
+}
+
+/** Refusals of a part of the document, with the path of the part before their fields. */
+function below<T>(part: string, outcome: Outcome<T>): Outcome<T> {
+  if (outcome.ok) return outcome;
+  const refusals = outcome.refusals.map(({ field, refusal }) => ({
+    field: field === null ? part : `${part}.${field}`,
+    refusal,
+  }));
+  return { ok: false, refusals };
+}
+
+const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+function toAcceptRule(rule: string | number): AcceptRule {
+  return CLASSES.find((one) => one === rule) ?? Number(rule);
+}

@@ -1,0 +1,20 @@
+/** Roles of members of an account. */
+
+/** All roles, from the one that may do most. */
+export const ROLES = ['owner', 'editor', 'viewer'] as const;
+
+/**
+ * What a member of an account may do. `viewer`: see the dashboard, without secrets. `editor`: also change services,
+ * status pages, webhooks and heartbeat addresses. `owner`: also manage keys and members.
+ */
+export type Role = (typeof ROLES)[number];
+
+/** Whether a text is a role. */
+export function isRole(text: string): text is Role {
+  return ROLES.some((role) => role === text);
+}
+
+/** Whether `role` may do all that `needed` may do. */
+export function includesRole(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) <= ROLES.indexOf(needed);
+}

@@ -1,0 +1,37 @@
+/** Port of the registry: the members of accounts. */
+import type { Role } from '../../domain/role.ts';
+
+/** An account of a person. */
+export interface Membership {
+  readonly accountId: number;
+  readonly accountName: string;
+  readonly role: Role;
+  /** Epoch milliseconds. */
+  readonly since: number;
+}
+
+/** A person of an account. */
+export interface Member {
+  readonly personId: number;
+  readonly name: string;
+  readonly role: Role;
+  /** Epoch milliseconds. */
+  readonly since: number;
+  /** Providers with which the person signs in, by name. */
+  readonly providers: readonly string[];
+}
+
+/** Members of accounts. */
+export interface MemberStore {
+  /** The accounts of a person, the first one first. */
+  membershipsOf(personId: number): Promise<Membership[]>;
+  /** The members of an account, the first one first. */
+  membersOf(accountId: number): Promise<Member[]>;
+  /**
+   * Gives a member another role. Rejects with `not_found` if the person is no member, and with `last_owner` if the
+   * account would have no owner.
+   */
+  setRole(accountId: number, personId: number, role: Role): Promise<void>;
+  /** Removes a member, and ends their sessions in the account. Rejects as {@link MemberStore.setRole}. */
+  removeMember(accountId: number, personId: number): Promise<void>;
+}

@@ -1,0 +1,142 @@
+/** A service as a document of the API and of files: what it means, and what is refused. */
+import fc from 'fast-check';
+import t from 'tap';
+import { readServiceDocument, serviceDocumentOf } from '../../src/app/service-document.ts';
+import { CATEGORIES } from '../../src/domain/category.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+
+const PLAIN = {
+  domain: 'a.example',
+  name: 'a.example',
+  category: 'developer',
+  paused: false,
+  publicDependencies: false,
+  check: DEFAULT_CHECK,
+};
+
+t.test('it reads a document, whose absent members have their defaults', async (t) => {
+  const cases: readonly [object, object][] = [
+    [{ domain: 'A.Example' }, PLAIN],
+    [
+      { domain: 'a.example', name: ' Shop ', category: 'ai', paused: true, publicDependencies: true },
+      { ...PLAIN, name: 'Shop', category: 'ai', paused: true, publicDependencies: true },
+    ],
+    [
+      { domain: 'a.example', check: { kind: 'root', method: 'GET', accept: ['2xx', 401, '404'] } },
+      { ...PLAIN, check: { ...DEFAULT_CHECK, method: 'GET', accept: ['2xx', 401, 404] } },
+    ],
+    [
+      { domain: 'a.example', check: { kind: 'tcp', settings: { port: 443 } } },
+      { ...PLAIN, check: { ...DEFAULT_CHECK, kind: 'tcp', settings: { port: 443 } } },
+    ],
+    [
+      { domain: 'a.example', check: { kind: 'heartbeat' }, period: '90s', grace: '1m' },
+      { ...PLAIN, check: { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 90_000, graceMs: 60_000 } },
+    ],
+    [
+      { domain: 'a.example', check: { kind: 'heartbeat' }, schedule: '@daily', timezone: 'europe/berlin' },
+      {
+        ...PLAIN,
+        check: {
+          ...DEFAULT_CHECK,
+          kind: 'heartbeat',
+          schedule: { cron: '@daily', timezone: 'Europe/Berlin' },
+        },
+      },
+    ],
+  ];
+  for (const [document, value] of cases)
+    t.strictSame(readServiceDocument(document, [80, 443]), { ok: true, value }, JSON.stringify(document));
+});
+
+t.test('it names every member that is not valid', async (t) => {
+  const domain = 'a.example';
+  const cases: readonly [unknown, readonly (readonly [field: string | null, code: string])[]][] = [
+    ['a.example', [[null, 'member_invalid']]],
+    [{}, [['domain', 'member_invalid']]],
+    [
+      { domain: 7, nme: 'A', check: { knd: 'tcp' } },
+      [
+        ['nme', 'member_invalid'],
+        ['domain', 'member_invalid'],
+        ['check.knd', 'member_invalid'],
+      ],
+    ],
+    [
+      {
+        domain,
+        category: 'shops',
+        check: { kind: 'push', accept: [99, '6xx', 200], url: 'ftp://a.example' },
+      },
+      [
+        ['category', 'member_invalid'],
+        ['check.kind', 'member_invalid'],
+        ['check.url', 'member_invalid'],
+        ['check.accept.0', 'member_invalid'],
+        ['check.accept.1', 'member_invalid'],
+      ],
+    ],
+    [{ domain, check: { url: 'https://ada:secret@a.example/' } }, [['check.url', 'member_invalid']]],
+    [
+      {
+        domain: 'localhost',
+        name: ' ',
+        period: '1',
+        check: { kind: 'tcp', settings: { port: 22, bnner: 'x' } },
+      },
+      [
+        ['domain', 'domain_invalid'],
+        ['name', 'service_name_missing'],
+        ['check.settings.bnner', 'setting_invalid'],
+        ['period', 'duration_invalid'],
+      ],
+    ],
+    [
+      { domain, check: { kind: 'tcp', settings: { port: 22 } } },
+      [['check.settings.port', 'setting_invalid']],
+    ],
+    [{ domain, schedule: '@daily', period: '1h' }, [['schedule', 'period_and_schedule']]],
+    [{ domain, timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
+  ];
+  for (const [document, expected] of cases) {
+    const reading = readServiceDocument(document, [80, 443]);
+    const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
+    t.strictSame(found, expected, JSON.stringify(document));
+  }
+});
+
+t.test('it writes a service as the document from which it is read', async (t) => {
+  const service = fc.record(
+    {
+      domain: fc.constantFrom('a.example', 'shop.b.example'),
+      name: fc.constantFrom('Shop', 'A: "b" #c', 'a.example'),
+      category: fc.constantFrom(...CATEGORIES),
+      paused: fc.boolean(),
+      publicDependencies: fc.boolean(),
+      check: fc.oneof(
+        fc.record(
+          {
+            kind: fc.constantFrom('root', 'health', 'heartbeat'),
+            url: fc.constant('https://a.example:8443/x'),
+            method: fc.constantFrom('HEAD', 'GET'),
+            accept: fc.constantFrom(['2xx'], [200, '4xx']),
+          },
+          { requiredKeys: [] },
+        ),
+        fc.constant({ kind: 'http', settings: { headers: ['accept: a', 'x: y'], plain: true } }),
+      ),
+      period: fc.constantFrom('90s', '1d'),
+      grace: fc.constantFrom('0ms', '1h'),
+    },
+    { requiredKeys: ['domain'] },
+  );
+  fc.assert(
+    fc.property(service, (document) => {
+      const reading = readServiceDocument(document, null);
+      const written = reading.ok ? serviceDocumentOf(reading.value) : reading;
+      t.strictSame(readServiceDocument(written, null), reading);
+    }),
+    { numRuns: propertyRuns(50) },
+  );
+});
