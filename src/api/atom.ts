@@ -32,6 +32,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
     {
       path: '/incidents.atom',
       bucket: 'api',
+      access: 'everyone',
       describe: () => describeFeed('followIncidents', 'Incidents of all services as an Atom feed', []),
       async handle() {
         return answer({
@@ -46,6 +47,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
     {
       path: '/status/:slug/incidents.atom',
       bucket: 'api',
+      access: 'everyone',
       describe: () =>
         describeFeed('followServiceIncidents', 'Incidents of one service as an Atom feed', [
           SLUG('The domain with each dot replaced by a dash.', 'github-com'),
@@ -75,6 +77,7 @@ function pageRoute(
   return {
     path: '/p/:slug/incidents.atom',
     bucket: 'api',
+    access: 'everyone',
     describe: () =>
       describeFeed('followPageIncidents', 'Incidents of a status page as an Atom feed', [
         SLUG('The status page.', 'acme'),
@@ -185,6 +188,7 @@ function describeFeed(
       304: { description: 'The client has it already (If-None-Match).' },
       ...problems({
         401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
         ...(parameters.length === 0 ? {} : { 404: 'There is no such service.' }),
         429: 'Too many requests; a feed counts like the rest of the API.',
       }),

@@ -54,7 +54,9 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
     description: 'Only where its owner has made them public.',
     query: SERVICE_QUERY,
     answer: ServiceDependenciesSchema,
-    problems: { 403: 'The owner has not made them public.' },
+    problems: {
+      403: 'The owner has not made them public (dependencies_private), or the API key lacks the scope read (insufficient_scope).',
+    },
     async handle(request) {
       const service = findService(directory, request);
       const { limit } = readParameters(request.query, SERVICE_QUERY);

@@ -122,6 +122,7 @@ export function createEventStreams(sources: EventSources) {
     route: {
       path: '/api/v1/events',
       bucket: 'streams',
+      access: 'everyone',
       describe: describeEvents,
       peek,
       handle({ method, client, headers, query }) {
@@ -215,6 +216,7 @@ function describeEvents(): OpenApiOperation {
       ...problems({
         400: 'A parameter is not valid.',
         401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
         404: 'There is no such service.',
         429: 'Too many open streams.',
       }),

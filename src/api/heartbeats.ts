@@ -12,12 +12,13 @@ import {
   STATUS_WORDS,
 } from '../domain/heartbeat-body.ts';
 import { refuseTimestamp } from '../domain/heartbeat-rules.ts';
+import type { KeyScope } from '../domain/key-scope.ts';
 import { dashDomain } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { decodeText } from '../http/body.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, problems } from '../http/openapi.ts';
 import { HttpError, type ProblemCode, retryLater } from '../http/problem.ts';
-import type { HttpResponse, PostRequest, Route } from '../http/route.ts';
+import type { HttpResponse, Route, WriteRequest } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, type TSchema, Type } from '../json-schema.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../record/observation.ts';
@@ -141,16 +142,20 @@ export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
 
 /** The routes. */
 export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatSources): Route[] {
+  const access = { scope: 'heartbeat' satisfies KeyScope };
   const route = (path: string, kind: HeartbeatKind, describe: () => OpenApiOperation): Route => ({
     path,
     bucket: 'api',
-    handle: neverRead,
-    post: {
-      maxBytes: MAX_HEARTBEAT_BYTES,
-      handle: (request) => takeHeartbeat(heartbeats, siteUrl, kind, request, now()),
+    access,
+    writes: {
+      POST: {
+        access,
+        maxBytes: MAX_HEARTBEAT_BYTES,
+        handle: (request) => takeHeartbeat(heartbeats, siteUrl, kind, request, now()),
+        describe,
+      },
     },
     onFault: () => heartbeats.noteRefusal(),
-    describe,
   });
   return [
     route('/api/v1/heartbeat', 'beat', () => describeHeartbeat(limits())),
@@ -176,15 +181,11 @@ export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatS
   ];
 }
 
-function neverRead(): never {
-  throw new Error('a route that is only posted to was read');
-}
-
 async function takeHeartbeat(
   taker: HeartbeatIntake,
   siteUrl: string,
   kind: HeartbeatKind,
-  { body, key }: PostRequest,
+  { body, key }: WriteRequest,
   arrivedAt: number,
 ): Promise<HttpResponse> {
   const text = decodeText(body);
@@ -285,7 +286,7 @@ function postOperation({ id, summary, description, body, example }: PostEndpoint
       ...problems({
         400: 'The body is not valid; `place` is a JSON Pointer to what is wrong, `allowed` lists the values.',
         401: 'There is no API key, or it is not valid.',
-        403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), or the account has as many as it may (domain_limit).',
+        403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many as it may (domain_limit), or the key lacks the scope heartbeat (insufficient_scope).',
         413: `The body is longer than ${MAX_HEARTBEAT_BYTES} bytes.`,
         415: 'The body is not sent as application/json.',
         429: 'Too many requests; Retry-After says how long to wait.',

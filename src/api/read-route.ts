@@ -23,7 +23,7 @@ const INCIDENT_ID: OpenApiParameter = {
 };
 
 /** A route that returns JSON. In its path, `:slug` identifies a service and `:id` an incident. */
-export interface ReadingEndpoint extends Pick<Route, 'path' | 'handle'> {
+export interface ReadingEndpoint extends Required<Pick<Route, 'path' | 'handle'>> {
   /** Operation id. */
   readonly id: string;
   readonly tag: string;
@@ -41,7 +41,7 @@ export interface ReadingEndpoint extends Pick<Route, 'path' | 'handle'> {
 
 /** Creates the route. */
 export function readRoute({ path, handle, ...endpoint }: ReadingEndpoint): Route {
-  return { path, bucket: 'api', handle, describe: () => describe(path, endpoint) };
+  return { path, bucket: 'api', access: 'everyone', handle, describe: () => describe(path, endpoint) };
 }
 
 function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle'>): OpenApiOperation {
@@ -65,6 +65,7 @@ function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle
       ...problems({
         ...(Object.keys(query).length > 0 ? { 400: 'A parameter is not valid; the body names it.' } : {}),
         401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
         ...(inPath.length > 0
           ? { 404: `There is no such ${hasId ? 'service or incident' : 'service'}.` }
           : {}),

@@ -137,6 +137,6 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       problems: { 404: 'There is no such page.' },
       handle: asJson,
     }),
-    { path: '/p/:slug.json', bucket: 'api', handle: asJson },
+    { path: '/p/:slug.json', bucket: 'api', access: 'everyone', handle: asJson },
   ];
 }

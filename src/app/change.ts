@@ -1,4 +1,5 @@
 /** The principal and the outcome of changes by owners and the operator. */
+import type { KeyScope } from '../domain/key-scope.ts';
 import type { Refusal } from '../domain/refusal.ts';
 
 /**
@@ -10,7 +11,11 @@ export type Principal =
   | { readonly role: 'operator'; readonly accountId: number | null };
 
 /** A principal that creates something for an account. */
-export type AccountPrincipal = Principal & { readonly accountId: number };
+export type AccountPrincipal = Principal & {
+  readonly accountId: number;
+  /** Scopes of the key that acts for the principal; absent: no key does. */
+  readonly scopes?: readonly KeyScope[];
+};
 
 /** A reason for refusing a change. */
 export interface FieldRefusal {

@@ -1,6 +1,7 @@
 /** API keys of an account: its owner or the operator creates, lists and revokes them (decisions, Keys). */
 import { createApiKey } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
+import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../domain/key-scope.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, type Principal, refuse } from './change.ts';
@@ -17,6 +18,8 @@ export interface KeyInput {
   readonly name: string;
   /** A duration such as `90d`, or `never`. */
   readonly expires: string;
+  /** Words such as `read`. Absent: {@link DEFAULT_SCOPES}. */
+  readonly scopes?: readonly string[];
 }
 
 /**
@@ -29,20 +32,23 @@ const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
 /**
  * Creates a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`,
- * `lifetime_invalid`, `no_account`, and for an owner with `too_many_keys`.
+ * `lifetime_invalid`, `scopes_invalid`, `scope_beyond_key`, `no_account`, and for an owner with `too_many_keys`.
  */
 export async function addKey(
   { registry, now }: KeyContext,
-  { role, accountId }: AccountPrincipal,
+  { role, accountId, scopes: own }: AccountPrincipal,
   input: KeyInput,
 ): Promise<Outcome<{ readonly key: string; readonly record: ApiKey }>> {
   const reading = readKeyInput(input);
   if (!reading.ok) return reading;
-  const { name, expires: lifetimeMs } = reading.value;
+  const { name, expires: lifetimeMs, scopes } = reading.value;
+  const beyond = own === undefined ? undefined : scopes.find((scope) => !own.includes(scope));
+  if (beyond !== undefined) return refuse({ code: 'scope_beyond_key', scope: beyond }, 'scopes');
   const at = now();
   const request = {
     account: accountId,
     name,
+    scopes,
     expiresAt: lifetimeMs === null ? null : at + lifetimeMs,
     now: at,
     ...(role === 'owner' ? { maxPerAccount: MAX_KEYS } : {}),
@@ -50,9 +56,13 @@ export async function addKey(
   return await attempt(() => createApiKey(registry, request), 'name');
 }
 
-/** Reads name and lifetime (milliseconds; null: it does not expire) of a key, without access to any store. */
-export function readKeyInput({ name, expires }: KeyInput) {
-  return readAll({ name: readNameField(name, 'key_name_missing'), expires: readLifetime(expires) });
+/** Reads name, lifetime (milliseconds; null: it does not expire) and scopes of a key, without access to any store. */
+export function readKeyInput({ name, expires, scopes = DEFAULT_SCOPES }: KeyInput) {
+  return readAll({
+    name: readNameField(name, 'key_name_missing'),
+    expires: readLifetime(expires),
+    scopes: readScopeWords(scopes),
+  });
 }
 
 /** Keys with their state at `now`, oldest first: those of the principal's account, or of all accounts. */
@@ -76,6 +86,11 @@ export async function revokeKey(
 ): Promise<Outcome<void>> {
   const isOwn = accountId === null || (await registry.listKeys(accountId)).some((key) => key.id === id);
   return isOwn && (await registry.revokeKey(id, now())) ? accept(undefined) : refuse({ code: 'no_key', id });
+}
+
+function readScopeWords(words: readonly string[]): Outcome<readonly KeyScope[]> {
+  const scopes = readScopes(words);
+  return scopes === null ? refuse({ code: 'scopes_invalid' }) : accept(scopes);
 }
 
 function readLifetime(text: string): Outcome<number | null> {

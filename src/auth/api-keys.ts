@@ -2,6 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { KeyScope } from '../domain/key-scope.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 
@@ -15,6 +16,8 @@ export interface KeyRequest {
   readonly expiresAt: number | null;
   /** Epoch milliseconds. */
   readonly now: number;
+  /** What it may be used for. Absent: the default of the registry. */
+  readonly scopes?: readonly KeyScope[];
   /** Maximum number of valid keys of the account; absent for the operator, who has no limit. */
   readonly maxPerAccount?: number;
 }
@@ -25,9 +28,9 @@ export interface KeyRequest {
  */
 export async function createApiKey(
   registry: Pick<AccountStore, 'ensureAccount'> & Pick<KeyStore, 'createKey'>,
-  { account, name, expiresAt, now, maxPerAccount }: KeyRequest,
+  { account, name, expiresAt, now, scopes, maxPerAccount }: KeyRequest,
+  key = generateKeyText(),
 ): Promise<{ key: string; record: ApiKey }> {
-  const key = generateKeyText();
   const reading = readKey(key);
   if (reading === null) throw new Error('a key was made that cannot be read');
   const accountId = typeof account === 'number' ? account : (await registry.ensureAccount(account, now)).id;
@@ -38,6 +41,7 @@ export async function createApiKey(
     sha256: reading.sha256,
     createdAt: now,
     expiresAt,
+    ...(scopes === undefined ? {} : { scopes }),
     ...(maxPerAccount === undefined ? {} : { maxPerAccount }),
   });
   return { key, record };

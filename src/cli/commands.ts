@@ -26,6 +26,11 @@ export function buildCommands(): Command {
   addForAccount(keys, 'create', 'make a key and print it, once', OWNER)
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
+    .option(
+      '--scope <scope>',
+      'what it may do: read, heartbeat or write; may be given again; default: read and heartbeat',
+      collect,
+    )
     .action(act(async () => (await import('./keys.ts')).createKey));
   addJson(keys, 'list', 'list keys, without their secrets').action(
     act(async () => (await import('./keys.ts')).printKeys),

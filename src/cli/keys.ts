@@ -11,11 +11,11 @@ import { printJson, printNote, printRows } from './output.ts';
 
 /** Creates a key and prints it on standard output, or with its properties as JSON. It is shown only once. */
 export async function createKey(
-  options: CommonOptions & AccountChoice & { name: string; expires?: string },
+  options: CommonOptions & AccountChoice & { name: string; expires?: string; scope?: readonly string[] },
 ): Promise<void> {
-  const { config, expires = 'never', json = false } = options;
+  const { config, expires = 'never', scope: scopes, json = false } = options;
   const choice = readAccountChoice(options);
-  const input = { name: options.name, expires };
+  const input = { name: options.name, expires, ...(scopes === undefined ? {} : { scopes }) };
   // The arguments are validated first, so that wrong ones do not create an account.
   resultOf(readKeyInput(input));
   const { account, key, record } = await withRegistry(config, async (registry) => {
@@ -23,8 +23,8 @@ export async function createKey(
     const principal = { role: 'operator', accountId: account.id } as const;
     return { account, ...resultOf(await addKey(contextOf(registry), principal, input)) };
   });
-  const { id, name, prefix, expiresAt } = record;
-  const view = { id, account: account.name, account_id: account.id, name, prefix };
+  const { id, name, prefix, scopes: given, expiresAt } = record;
+  const view = { id, account: account.name, account_id: account.id, name, prefix, scopes: given };
   if (json) printJson({ ...view, expires: formatTimeOrNull(expiresAt), key });
   else console.log(key);
 }
@@ -38,6 +38,7 @@ export async function printKeys({ config, json = false }: CommonOptions): Promis
     account_id: key.accountId,
     name: key.name,
     prefix: key.prefix,
+    scopes: key.scopes.join(' '),
     created: formatTime(key.createdAt),
     last_used: formatTimeOrNull(key.lastUsedAt),
     expires: formatTimeOrNull(key.expiresAt),

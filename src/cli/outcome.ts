@@ -12,6 +12,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'service_name_missing',
   'name_invalid',
   'lifetime_invalid',
+  'scopes_invalid',
   'category_invalid',
   'kind_invalid',
   'duration_invalid',

@@ -7,6 +7,7 @@ import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
+import { KEY_SCOPES } from './key-scope.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
@@ -196,6 +197,10 @@ const REFUSALS = {
 
   // What a person writes into a form.
   key_name_missing: 'A key needs a name, such as the machine that will use it.',
+  scopes_invalid: `A key has one or more of the scopes ${KEY_SCOPES.join(', ')}.`,
+  /** A key makes a key. */
+  scope_beyond_key: ({ scope }: { readonly scope: string }) =>
+    `A key can only make keys with scopes that it has: it lacks ${scope}.`,
   service_name_missing: 'A service needs a name.',
   name_invalid: ({ problem }: { readonly problem: GivenTextProblem }) =>
     `The name ${describeGivenTextProblem(problem)}.`,

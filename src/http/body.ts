@@ -13,14 +13,17 @@ const MAX_DISCARDED_BYTES = 1_048_576;
  */
 export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
 
-/** Throws `unsupported_media_type` for a body that is not declared as JSON, or that is compressed. */
-export function requireJson(headers: IncomingHttpHeaders): void {
+/** Throws `unsupported_media_type` for a body that is not declared as one of `types`, or that is compressed. */
+export function requireType(
+  headers: IncomingHttpHeaders,
+  types: readonly string[] = ['application/json'],
+): void {
   const type = headers['content-type'] ?? '';
   const [essence = ''] = type.split(';');
-  if (essence.trim().toLowerCase() !== 'application/json')
+  if (!types.includes(essence.trim().toLowerCase()))
     throw new HttpError(
       'unsupported_media_type',
-      `The body must be sent as Content-Type: application/json${type === '' ? '' : `, not ${type.slice(0, 100)}`}.`,
+      `The body must be sent as Content-Type: ${types.join(' or ')}${type === '' ? '' : `, not ${type.slice(0, 100)}`}.`,
     );
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { entityTag } from './conditional.ts';
-import type { HttpResponse, Route } from './route.ts';
+import { type HttpResponse, type Route, wrapReads } from './route.ts';
 
 /** A supported content coding. */
 type Coding = 'br' | 'gzip';
@@ -23,25 +23,22 @@ const gzipBody = promisify(gzip);
 /** Adds compression to the responses of routes. It runs in the thread pool of Node.js. */
 export function withCompression(routes: readonly Route[]): Route[] {
   const cached = new BoundedMap<string, Promise<Buffer>>(MAX_CACHED_RESPONSES);
-  return routes.map((route) => ({
-    ...route,
-    async handle(request) {
-      const answer = await route.handle(request);
-      if (!isCompressible(answer)) return answer;
-      const coding = chooseCoding(request.headers['accept-encoding']?.toString());
-      const vary = [answer.headers.Vary, 'Accept-Encoding'].filter((name) => name !== undefined).join(', ');
-      const headers: Readonly<Record<string, string>> = { ...answer.headers, Vary: vary };
-      if (coding === null) return { ...answer, headers };
-      const plain = answer.etag ?? entityTag(answer.body);
-      // Each representation needs its own strong validator (RFC 9110, 8.8.1).
-      const etag = `${plain.slice(0, -1)}-${coding}"`;
-      const isImmutable = headers['Cache-Control']?.includes('immutable') === true;
-      const body = isImmutable
-        ? await getOrInsert(cached, etag, () => compress(answer.body, coding, isImmutable))
-        : await compress(answer.body, coding, isImmutable);
-      return { ...answer, headers: { ...headers, 'Content-Encoding': coding }, body, etag };
-    },
-  }));
+  return wrapReads(routes, (read) => async (request) => {
+    const answer = await read(request);
+    if (!isCompressible(answer)) return answer;
+    const coding = chooseCoding(request.headers['accept-encoding']?.toString());
+    const vary = [answer.headers.Vary, 'Accept-Encoding'].filter((name) => name !== undefined).join(', ');
+    const headers: Readonly<Record<string, string>> = { ...answer.headers, Vary: vary };
+    if (coding === null) return { ...answer, headers };
+    const plain = answer.etag ?? entityTag(answer.body);
+    // Each representation needs its own strong validator (RFC 9110, 8.8.1).
+    const etag = `${plain.slice(0, -1)}-${coding}"`;
+    const isImmutable = headers['Cache-Control']?.includes('immutable') === true;
+    const body = isImmutable
+      ? await getOrInsert(cached, etag, () => compress(answer.body, coding, isImmutable))
+      : await compress(answer.body, coding, isImmutable);
+    return { ...answer, headers: { ...headers, 'Content-Encoding': coding }, body, etag };
+  });
 }
 
 function isCompressible({ status, headers, body, stream }: HttpResponse): boolean {

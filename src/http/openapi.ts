@@ -31,10 +31,9 @@ export interface OpenApiOperation {
 }
 
 /** A path with its operations. */
-export interface OpenApiPath {
-  readonly get?: OpenApiOperation;
-  readonly post?: OpenApiOperation;
-}
+export type OpenApiPath = Readonly<
+  Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete', OpenApiOperation>>
+>;
 
 /** The document. */
 export interface OpenApiDocument {
@@ -110,8 +109,8 @@ export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
 /** The part of a route that the document describes. */
 interface DescribedRoute {
   readonly path: string;
-  readonly post?: object;
   readonly describe?: () => OpenApiOperation;
+  readonly writes?: Readonly<Record<string, { readonly describe?: () => OpenApiOperation }>>;
 }
 
 /** Collects the paths in the order of `routes`. A named schema is listed once and referenced everywhere else. */
@@ -129,15 +128,14 @@ export function describeRoutes(
     schemas[name] ??= members(value);
     return { $ref: `#/components/schemas/${name}` };
   };
-  const paths = routes.flatMap(({ path, post, describe }) =>
-    describe === undefined
+  const paths = routes.flatMap(({ path, describe, writes = {} }) => {
+    const methods = [['get', { describe }] as const, ...Object.entries(writes)];
+    const operations = methods.flatMap(([method, operation]) =>
+      operation.describe === undefined ? [] : [[method.toLowerCase(), refer(operation.describe())] as const],
+    );
+    return operations.length === 0
       ? []
-      : [
-          [
-            path.replace(/:(\w+)/g, '{$1}'),
-            { [post === undefined ? 'get' : 'post']: refer(describe()) },
-          ] as const,
-        ],
-  );
+      : [[path.replace(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)] as const];
+  });
   return { paths: Object.fromEntries(paths), schemas };
 }

@@ -1,17 +1,26 @@
 /**
- * The steps that every request passes: method, key, rate limit, handler, validator, headers. A route decides what to
+ * The steps that every request passes: key, rate limit, method, access, handler, validator, headers. A route decides what to
  * respond; the pipeline decides whether and how. The Koa application and the fast path for hot routes share it.
  */
 import { randomUUID } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
 import { toError } from '../error.ts';
 import type { Log } from '../log.ts';
-import { requireJson } from './body.ts';
+import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
+import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
 import { HttpError, PROBLEMS, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
-import type { Bucket, HttpRequest, HttpResponse, KeyBearer, Route } from './route.ts';
+import {
+  type Bucket,
+  type HttpRequest,
+  type HttpResponse,
+  methodsOf,
+  type Route,
+  type WriteMethod,
+  type WriteOperation,
+} from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 
 /** The limiters of a bucket: for clients without a key and for keys. */
@@ -39,28 +48,14 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-const ALLOWED = 'GET, HEAD, OPTIONS';
-const ALLOWED_POST = 'POST, OPTIONS';
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
-const PREFLIGHT: HttpResponse = {
-  status: 204,
-  headers: {
-    Allow: ALLOWED,
-    'Access-Control-Allow-Origin': '*',
-    'Access-Control-Allow-Methods': 'GET, HEAD',
-    'Access-Control-Allow-Headers': 'Authorization, If-None-Match, Last-Event-ID',
-    'Access-Control-Max-Age': '86400',
-  },
-  body: '',
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Allow-Methods': 'GET, HEAD',
+  'Access-Control-Allow-Headers': 'Authorization, If-None-Match, Last-Event-ID',
+  'Access-Control-Max-Age': '86400',
 };
-/**
- * The response to a preflight for POST. Without CORS headers, browsers do not let other origins post (decisions,
- * Errors).
- */
-const PREFLIGHT_POST: HttpResponse = { status: 204, headers: { Allow: ALLOWED_POST }, body: '' };
-
-const PREFLIGHT_SAME_ORIGIN: HttpResponse = { status: 204, headers: { Allow: ALLOWED }, body: '' };
 
 /** Creates the pipeline: a function that handles a request for a route. It never rejects. */
 export function createPipeline({ siteUrl, authenticator, explain, limiters, log }: PipelineOptions) {
@@ -94,10 +89,10 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
         refused: invalidKey('The API key is not valid: unknown, expired or revoked.'),
         key: null,
       };
+    const key = who.kind === 'key' ? who.key : null;
     // Streams are limited by the number of open ones, not by requests.
-    if (route.bucket === 'streams') return FREE;
-    if (who.kind === 'key')
-      return { payer: [bucket.authenticated, String(who.key.id)], refused: null, key: who.key };
+    if (route.bucket === 'streams') return { ...FREE, key };
+    if (key !== null) return { payer: [bucket.authenticated, String(key.id)], refused: null, key };
     const name = route.payer?.(request) ?? null;
     return name === null
       ? { payer: [bucket.anonymous, request.client], refused: null, key: null }
@@ -105,23 +100,26 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
   };
 
   const handle = async (route: Route, request: HttpRequest, key: KeyBearer | null): Promise<HttpResponse> => {
-    if (route.post !== undefined) return await handlePost(route.post, request, key);
-    if (request.method !== 'GET' && request.method !== 'HEAD' && route.anyMethod !== true)
-      throw wrongMethod(request, ALLOWED);
-    return await route.handle(request);
+    const operation = operationOf(route, request);
+    if (operation !== undefined) return await handleWrite(operation, request, key);
+    const isReading = request.method === 'GET' || request.method === 'HEAD' || route.anyMethod === true;
+    if (route.handle === undefined || !isReading) throw wrongMethod(request, route);
+    requireAccess(route.access, key);
+    return await route.handle(key === null ? request : { ...request, key });
   };
 
   /** The 304 for a picture that the client has. It is not charged, so it is found before the charge. Null: none. */
   const findUnchanged = async (
     route: Route,
     request: HttpRequest,
+    key: KeyBearer | null,
     [limiter, name]: Payer,
   ): Promise<HttpResponse | null> => {
     const wanted = request.headers['if-none-match'];
     if (route.bucket !== 'pictures' || wanted === undefined) return null;
     const find = async () => {
       try {
-        const answer = await handle(route, request, null);
+        const answer = await handle(route, request, key);
         return isUnchanged(answer, request) ? answer : null;
       } catch {
         // The usual steps charge and handle errors.
@@ -134,20 +132,14 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
 
   return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
     if (request.method === 'OPTIONS' && route.anyMethod !== true) {
-      const preflight =
-        route.post !== undefined
-          ? PREFLIGHT_POST
-          : route.sameOrigin === true
-            ? PREFLIGHT_SAME_ORIGIN
-            : PREFLIGHT;
-      return complete(preflight, route, request, await peekAt(route, request));
+      return complete(answerPreflight(route, request), route, request, await peekAt(route, request));
     }
     let allowance: Allowance | null = null;
     let answer: HttpResponse;
     try {
       const { payer, refused, key } = await admit(route, request);
       const unchanged =
-        refused === null && payer !== null ? await findUnchanged(route, request, payer) : null;
+        refused === null && payer !== null ? await findUnchanged(route, request, key, payer) : null;
       if (unchanged !== null && payer !== null)
         return complete(unchanged, route, request, await payer[0].peek(payer[1]));
       if (payer !== null) allowance = await payer[0].charge(payer[1]);
@@ -177,28 +169,50 @@ interface Admission {
 
 const FREE: Admission = { payer: null, refused: null, key: null };
 
-function invalidKey(detail: string): HttpError {
-  return new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+/**
+ * The response to a preflight. Without CORS headers, browsers do not let other origins write, nor read what is for this site
+ * (decisions, Errors).
+ */
+function answerPreflight(route: Route, { headers }: HttpRequest): HttpResponse {
+  const method = headers['access-control-request-method'];
+  const isOpen = route.sameOrigin !== true && route.handle !== undefined && !isWrite(route, method);
+  const allowed = { Allow: methodsOf(route).join(', ') };
+  return { status: 204, headers: isOpen ? { ...allowed, ...PREFLIGHT_HEADERS } : allowed, body: '' };
 }
 
-function wrongMethod({ method }: HttpRequest, allowed: string): HttpError {
-  return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
+function isWrite({ writes = {} }: Route, method: string | undefined): method is WriteMethod {
+  return method !== undefined && Object.hasOwn(writes, method);
+}
+
+/** What the route does for a request that changes something; undefined: the method only reads, or is not possible. */
+function operationOf(route: Route, { method }: HttpRequest): WriteOperation | undefined {
+  return isWrite(route, method) ? route.writes?.[method] : undefined;
+}
+
+function wrongMethod({ method }: HttpRequest, route: Route): HttpError {
+  const headers = { Allow: methodsOf(route).join(', ') };
+  return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, headers);
 }
 
 /**
- * Handles a POST. The body is read last, so that a client without a valid key is refused before it has sent the body.
+ * Handles a request that changes something. The body is read last, so that a client without a valid key is refused before it
+ * has sent the body.
  */
-async function handlePost(
-  { maxBytes, handle }: NonNullable<Route['post']>,
+async function handleWrite(
+  { access, maxBytes, types, isBodyOptional = false, handle }: WriteOperation,
   request: HttpRequest,
   key: KeyBearer | null,
 ): Promise<HttpResponse> {
-  const { method, headers, readBody } = request;
-  if (method !== 'POST' || readBody === undefined) throw wrongMethod(request, ALLOWED_POST);
-  if (key === null) throw invalidKey('An API key is needed, in the header Authorization: Bearer <API_KEY>.');
-  requireJson(headers);
+  const { headers, readBody } = request;
+  requireAccess(access, key);
+  if (key === null) throw new Error('a change needs a key');
+  if (maxBytes === 0 || readBody === undefined) return await handle({ ...request, key, body: NO_BODY });
+  const isBare = isBodyOptional && headers['content-type'] === undefined;
+  if (!isBare) requireType(headers, types);
   return await handle({ ...request, key, body: await readBody(maxBytes) });
 }
+
+const NO_BODY = new Uint8Array();
 
 function targetOf({ path }: Route, { params, query }: HttpRequest): string {
   return `${path} ${params.slug?.toLowerCase() ?? ''}?${query}`;
@@ -211,11 +225,12 @@ function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {
 /** Adds the validator and the common headers. A response that the client already has becomes a 304. */
 function complete(
   answer: HttpResponse,
-  { post, sameOrigin = false }: Route,
+  route: Route,
   request: HttpRequest,
   allowance: Allowance | null,
 ): HttpResponse {
-  const isReading = post === undefined && (request.method === 'GET' || request.method === 'HEAD');
+  const { sameOrigin = false } = route;
+  const isReading = route.handle !== undefined && (request.method === 'GET' || request.method === 'HEAD');
   const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
   const guards = guardsOf(policy, type);
   const headers: Record<string, string> = {
@@ -229,8 +244,11 @@ function complete(
     headers['X-RateLimit-Remaining'] = String(allowance.remaining);
     headers['X-RateLimit-Reset'] = String(allowance.resetAtSeconds);
   }
-  if (answer.status !== 200 || answer.stream !== undefined || post !== undefined)
+  if (route.handle === undefined || operationOf(route, request) !== undefined) {
+    if (answer.etag !== undefined) headers.ETag = answer.etag;
     return { ...answer, headers };
+  }
+  if (answer.status !== 200 || answer.stream !== undefined) return { ...answer, headers };
   return withValidator({ ...answer, headers }, request.headers['if-none-match']);
 }
 

@@ -8,6 +8,7 @@ export const PROBLEMS = {
   invalid_body: { status: 400, title: 'Invalid body' },
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
+  insufficient_scope: { status: 403, title: 'Scope missing' },
   forbidden_form: { status: 403, title: 'Form refused' },
   forbidden_domain: { status: 403, title: 'Domain of another account' },
   domain_limit: { status: 403, title: 'Too many domains' },
@@ -73,6 +74,9 @@ export const ProblemSchema = named(
     status: Type.Integer(),
     detail: Type.String(),
     code: enumOf(Object.keys(PROBLEMS), 'Stable word for programs.'),
+    scope: Type.Optional(
+      Type.String({ description: 'Of insufficient_scope: the scope that the key lacks.' }),
+    ),
     parameter: Type.Optional(Type.String({ description: 'Of invalid_parameter: its name.' })),
     place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
     allowed: Type.Optional(

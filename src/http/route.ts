@@ -1,5 +1,6 @@
 /** A route, its request and its response, independent of a framework. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Access, KeyBearer } from './access.ts';
 import type { ReadBody } from './body.ts';
 import type { OpenApiOperation } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
@@ -14,19 +15,16 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** The client in the form that rate limits count by. */
   readonly client: string;
-  /** Absent for GET and HEAD. */
+  /** Absent for methods that have no body. */
   readonly readBody?: ReadBody;
+  /** The bearer of the request's key; absent: there is no key, or the route has no limit. */
+  readonly key?: KeyBearer;
 }
 
-/** The owner of the key in a request. */
-export interface KeyBearer {
-  readonly id: number;
-  readonly accountId: number;
-}
-
-/** A request with a body and a valid key. */
-export interface PostRequest extends HttpRequest {
+/** A request that changes something, with a valid key. */
+export interface WriteRequest extends HttpRequest {
   readonly key: KeyBearer;
+  /** Empty if there is none. */
   readonly body: Uint8Array;
 }
 
@@ -47,22 +45,39 @@ export interface HttpResponse {
 /** Requests that share a rate limit (decisions, "What counts where"). `streams` limits the number of open streams. */
 export type Bucket = 'api' | 'pictures' | 'pages' | 'streams' | 'none';
 
+/** A method that changes something. */
+export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a route does for a method that changes something. */
+export interface WriteOperation {
+  /** The scope that the key needs. */
+  readonly access: Exclude<Access, string>;
+  /** Maximum size of the body, bytes; 0: there is none to read. */
+  readonly maxBytes: number;
+  /** Media types of the body. Default `application/json`. */
+  readonly types?: readonly string[];
+  /** True: the request may come without a body. Default false. */
+  readonly isBodyOptional?: boolean;
+  readonly handle: (request: WriteRequest) => Promise<HttpResponse>;
+  /** The description for the OpenAPI document; absent: the document does not contain the operation. */
+  readonly describe?: () => OpenApiOperation;
+}
+
 /** A route of the URL table. */
 export interface Route {
   /** Path in the form of @koa/router. */
   readonly path: string;
   readonly bucket: Bucket;
+  /** Who may read it. */
+  readonly access: Access;
   /** True: other origins may not read the response, as for pages behind the sign-in. Default false. */
   readonly sameOrigin?: boolean;
-  readonly handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
+  /** The response to GET and HEAD. Absent: the route cannot be read. */
+  readonly handle?: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
   /** Returns the allowance of a client, if the route has a limit of its own. */
   readonly peek?: (client: string) => Allowance;
-  /** For routes that accept only POST with a key and a JSON body. Absent: GET and HEAD. */
-  readonly post?: {
-    /** Maximum size of the body, bytes. */
-    readonly maxBytes: number;
-    readonly handle: (request: PostRequest) => Promise<HttpResponse>;
-  };
+  /** Methods that change something. */
+  readonly writes?: Readonly<Partial<Record<WriteMethod, WriteOperation>>>;
   /** Called when a request failed with status 500 or more. */
   readonly onFault?: () => void;
   /**
@@ -70,10 +85,43 @@ export interface Route {
    * request counts by the client's address.
    */
   readonly payer?: (request: HttpRequest) => string | null;
-  /** The description of the route for the OpenAPI document; absent: the document does not contain the route. */
+  /** The description of GET for the OpenAPI document; absent: the document does not contain it. */
   readonly describe?: () => OpenApiOperation;
   /** True: the handler takes every method. Absent: GET and HEAD. */
   readonly anyMethod?: boolean;
+}
+
+/** The methods of a route, as `Allow` lists them. */
+export function methodsOf({ handle, writes = {} }: Route): string[] {
+  return [...(handle === undefined ? [] : ['GET', 'HEAD']), ...Object.keys(writes), 'OPTIONS'];
+}
+
+/** Replaces the handler of each route that can be read by what `wrap` makes of it. */
+export function wrapReads(
+  routes: readonly Route[],
+  wrap: (handle: NonNullable<Route['handle']>, route: Route) => NonNullable<Route['handle']>,
+): Route[] {
+  return routes.map((route) =>
+    route.handle === undefined ? route : { ...route, handle: wrap(route.handle, route) },
+  );
+}
+
+/** Joins routes of the same path, each with methods of its own, in the order of the first of each path. */
+export function joinRoutes(routes: readonly Route[]): Route[] {
+  const joined = new Map<string, Route>();
+  for (const route of routes) {
+    const known = joined.get(route.path);
+    joined.set(route.path, known === undefined ? route : join(known, route));
+  }
+  return [...joined.values()];
+}
+
+function join(one: Route, other: Route): Route {
+  const twice = methodsOf(one).filter((method) => method !== 'OPTIONS' && methodsOf(other).includes(method));
+  if (twice.length > 0 || one.bucket !== other.bucket)
+    throw new Error(`two routes of ${one.path} have ${twice.join(', ') || 'different limits'}`);
+  const reader = one.handle === undefined ? other : one;
+  return { ...one, ...other, ...reader, writes: { ...one.writes, ...other.writes } };
 }
 
 /** A response with status 200 and serialized JSON. */

@@ -70,8 +70,8 @@ interface Kept {
 export function badgeRoutes(sources: BadgeSources): Route[] {
   const handle = createBadgeHandler(sources);
   return [
-    { path: '/api/badge/:slug', bucket: 'pictures', handle, describe: describeBadge },
-    { path: '/badges/:slug/picture', bucket: 'pages', handle },
+    { path: '/api/badge/:slug', bucket: 'pictures', access: 'everyone', handle, describe: describeBadge },
+    { path: '/badges/:slug/picture', bucket: 'pages', access: 'everyone', handle },
   ];
 }
 
@@ -184,6 +184,7 @@ function describeBadge(): OpenApiOperation {
       ...problems({
         400: 'A parameter is not known, or the ending says another format; the body names the parameter.',
         401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
         404: 'There is no such service.',
         429: 'Too many requests; pictures have a limit of their own.',
         503: 'The store of past checks does not answer; the status badge does.',

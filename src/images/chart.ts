@@ -55,6 +55,7 @@ export function chartRoute({
   return {
     path: '/api/chart/:slug',
     bucket: 'pictures',
+    access: 'everyone',
     describe: describeChart,
     async handle({ params, query }) {
       const { window, theme, size, region } = readParameters(query, QUERY);

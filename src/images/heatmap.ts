@@ -56,6 +56,7 @@ export function heatmapRoute({ directory, samples, regions, pictures, clock }: H
   return {
     path: '/api/heatmap.png',
     bucket: 'pictures',
+    access: 'everyone',
     describe: describeHeatmap,
     async handle({ query }) {
       const { window, category, theme, region } = readParameters(query, QUERY);

@@ -38,6 +38,7 @@ export function pictureOperation(
       ...problems({
         400: 'A parameter is not known; the body names it.',
         401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
         ...more,
         429: 'Too many requests; pictures have a limit of their own.',
         503: 'The store of past checks does not answer, or the first picture of a window takes long; Retry-After says when to come again.',

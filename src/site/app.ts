@@ -9,7 +9,7 @@ import { createClientReader } from '../http/client-address.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, retryLater } from '../http/problem.ts';
 import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
-import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
+import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -47,6 +47,8 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
 
 /** Maximum number of requests per minute and address for pages and their files. */
 const PAGES_PER_MINUTE = 600;
+/** Methods whose requests have a body. */
+const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /** Hot routes, which bypass Koa and its router; the response is the same. */
 const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
 
@@ -104,7 +106,7 @@ export function createApp(options: AppOptions) {
     query,
     headers: message.headers,
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
-    ...(message.method === 'POST' ? { readBody: createBodyReader(message) } : {}),
+    ...(WITH_BODY.has(message.method ?? '') ? { readBody: createBodyReader(message) } : {}),
   });
 
   const answer = async (route: Route, request: HttpRequest, response: ServerResponse) => {
@@ -141,6 +143,8 @@ export function createApp(options: AppOptions) {
   );
 
   return {
+    /** The URL table that is served. */
+    routes,
     /** The request listener for `http.createServer`. */
     listener(message: IncomingMessage, response: ServerResponse): void {
       const url = message.url ?? '/';
@@ -201,6 +205,7 @@ function explainRefusal(thrown: unknown): HttpError | null {
 const UNKNOWN_ROUTE: Route = {
   path: 'unknown',
   bucket: 'pages',
+  access: 'everyone',
   anyMethod: true,
   handle({ params }) {
     throw new HttpError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
@@ -240,15 +245,12 @@ const FROM_STATUSES = new Set([
  */
 function withCopyAge(routes: readonly Route[], { ageMs }: Pick<StatusStore, 'ageMs'>): readonly Route[] {
   if (ageMs === undefined) return routes;
-  return routes.map((route) => {
-    if (!FROM_STATUSES.has(route.path)) return route;
-    return {
-      ...route,
-      async handle(request) {
-        const answer = await route.handle(request);
-        const seconds = Math.floor(ageMs() / 1_000);
-        return seconds < 1 ? answer : { ...answer, headers: { ...answer.headers, Age: String(seconds) } };
-      },
+  return wrapReads(routes, (read, { path }) => {
+    if (!FROM_STATUSES.has(path)) return read;
+    return async (request) => {
+      const answer = await read(request);
+      const seconds = Math.floor(ageMs() / 1_000);
+      return seconds < 1 ? answer : { ...answer, headers: { ...answer.headers, Age: String(seconds) } };
     };
   });
 }

@@ -7,6 +7,8 @@ import type { ApiLimits } from '../view/monitor.ts';
 const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
   `Is a service up? Reading needs no authentication; an API key in the header
 \`Authorization: Bearer <API_KEY>\` raises the limit from ${anonymousPerMinute} requests a minute for each address to ${authenticatedPerMinute} for each key.
+A key has one or more of the scopes read, heartbeat and write; without the one that an
+operation needs, the answer is a 403 that names it, also where no key is needed and the key lacks read.
 No other scheme than Bearer is read; a key that is not valid is answered 401 on every endpoint, and counts against the
 address. An IPv6 client is counted by its /64. Pictures have a bucket of their own with the same limits, and a 304 of a
 picture costs nothing. Every error is \`application/problem+json\` (RFC 9457) with a stable \`code\`; a 405 says in
@@ -56,6 +58,7 @@ export function createOpenApi({ siteUrl, version, limits, routes }: OpenApiSourc
     route: {
       path: '/api/v1/openapi.json',
       bucket: 'pages',
+      access: 'everyone',
       handle() {
         const { body } = make();
         return jsonText(body, entityTag(body));

@@ -10,7 +10,7 @@ import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
-import type { Route } from '../http/route.ts';
+import { joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
 import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
@@ -73,7 +73,7 @@ export function createRoutes(sources: RouteSources): {
   const streams = createEventStreams(parts);
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
   /** In the order of the OpenAPI document. */
-  const described = [
+  const described = joinRoutes([
     statusRoute(directory, services),
     servicesRoute(search, services),
     historyRoute(parts),
@@ -90,7 +90,7 @@ export function createRoutes(sources: RouteSources): {
     ...badgeRoutes(parts),
     chartRoute(parts),
     heatmapRoute(parts),
-  ];
+  ]);
   const openApi = createOpenApi({ ...parts, routes: described });
   const ownRoutes = systemRoutes({ readiness, metrics, search, status, clock });
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });

@@ -49,10 +49,11 @@ export function systemRoutes({ readiness, metrics, search, status, clock }: Syst
     return getOrInsert(readSeries, key, () => createFigures(render, clock))();
   };
   return [
-    { path: '/healthz', bucket: 'none', handle: () => plain(200, { status: 'ok' }) },
+    { path: '/healthz', bucket: 'none', access: 'everyone', handle: () => plain(200, { status: 'ok' }) },
     {
       path: '/readyz',
       bucket: 'none',
+      access: 'everyone',
       handle() {
         const state = readiness();
         return plain(state.phase === 'serving' ? 200 : 503, viewReadiness(state));
@@ -61,6 +62,7 @@ export function systemRoutes({ readiness, metrics, search, status, clock }: Syst
     {
       path: '/metrics',
       bucket: 'none',
+      access: 'everyone',
       async handle({ query }) {
         const { services, category, q } = readParameters(query, QUERY);
         const headers = { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' };

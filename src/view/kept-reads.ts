@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock.ts';
 import { DAY_MS } from '../domain/durations.ts';
-import type { HttpRequest, Route } from '../http/route.ts';
+import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 
 /** Cached reads and their age. */
@@ -92,23 +92,23 @@ export function keepReads<Store extends object, Name extends keyof Store & strin
     store: { ...store, ...withReads },
     kept: {
       withAge: (routes) =>
-        routes.map((route) => ({
-          ...route,
-          handle: (request) =>
+        wrapReads(
+          routes,
+          (read) => (request) =>
             requests.run({ oldestMs: null }, async () => {
-              const answer = await route.handle(request);
+              const answer = await read(request);
               const oldestMs = requests.getStore()?.oldestMs ?? null;
               if (oldestMs === null) return answer;
               const seconds = Math.floor((clock.monotonic() - oldestMs) / 1_000);
               const Age = String(Math.max(seconds, Number(answer.headers.Age ?? 0)));
               return { ...answer, headers: { ...answer.headers, Age } };
             }),
-        })),
+        ),
       keepFresh(routes, paths) {
         const shown = routes.filter(({ path }) => paths.includes(path));
         const read = async () => {
           // Errors are ignored here, because a request reports them.
-          for (const route of shown) await Promise.resolve(route.handle(PLAIN)).catch(() => {});
+          for (const route of shown) await Promise.resolve(route.handle?.(PLAIN)).catch(() => {});
         };
         void read();
         clock.every(REFRESH_MS, () => void read());

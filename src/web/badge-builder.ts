@@ -49,10 +49,11 @@ export function badgeBuilder(
     });
   };
   return [
-    { path: '/badges', bucket: 'pages', handle: (request) => show(request, null) },
+    { path: '/badges', bucket: 'pages', access: 'everyone', handle: (request) => show(request, null) },
     {
       path: '/badges/:slug',
       bucket: 'pages',
+      access: 'everyone',
       handle(request) {
         const name = request.params.slug ?? '';
         const service = directory.byPageName(name);

@@ -31,6 +31,7 @@ export function docsPage(render: RenderPage, { siteUrl, apiDocument, limits }: D
   return {
     path: '/docs',
     bucket: 'pages',
+    access: 'everyone',
     handle(request) {
       const language = chooseLanguage(request);
       return render('./docs', { language, title: language.texts.site.apiTitle, ...describe() });

@@ -149,6 +149,11 @@ const TABLE: readonly Row[] = [
     command: [2, ...set('--name', 'a\u202eb')],
   },
   {
+    refusal: { code: 'scopes_invalid' },
+    form: { path: '/dashboard/keys', fields: { name: 'laptop', expires: '30d', scopes: 'read all' } },
+    command: [2, 'keys', 'create', '--account', 'ada', '--name', 'laptop', '--scope', 'all'],
+  },
+  {
     refusal: { code: 'lifetime_invalid' },
     form: { path: '/dashboard/keys', fields: { name: 'x', expires: 'constructor' } },
     command: [2, 'keys', 'create', '--account-id', '1', '--name', 'x', '--expires', 'constructor'],

@@ -52,6 +52,7 @@ t.test('it makes a key that works at once, and stores no secret', async (t) => {
   t.same(record, {
     id: 1,
     accountId: 1,
+    scopes: ['read', 'heartbeat'],
     accountName: 'acme',
     name: 'ci',
     prefix: key.slice(0, 8),

@@ -112,6 +112,7 @@ t.test('it says by its status whether the words or the world were wrong', async 
     [2, ['keys', 'create', '--name', 'laptop']],
     [2, ['keys', 'create', '--name', 'laptop', '--account', 'ada', '--account-id', '1']],
     [2, ['keys', 'create', '--name', ' ', '--account', 'ada']],
+    [2, ['keys', 'create', '--name', 'laptop', '--account', 'ada', '--scope', 'all']],
     [2, ['keys', 'create', '--name', 'laptop', '--account-id', 'ada']],
     [1, ['keys', 'create', '--name', 'laptop', '--account-id', '7']],
     [2, ['services', 'set', 'shop']],

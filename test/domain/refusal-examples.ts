@@ -78,6 +78,8 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'The name GitHub. equals or resembles GitHub of the public catalogue: choose another.',
   ],
   key_name_missing: [{}, 'A key needs a name, such as the machine that will use it.'],
+  scopes_invalid: [{}, 'A key has one or more of the scopes read, heartbeat, write.'],
+  scope_beyond_key: [{ scope: 'write' }, 'A key can only make keys with scopes that it has: it lacks write.'],
   service_name_missing: [{}, 'A service needs a name.'],
   lifetime_invalid: [{}, 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.'],
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],

@@ -92,6 +92,6 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
     listenedAt: () => world.now,
   });
   if (route === undefined) throw new Error('there is no route');
-  const { handle } = route;
+  const { handle = () => Promise.reject(new Error('badges cannot be read')) } = route;
   return world;
 }

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import type { Transition } from '../../src/domain/current.ts';
 import type { DependencyReport } from '../../src/domain/heartbeat-body.ts';
 import type { Incident } from '../../src/domain/incident.ts';
+import { DEFAULT_SCOPES } from '../../src/domain/key-scope.ts';
 import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { Service } from '../../src/domain/service.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
@@ -63,8 +64,8 @@ export async function openFilledRegistry(now: number) {
      VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)`,
   );
   const insertKey = database.prepare(
-    `INSERT INTO api_keys (account_id, name, prefix, sha256, created_at, expires_at, revoked_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO api_keys (account_id, name, prefix, sha256, created_at, expires_at, revoked_at, scopes)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const ensureAccount = (id: number) => void addAccount.run(id, id === 1 ? 'ada' : `account ${id}`, now);
 
@@ -120,7 +121,8 @@ export async function openFilledRegistry(now: number) {
     addKey(key: NewKey & { readonly revokedAt: number | null }) {
       ensureAccount(key.accountId);
       const { accountId, name, prefix, sha256, createdAt, expiresAt, revokedAt } = key;
-      insertKey.run(accountId, name, prefix, sha256, createdAt, expiresAt, revokedAt);
+      const scopes = (key.scopes ?? DEFAULT_SCOPES).join(' ');
+      insertKey.run(accountId, name, prefix, sha256, createdAt, expiresAt, revokedAt, scopes);
     },
     /** Closes it and removes its file; a second call does nothing. */
     async close() {

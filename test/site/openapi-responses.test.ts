@@ -186,6 +186,9 @@ t.test('it gives every response that the document names, as the document says', 
       confirm(endpoint, 304, await send(endpoint, { headers }));
     }
     confirm(endpoint, 401, await send(endpoint, { headers: { authorization: 'Bearer x' } }));
+    const otherScope = method === 'post' ? 'read' : 'heartbeat';
+    if (!isHeartbeatAddress(endpoint))
+      confirm(endpoint, 403, await send(endpoint, { headers: world.makeKey({ scopes: [otherScope] }) }));
     for (const { name, in: place } of operation.parameters) {
       if (place === 'query')
         confirm(endpoint, 400, await send(endpoint, { url: `${addressOf(path)}?${name}=x&${name}=x` }));

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
 import type { Incident } from '../../src/domain/incident.ts';
@@ -214,6 +215,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     }),
   };
   const reads = { now: 0, most: 0, done: 0 };
+  /** Domains whose control everyone has proved. */
+  const proofs = new Set<string>();
   const gate = { keys: Promise.resolve(), transitions: Promise.resolve(), heatmaps: Promise.resolve() };
   const state = {
     phase: 'serving' as 'starting' | 'serving' | 'stopping',
@@ -288,7 +291,32 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       missingSince: () => faults.missingSince,
     },
     registry,
-    owners: null,
+    owners: {
+      registry,
+      sessions: createSessions({ registry: stored, clock }),
+      samples: { newest: (serviceId, limit) => samples().newest(serviceId, limit) },
+      providers: [],
+      ports: null,
+      proofs: {
+        instructions: (accountId, domain) => ({
+          recordName: `_upbeat.${domain}`,
+          word: `upbeat-verify=${accountId}`,
+          fileUrl: `https://${domain}/.well-known/upbeat-verify`,
+        }),
+        async check(_accountId, domain) {
+          if (proofs.has(domain)) return null;
+          const { recordName, fileUrl } = { recordName: `_upbeat.${domain}`, fileUrl: `https://${domain}/` };
+          return {
+            code: 'proof_missing',
+            hasRecords: false,
+            recordName,
+            fileUrl,
+            file: { code: 'other_word' },
+          };
+        },
+        addresses: async () => ['192.0.2.1'],
+      },
+    },
     ownedPages: registry,
     heartbeats: {
       async takeHeartbeat(received: ReceivedHeartbeat) {
@@ -370,6 +398,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
       else await stored.putLogo(page.accountId, slug, logo, changedAt);
     },
+    proofs,
     vendorStatuses,
     listeners,
     asked,
@@ -380,7 +409,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     reads,
     state,
     /** Makes a key; returns the header that carries it. */
-    makeKey(more: Partial<Pick<ApiKey, 'accountId' | 'expiresAt' | 'revokedAt'>> = {}) {
+    makeKey(more: Partial<Pick<ApiKey, 'accountId' | 'expiresAt' | 'revokedAt' | 'scopes'>> = {}) {
       const text = generateKeyText();
       const reading = readKey(text);
       if (reading === null) throw new Error('a key that cannot be read');

@@ -67,6 +67,7 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
       accountName: 'acme',
       name: 'one',
       prefix: 'upb_one',
+      scopes: ['read', 'heartbeat'],
       createdAt: NOON,
       lastUsedAt: null,
       expiresAt: NOON + 9,
@@ -81,6 +82,19 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
       near[at] = (near[at] ?? 0) ^ 1;
       t.equal(await registry.findKey(near), null, `byte ${at} differs`);
     }
+  });
+
+  t.test('it keeps the scopes of a key', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('acme', NOON);
+    const key = { accountId, name: 'k', prefix: 'upb_', createdAt: NOON, expiresAt: null };
+    await registry.createKey({ ...key, sha256: digest('write'), scopes: ['read', 'write'] });
+    await registry.createKey({ ...key, sha256: digest('heartbeat'), scopes: ['heartbeat'] });
+    t.same(
+      (await registry.listKeys()).map(({ scopes }) => scopes),
+      [['read', 'write'], ['heartbeat']],
+    );
+    t.same((await registry.findKey(digest('write')))?.scopes, ['read', 'write']);
   });
 
   t.test('it shows keys made and revoked by another process at once', async (t) => {

@@ -20,19 +20,20 @@ function makeWorld() {
     },
   };
   const { store, kept } = keepReads(registry, ['list'], clock);
-  const route: Route = {
+  const route = {
     path: '/list',
     bucket: 'api',
+    access: 'everyone',
     handle: async ({ query }) => ({
       status: 200,
-      headers: {},
+      headers: {} as Record<string, string>,
       body: (await store.list(query, clock.now()))?.join() ?? 'nothing',
     }),
-  };
-  const [shown = route] = kept.withAge([route]);
+  } satisfies Route;
+  const [{ handle = route.handle } = route] = kept.withAge([route]);
   const get = async (query: string) => {
     const request: HttpRequest = { method: 'GET', params: {}, query, headers: {}, client: '' };
-    const { body, headers } = await shown.handle(request);
+    const { body, headers } = await handle(request);
     return [body, headers.Age];
   };
   return { clock, server, store, kept, route, get };

@@ -82,7 +82,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
         return '([^/]+)';
       });
       const found = new RegExp(`^${form}$`).exec(pathname);
-      if (found === null) continue;
+      if (found === null || route.handle === undefined) continue;
       const params = Object.fromEntries(names.map((name, index) => [name, found[index + 1] ?? '']));
       const { headers = {}, ...rest } = more;
       const request: HttpRequest = {

@@ -1,4 +1,5 @@
 /** Port of the registry: API keys (decisions, Keys). */
+import type { DEFAULT_SCOPES, KeyScope } from '../../domain/key-scope.ts';
 
 /** A key before it is stored. */
 export interface NewKey {
@@ -12,14 +13,17 @@ export interface NewKey {
   readonly createdAt: number;
   /** Epoch milliseconds; null: it does not expire. */
   readonly expiresAt: number | null;
+  /** What it may be used for. Absent: {@link DEFAULT_SCOPES}. */
+  readonly scopes?: readonly KeyScope[];
   /** Maximum number of valid keys of the account; absent: no limit. */
   readonly maxPerAccount?: number;
 }
 
 /** A key without its secret. */
-export interface ApiKey extends Omit<NewKey, 'sha256' | 'maxPerAccount'> {
+export interface ApiKey extends Omit<NewKey, 'sha256' | 'maxPerAccount' | 'scopes'> {
   readonly id: number;
   readonly accountName: string;
+  readonly scopes: readonly KeyScope[];
   /** Epoch milliseconds; null: never used. */
   readonly lastUsedAt: number | null;
   /** Epoch milliseconds; null: valid. */

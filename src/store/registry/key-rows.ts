@@ -1,9 +1,11 @@
 /** API keys. */
 import { timingSafeEqual } from 'node:crypto';
-import type { KeyStore, NewKey } from '../ports/keys.ts';
+import { DEFAULT_SCOPES, readScopes } from '../../domain/key-scope.ts';
+import type { ApiKey, KeyStore, NewKey } from '../ports/keys.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import type { Row } from './schema.ts';
 
 /** Maximum number of revoked and expired keys that are kept of an account with a limit of keys. */
 const MAX_EXPIRED_KEYS = 50;
@@ -26,12 +28,13 @@ export const KEY_CALLS: Calls<KeyStore> = {
           sha256: key.sha256,
           created_at: key.createdAt,
           expires_at: key.expiresAt,
+          scopes: (key.scopes ?? DEFAULT_SCOPES).join(' '),
         })
         .returning('id'),
     );
     const row = await queries.first(selectKeys(store).where('api_keys.id', '=', written?.id ?? 0));
     if (row === undefined) throw new Error(`key ${key.name} was not written`);
-    return fromRow(row);
+    return toKey(row);
   }),
   findKey: read(async (store, sha256) => {
     if (sha256.byteLength !== 32) return null;
@@ -45,12 +48,12 @@ export const KEY_CALLS: Calls<KeyStore> = {
     const found = candidates.find((row) => timingSafeEqual(row.sha256, sha256));
     if (found === undefined) return null;
     const { sha256: _, ...key } = found;
-    return fromRow(key);
+    return toKey(key);
   }),
   listKeys: read(async (store, accountId) => {
     const keys = selectKeys(store).orderBy('api_keys.id');
     const wanted = accountId === undefined ? keys : keys.where('account_id', '=', accountId);
-    return (await store.queries.all(wanted)).map(fromRow);
+    return (await store.queries.all(wanted)).map(toKey);
   }),
   revokeKey: write(async ({ kysely, queries }, id, now) => {
     const revoke = kysely
@@ -107,6 +110,13 @@ async function boundKeys(
   );
 }
 
+/** Scopes of a later version, which this version does not know, allow nothing here. */
+function toKey(row: Omit<Row<'api_keys'>, 'sha256'> & { readonly account_name: string }): ApiKey {
+  const { scopes, ...key } = fromRow(row);
+  const known = scopes.split(' ').flatMap((word) => readScopes([word]) ?? []);
+  return { ...key, scopes: known };
+}
+
 function selectKeys({ kysely }: RegistryStore) {
   return kysely
     .selectFrom('api_keys')
@@ -121,5 +131,6 @@ function selectKeys({ kysely }: RegistryStore) {
       'last_used_at',
       'expires_at',
       'revoked_at',
+      'scopes',
     ]);
 }

@@ -217,6 +217,8 @@ export interface RegistrySchema {
     last_used_at: number | null;
     expires_at: number | null;
     revoked_at: number | null;
+    /** Words, separated by blanks. */
+    scopes: Generated<string>;
   };
   /** The identities of people at providers. */
   identities: {

@@ -103,6 +103,7 @@ export function visitorRoute(
   return {
     path,
     bucket: 'pages',
+    access: 'members',
     async handle(request) {
       const session = await findSession(request, sources);
       return session === null ? seeOther('/sign-in') : await show(session, request);
@@ -118,6 +119,7 @@ export function formRoute<Subject>(
   return {
     path,
     bucket: 'pages',
+    access: 'members',
     anyMethod: true,
     async handle(request) {
       const { session, form: fields } = await requireForm(request, sources);

@@ -4,6 +4,7 @@ import { accept } from '../../app/change.ts';
 import { addClaim, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
+import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
@@ -24,6 +25,9 @@ import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import type { Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
+
+/** The scopes that the form offers for a key, the default first. */
+const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heartbeat'], ['read'], KEY_SCOPES];
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
@@ -60,6 +64,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
           ...key,
           created: [time(key.createdAt)],
           used: [key.lastUsedAt === null ? texts.never : time(key.lastUsedAt)],
+          scopes: key.scopes.map((scope) => texts.scope[scope]).join(', '),
           state:
             key.revokedAt !== null
               ? texts.revokedAt(time(key.revokedAt))
@@ -69,6 +74,10 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
                   ? texts.expiredAt(time(key.expiresAt))
                   : texts.expiresAt(time(key.expiresAt)),
           isLive: key.state === 'valid',
+        })),
+        choices: SCOPE_CHOICES.map((chosen) => ({
+          value: chosen.join(' '),
+          text: chosen.map((scope) => texts.scope[scope]).join(', '),
         })),
         services: services.map((service) => {
           const word = (status.get(service.id) ?? unknownStatus(service.id)).status;
@@ -87,12 +96,14 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   return [
     visitorRoute(sources, '/dashboard', (session) => overview(session, null)),
     form('keys', async (_, session, fields) => {
-      const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d' };
+      const scopes = (fields.get('scopes') ?? DEFAULT_SCOPES.join(' ')).split(' ');
+      const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d', scopes };
       const outcome = await addKey(context, ownerOf(session), input);
       if (!outcome.ok) return outcome;
       const { key, record } = outcome.value;
       const title = session.language.texts.dashboard.newKey;
-      return show('./dashboard-key', { title, name: record.name, key }, session);
+      const { name, scopes: given } = record;
+      return show('./dashboard-key', { title, name, key, beats: given.includes('heartbeat') }, session);
     }),
     form('keys/revoke', async (_, session, fields) =>
       revokeKey(context, ownerOf(session), Number(fields.get('id')) || 0),

@@ -62,10 +62,11 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
   };
 
   return [
-    { path: '/sign-in', bucket: 'pages', handle: (request) => page(request, null) },
+    { path: '/sign-in', bucket: 'pages', access: 'everyone', handle: (request) => page(request, null) },
     {
       path: '/sign-in/:provider',
       bucket: 'pages',
+      access: 'everyone',
       async handle(request) {
         const provider = find(request);
         try {
@@ -84,6 +85,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     {
       path: '/sign-in/:provider/callback',
       bucket: 'pages',
+      access: 'everyone',
       async handle(request) {
         const provider = find(request);
         const known = readCookie(cookie.read(request.headers.cookie));
@@ -104,6 +106,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     {
       path: '/sign-out',
       bucket: 'pages',
+      access: 'members',
       anyMethod: true,
       async handle(request) {
         const { token } = await requireForm(request, sources);
@@ -114,6 +117,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     {
       path: '/sign-out/everywhere',
       bucket: 'pages',
+      access: 'members',
       anyMethod: true,
       async handle(request) {
         const { session } = await requireForm(request, sources);

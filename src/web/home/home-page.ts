@@ -49,6 +49,7 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
   return {
     path: '/',
     bucket: 'pages',
+    access: 'everyone',
     async handle(request) {
       const language = chooseLanguage(request);
       const filter = readFilter(request.query);
@@ -161,6 +162,7 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
   return {
     path: '/search.json',
     bucket: 'pages',
+    access: 'everyone',
     handle() {
       const now = clock.monotonic();
       if (kept === null || kept.until <= now) kept = { until: now + MAX_INDEX_AGE_MS, body: make() };

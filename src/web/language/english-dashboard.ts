@@ -1,4 +1,5 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in English. */
+import type { KeyScope } from '../../domain/key-scope.ts';
 import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
@@ -62,6 +63,8 @@ export const englishDashboard = {
   newKey: 'New key',
   expires: 'Expires',
   lifetime: { '30d': 'after 30 days', '90d': 'after 90 days', '365d': 'after a year', never: 'never' },
+  scopes: 'Allowed',
+  scope: { read: 'reading', heartbeat: 'heartbeats', write: 'changes' } satisfies WordOf<KeyScope>,
   create: 'Create',
   keyExample: 'laptop',
   keyTitle: (name: string) => `Key "${name}"`,

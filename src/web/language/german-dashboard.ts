@@ -73,6 +73,8 @@ export const germanDashboard: Texts['dashboard'] = {
   newKey: 'Neuer Schlüssel',
   expires: 'Läuft ab',
   lifetime: { '30d': 'nach 30 Tagen', '90d': 'nach 90 Tagen', '365d': 'nach einem Jahr', never: 'nie' },
+  scopes: 'Erlaubt',
+  scope: { read: 'Lesen', heartbeat: 'Heartbeats', write: 'Änderungen' },
   create: 'Anlegen',
   keyExample: 'Laptop',
   keyTitle: (name) => `Schlüssel „${name}“`,

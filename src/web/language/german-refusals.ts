@@ -2,6 +2,7 @@
 import { CATEGORIES } from '../../domain/category.ts';
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { formatTime } from '../../domain/durations.ts';
+import { KEY_SCOPES } from '../../domain/key-scope.ts';
 import type {
   DeliveryProblem,
   DeliveryProblemParams,
@@ -125,6 +126,9 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Der Name ${name} gleicht oder ähnelt ${other} aus dem öffentlichen Katalog: wählen Sie einen anderen.`,
 
   key_name_missing: 'Ein Schlüssel braucht einen Namen, etwa den des Rechners, der ihn benutzt.',
+  scopes_invalid: `Ein Schlüssel hat eine oder mehrere dieser Berechtigungen: ${KEY_SCOPES.join(', ')}.`,
+  scope_beyond_key: ({ scope }) =>
+    `Ein Schlüssel kann nur Schlüssel mit Berechtigungen erstellen, die er selbst hat: ${scope} fehlt ihm.`,
   service_name_missing: 'Ein Dienst braucht einen Namen.',
   name_invalid: ({ problem }) => textOf(NAME_PROBLEMS, problem, 'Der Name ist nicht erlaubt.'),
   domain_invalid: ({ problem }) => textOf(DOMAIN_PROBLEMS, problem, 'Die Domain ist kein Hostname.'),

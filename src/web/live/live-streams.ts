@@ -220,6 +220,7 @@ export function createLiveStreams(sources: LiveSources) {
     route: {
       path: '/live',
       bucket: 'pages',
+      access: 'everyone',
       handle(request) {
         const { method, client, headers, query } = request;
         const { of, after } = readParameters(query, QUERY);

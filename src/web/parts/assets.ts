@@ -36,6 +36,7 @@ export function createAssets() {
   const route: Route = {
     path: '/assets/:name',
     bucket: 'pages',
+    access: 'everyone',
     handle({ params }) {
       const file = files.get(params.name ?? '');
       if (file === undefined) throw new HttpError('route_not_found', 'There is no such file.');
@@ -87,6 +88,7 @@ export function embedScript(): Route {
   return {
     path: '/embed.js',
     bucket: 'pages',
+    access: 'everyone',
     handle: () => ({ status: 200, headers: EMBED_HEADERS, body }),
   };
 }

@@ -28,6 +28,7 @@ export function incidentPage(
   return {
     path: '/status/:slug/incidents/:id',
     bucket: 'pages',
+    access: 'everyone',
     async handle(request) {
       const language = chooseLanguage(request);
       const { slug = '', id = '' } = request.params;

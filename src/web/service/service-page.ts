@@ -198,8 +198,8 @@ export function servicePages(
   };
 
   return [
-    { path: '/status/:slug', bucket: 'pages', handle: page },
-    { path: '/status/:slug/response-times.json', bucket: 'pages', handle: responseTimes },
+    { path: '/status/:slug', bucket: 'pages', access: 'everyone', handle: page },
+    { path: '/status/:slug/response-times.json', bucket: 'pages', access: 'everyone', handle: responseTimes },
   ];
 }
 

@@ -237,11 +237,12 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   };
 
   return [
-    { path: '/p/:slug', bucket: 'pages', handle: showPage },
-    { path: '/p/:slug/embed', bucket: 'pages', handle: showEmbed },
+    { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
+    { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
     {
       path: '/p/:slug/logo',
       bucket: 'pages',
+      access: 'everyone',
       async handle({ params, query }) {
         const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
         if (logo === null) throw pageNotFound(params.slug ?? '');

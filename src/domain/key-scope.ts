@@ -1,0 +1,20 @@
+/** Scopes of API keys: what a key may be used for. */
+
+/** Every scope, in the order in which they are shown. */
+export const KEY_SCOPES = ['read', 'heartbeat', 'write'] as const;
+
+/**
+ * `read`: what everyone may read, and the definitions of the account. `heartbeat`: reports of services. `write`: changes of what
+ * the account has.
+ */
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** The scopes of a key for which none are chosen, and of keys from before there were scopes. */
+export const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'heartbeat'];
+
+/** The scopes among the words, each once, in their order; null: there are none, or one is not known. */
+export function readScopes(words: readonly string[]): readonly KeyScope[] | null {
+  const scopes = KEY_SCOPES.filter((scope) => words.includes(scope));
+  const isKnown = words.every((word) => scopes.some((scope) => scope === word));
+  return isKnown && scopes.length > 0 ? scopes : null;
+}

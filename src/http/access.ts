@@ -1,0 +1,45 @@
+/** Who may send a request: each route, and each of its methods, declares it. */
+import { HttpError } from './problem.ts';
+
+/**
+ * `everyone`: no key is needed; a key that is sent must have the scope `read`. `secret`: whoever knows the secret in the path.
+ * `members`: people who are signed in, for whom the handler looks. A scope: bearers of a key that has it.
+ */
+export type Access = 'everyone' | 'secret' | 'members' | { readonly scope: string };
+
+/** The scope of a key for routes that everyone may read. */
+const READING_SCOPE = 'read';
+
+/** The owner of the key in a request. */
+export interface KeyBearer {
+  readonly id: number;
+  readonly accountId: number;
+  /** What the key may be used for. */
+  readonly scopes: readonly string[];
+}
+
+/** Throws `invalid_key` if the access needs a key and there is none, and `insufficient_scope` if the key lacks the scope. */
+export function requireAccess(access: Access, key: KeyBearer | null): void {
+  const scope = scopeOf(access);
+  if (scope === null || (key === null && access === 'everyone')) return;
+  if (key === null) throw invalidKey('An API key is needed, in the header Authorization: Bearer <API_KEY>.');
+  if (key.scopes.includes(scope)) return;
+  throw new HttpError(
+    'insufficient_scope',
+    `The API key has the scope ${key.scopes.join(' ')}; this needs ${scope}.`,
+    { scope },
+    // RFC 6750, 3.1.
+    { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  );
+}
+
+/** The scope that a key needs; null: none. */
+export function scopeOf(access: Access): string | null {
+  if (typeof access === 'object') return access.scope;
+  return access === 'everyone' ? READING_SCOPE : null;
+}
+
+/** The error for a missing or invalid key. */
+export function invalidKey(detail: string): HttpError {
+  return new HttpError('invalid_key', detail, {}, { 'WWW-Authenticate': 'Bearer' });
+}
