@@ -3,6 +3,7 @@
 import { formatTime } from '../domain/durations.ts';
 import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../domain/incident.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
+import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
@@ -70,7 +71,31 @@ const LIST_QUERY = {
   status: enumParameter(INCIDENT_STATUSES, 'Only incidents in this state.'),
   limit: limitParameter(50, 100),
   offset: OFFSET_PARAMETER,
+  cursor: CURSOR_PARAMETER,
 };
+
+/** The name of all lists of incidents in their cursors, and the place of an incident in them. */
+const LIST = 'incidents';
+const PLACE: PlaceForm = { types: ['number', 'string'] };
+
+/** The place after which a page of incidents begins, and the number of incidents before it. */
+export function readIncidentCursor(given: {
+  readonly cursor?: string | undefined;
+  readonly offset?: number;
+}) {
+  const cursor = readCursor(LIST, PLACE, given);
+  if (cursor === null) return null;
+  const [startedAt, id] = cursor.place;
+  return { offset: cursor.offset, after: { startedAt: Number(startedAt), id: String(id) } };
+}
+
+/** The incidents of a page among those found, as {@link cutPage} cuts it. */
+export function cutIncidents(
+  found: readonly Incident[],
+  page: Parameters<typeof cutPage>[2],
+): ReturnType<typeof cutPage<Incident>> {
+  return cutPage(LIST, found, page, ({ startedAt, id }) => [startedAt, id]);
+}
 
 /** Incidents of all services. */
 export const IncidentsSchema = namedObject('IncidentList', {
@@ -79,29 +104,48 @@ export const IncidentsSchema = namedObject('IncidentList', {
   ...PAGE_MEMBERS,
 });
 
+const LIST_PATH = '/api/v1/incidents';
+const SERVICE_PATH = '/api/v1/incidents/:slug';
+
 function listRoute({ directory, registry }: IncidentSources): Route {
   return readRoute({
-    path: '/api/v1/incidents',
+    path: LIST_PATH,
     id: 'listIncidents',
     tag: 'Incidents',
     summary: 'Recent incidents of all services',
     description: 'Newest start first, then by id.',
     query: LIST_QUERY,
     answer: IncidentsSchema,
-    async handle({ query }) {
-      const { status, limit, offset } = readParameters(query, LIST_QUERY);
+    async handle(request) {
+      const { status, limit, ...given } = readParameters(request.query, LIST_QUERY);
       const filter = { ...(status === undefined ? {} : { status }), verifiedOnly: true };
-      const [found, total] = await Promise.all([
-        registry.listIncidents({ ...filter, limit, offset }),
-        registry.countIncidents(filter),
-      ]);
-      const incidents = viewWithServices(directory, found, viewIncident);
-      return json({ incidents, total, limit, offset });
+      const { items, total, offset, beside } = await readPage(registry, filter, limit, given);
+      const incidents = viewWithServices(directory, items, viewIncident);
+      const answer = json({ incidents, total, limit, offset });
+      return withLinks(answer, LIST_PATH, request, Object.keys(LIST_QUERY), beside);
     },
   });
 }
 
-const SERVICE_QUERY = { limit: limitParameter(20, 50) };
+/** Reads a page: from a cursor, or from an offset. */
+async function readPage(
+  registry: IncidentSources['registry'],
+  filter: Parameters<IncidentStore['countIncidents']>[0],
+  limit: number,
+  given: { readonly cursor?: string | undefined; readonly offset?: number },
+) {
+  const cursor = readIncidentCursor(given);
+  const { offset = 0 } = cursor ?? given;
+  const window = cursor === null ? { limit, offset } : { limit: limit + 1, offset: 0, after: cursor.after };
+  const [found, total] = await Promise.all([
+    registry.listIncidents({ ...filter, ...window }),
+    registry.countIncidents(filter),
+  ]);
+  const page = { limit, offset, total: cursor === null ? total : null };
+  return { ...cutIncidents(found, page), total, offset };
+}
+
+const SERVICE_QUERY = { limit: limitParameter(20, 50), cursor: CURSOR_PARAMETER };
 
 /** Incidents of one service. */
 export const ServiceIncidentsSchema = namedObject('ServiceIncidents', {
@@ -112,7 +156,7 @@ export const ServiceIncidentsSchema = namedObject('ServiceIncidents', {
 
 function serviceRoute({ directory, registry }: IncidentSources): Route {
   return readRoute({
-    path: '/api/v1/incidents/:slug',
+    path: SERVICE_PATH,
     id: 'listServiceIncidents',
     tag: 'Incidents',
     summary: 'Incidents of one service',
@@ -121,13 +165,10 @@ function serviceRoute({ directory, registry }: IncidentSources): Route {
     answer: ServiceIncidentsSchema,
     async handle(request) {
       const service = findService(directory, request);
-      const { limit } = readParameters(request.query, SERVICE_QUERY);
-      const [found, total] = await Promise.all([
-        registry.listIncidents({ serviceId: service.id, limit, offset: 0 }),
-        registry.countIncidents({ serviceId: service.id }),
-      ]);
-      const incidents = found.map(viewIncident);
-      return json({ service: viewServiceName(service), incidents, total });
+      const { limit, ...given } = readParameters(request.query, SERVICE_QUERY);
+      const { items, total, beside } = await readPage(registry, { serviceId: service.id }, limit, given);
+      const answer = json({ service: viewServiceName(service), incidents: items.map(viewIncident), total });
+      return withLinks(answer, SERVICE_PATH, request, Object.keys(SERVICE_QUERY), beside);
     },
   });
 }

@@ -2,6 +2,7 @@
 
 import {
   LIMIT_HEADERS,
+  LINK_HEADER,
   OPEN_TO_ALL,
   type OpenApiOperation,
   type OpenApiParameter,
@@ -58,7 +59,7 @@ function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle
     responses: {
       200: {
         description: 'The answer, with a strong ETag.',
-        headers: LIMIT_HEADERS,
+        headers: 'cursor' in query ? { ...LIMIT_HEADERS, ...LINK_HEADER } : LIMIT_HEADERS,
         content: { 'application/json': { schema: answer } },
       },
       304: { description: 'The client has it already (If-None-Match).' },

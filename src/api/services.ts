@@ -11,12 +11,14 @@ import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import { entityTag } from '../http/conditional.ts';
+import { CURSOR_PARAMETER, readCursor, withLinks, writeCursor } from '../http/cursor.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { jsonText, type Route } from '../http/route.ts';
 import { namedObject, nullable, PAGE_MEMBERS, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
-import type { ServiceSearch } from '../view/service-search.ts';
+import { placeTypes, SERVICE_SORTS, type ServicePlace, type ServiceSort } from '../view/service-order.ts';
+import type { ServiceSearch, ServiceWindow } from '../view/service-search.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale } from '../view/staleness.ts';
 import { readRoute } from './read-route.ts';
@@ -39,13 +41,20 @@ const QUERY = {
       'Only services with this part in their name, domain or slug, in any case; blanks around it are ignored, and an empty one matches all.',
     examples: ['hub'],
   }),
+  sort: enumParameter(
+    SERVICE_SORTS,
+    'The order; a minus reverses it. Names without regard to case; statuses from down to slow to up; response times from the fastest. Services that were never checked, or have no response time, come last both ways, and equal ones follow each other by slug. The order of statuses and response times is at most a second old.',
+    'slug',
+  ),
   limit: limitParameter(100, 500),
   offset: OFFSET_PARAMETER,
+  cursor: CURSOR_PARAMETER,
 };
+const PATH = '/api/v1/services';
 
 /** A page of services. */
 export const ServicesSchema = namedObject('ServiceList', {
-  services: Type.Array(ServiceSchema, { description: 'In the order of slugs.' }),
+  services: Type.Array(ServiceSchema, { description: 'In the order of `sort`.' }),
   total: whole('Services that match the filter.'),
   ...PAGE_MEMBERS,
 });
@@ -53,21 +62,47 @@ export const ServicesSchema = namedObject('ServiceList', {
 /** The route. */
 export function servicesRoute(search: ServiceSearch, services: ServiceJson): Route {
   return readRoute({
-    path: '/api/v1/services',
+    path: PATH,
     id: 'listServices',
     tag: 'Services',
     summary: 'Services with their current status',
-    description: 'In the order of slugs; filters are combined, and `total` counts what matches all of them.',
+    description:
+      'In the order of slugs by default; filters are combined, and `total` counts what matches all of them. Pages by cursor neither overlap nor miss a service while services come and go.',
     query: QUERY,
     answer: ServicesSchema,
-    handle({ query }) {
-      const { category, status, q, limit, offset } = readParameters(query, QUERY);
+    handle(request) {
+      const { category, status, q, sort, limit, ...given } = readParameters(request.query, QUERY);
       const filter = { category: category ?? null, status: status ?? null, text: q ?? null };
-      const page = search.page(filter, offset, limit);
+      const from = readServiceCursor(sort, given) ?? given.offset;
+      const { total, offset, first, last, ...page } = search.list(filter, { sort, limit, from });
       const items = page.services.map(services.listItem).join(',');
-      return jsonText(`{"services":[${items}],"total":${page.total},"limit":${limit},"offset":${offset}}`);
+      const answer = jsonText(`{"services":[${items}],"total":${total},"limit":${limit},"offset":${offset}}`);
+      return withLinks(answer, PATH, request, Object.keys(QUERY), {
+        next: last === null ? null : writeServiceCursor(sort, last, false),
+        prev: first === null ? null : writeServiceCursor(sort, first, true),
+      });
     },
   });
+}
+
+/** The cursor of the page after a place in an order, or with `isBefore` of the page before it. */
+export function writeServiceCursor(
+  sort: ServiceSort,
+  { key, slug }: ServicePlace,
+  isBefore: boolean,
+): string {
+  return writeCursor(`services ${sort}`, { isBefore, offset: 0, place: [key, slug] });
+}
+
+/** Where a page begins or ends by its cursor; null: there is none. Throws `invalid_parameter`. */
+export function readServiceCursor(
+  sort: ServiceSort,
+  given: { readonly cursor?: string | undefined; readonly offset?: number },
+): Exclude<ServiceWindow['from'], number> | null {
+  const cursor = readCursor(`services ${sort}`, { types: placeTypes(sort), goesBack: true }, given);
+  if (cursor === null) return null;
+  const [key = '', slug = ''] = cursor.place;
+  return { place: { key, slug: String(slug) }, isBefore: cursor.isBefore };
 }
 
 /** The single status (contract 4.1). */

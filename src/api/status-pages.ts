@@ -3,6 +3,7 @@
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
+import { CURSOR_PARAMETER, withLinks } from '../http/cursor.ts';
 import { SLUG } from '../http/openapi.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { type HttpRequest, json, type Route } from '../http/route.ts';
@@ -27,7 +28,7 @@ import {
   readFilter,
   readPageView,
 } from '../view/status-page-view.ts';
-import { IncidentsSchema } from './incidents.ts';
+import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
@@ -36,6 +37,7 @@ const QUERY = {
   incidents: enumParameter(INCIDENT_FILTERS, 'Running incidents, past ones, or both.', 'all'),
   limit: limitParameter(20, 100),
   offset: OFFSET_PARAMETER,
+  cursor: CURSOR_PARAMETER,
 };
 
 /** A page as JSON. */
@@ -74,6 +76,9 @@ const PageSchema = namedObject('StatusPage', {
   ...PAGE_MEMBERS,
 });
 
+const API_PATH = '/api/v1/pages/:slug';
+const PAGE_PATH = '/p/:slug.json';
+
 /** Sources of these routes. */
 export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
 
@@ -87,17 +92,20 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     return view;
   };
 
-  const asJson = async (request: HttpRequest) => {
-    const { incidents: filter, limit, offset } = readParameters(request.query, QUERY);
+  const asJson = (path: string) => async (request: HttpRequest) => {
+    const { incidents: filter, limit, ...given } = readParameters(request.query, QUERY);
+    const cursor = readIncidentCursor(given);
+    const { offset } = cursor ?? given;
     const view = await find(request);
     const found = await pages.incidentsOfServices({
       serviceIds: view.services.map(({ service }) => service.id),
       ...readFilter(filter),
-      limit,
-      offset,
+      ...(cursor === null ? { offset } : { offset: 0, after: cursor.after }),
+      limit: limit + 1,
     });
+    const { items, beside } = cutIncidents(found, { limit, offset, total: null });
     const { page, verdict } = view;
-    return json({
+    const answer = json({
       page: {
         slug: page.slug,
         title: page.title,
@@ -117,15 +125,16 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
         })),
       })),
       maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
-      incidents: viewWithServices(directory, found, viewIncident),
+      incidents: viewWithServices(directory, items, viewIncident),
       limit,
       offset,
     });
+    return withLinks(answer, path, request, Object.keys(QUERY), beside);
   };
 
   return [
     readRoute({
-      path: '/api/v1/pages/:slug',
+      path: API_PATH,
       id: 'getPage',
       tag: 'Status pages',
       summary: "A status page of an owner's own",
@@ -135,8 +144,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       query: QUERY,
       answer: PageSchema,
       problems: { 404: 'There is no such page.' },
-      handle: asJson,
+      handle: asJson(API_PATH),
     }),
-    { path: '/p/:slug.json', bucket: 'api', access: 'everyone', handle: asJson },
+    { path: PAGE_PATH, bucket: 'api', access: 'everyone', handle: asJson(PAGE_PATH) },
   ];
 }

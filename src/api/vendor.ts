@@ -7,6 +7,7 @@ import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain
 import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
 import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/vendor-status.ts';
+import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';
 import {
@@ -156,7 +157,10 @@ export function vendorRoute({ directory, registry, vendorOf, now }: VendorSource
   });
 }
 
-const QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER };
+const QUERY = { limit: limitParameter(50, 100), offset: OFFSET_PARAMETER, cursor: CURSOR_PARAMETER };
+const LIST = 'maintenance';
+const PLACE: PlaceForm = { types: ['number', 'string'] };
+const PATH = '/api/v1/maintenance';
 
 /** Planned and running maintenances. */
 export const MaintenancesSchema = namedObject('MaintenanceList', {
@@ -174,21 +178,29 @@ export interface MaintenanceSources {
 /** The route. */
 export function maintenanceRoute({ directory, registry }: MaintenanceSources): Route {
   return readRoute({
-    path: '/api/v1/maintenance',
+    path: PATH,
     id: 'listMaintenance',
     tag: 'Incidents',
     summary: 'Maintenances that vendors announced, upcoming and running',
     description: 'By their start, earliest first, then by id.',
     query: QUERY,
     answer: MaintenancesSchema,
-    async handle({ query }) {
-      const { limit, offset } = readParameters(query, QUERY);
+    async handle(request) {
+      const { limit, ...given } = readParameters(request.query, QUERY);
+      const cursor = readCursor(LIST, PLACE, given);
+      const { offset } = cursor ?? given;
+      const [startsAt, id] = cursor?.place ?? [];
+      const after = { startsAt: Number(startsAt), id: String(id) };
+      const window = cursor === null ? { limit, offset } : { limit: limit + 1, offset: 0, after };
       const [found, total] = await Promise.all([
-        registry.listMaintenances({ limit, offset }),
+        registry.listMaintenances(window),
         registry.countMaintenances({}),
       ]);
-      const maintenance = viewWithServices(directory, found, viewMaintenance);
-      return json({ maintenance, total, limit, offset });
+      const page = { limit, offset, total: cursor === null ? total : null };
+      const { items, beside } = cutPage(LIST, found, page, (one) => [one.startsAt, one.id]);
+      const maintenance = viewWithServices(directory, items, viewMaintenance);
+      const answer = json({ maintenance, total, limit, offset });
+      return withLinks(answer, PATH, request, Object.keys(QUERY), beside);
     },
   });
 }

@@ -75,6 +75,9 @@ export const LIMIT_HEADERS = Object.fromEntries(
   ]),
 );
 
+/** The header of responses with a page of a list. */
+export const LINK_HEADER = { Link: { $ref: '#/components/headers/Link' } };
+
 /** Headers of error responses, by status. */
 const HEADER_OF_STATUS: Readonly<Record<string, string>> = {
   401: 'WWW-Authenticate',

@@ -48,7 +48,7 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link';
 const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',

@@ -96,6 +96,14 @@ function documentOf(
         'X-RateLimit-Remaining': header('Requests left in this window.'),
         'X-RateLimit-Reset': header('Unix time in whole seconds, rounded up, at which the window ends.'),
         'Retry-After': header('Seconds to wait, at least 1; on 429 and 503.'),
+        Link: {
+          description:
+            'Other pages of the list (RFC 8288): `first`, `next` where there is one, and for services `prev`. Absent if the query is longer than 2,000 characters.',
+          schema: {
+            type: 'string',
+            examples: ['</api/v1/incidents?limit=20>; rel="first"'],
+          },
+        },
         'WWW-Authenticate': { description: 'The scheme to use: Bearer.', schema: { type: 'string' } },
       },
     },

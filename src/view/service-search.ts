@@ -1,4 +1,4 @@
-/** The list of services filtered by category, status and text (contract 4.2; decisions, Services). */
+/** The list of services filtered by category, status and text, and sorted (contract 4.2; decisions, Services). */
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { Category } from '../domain/category.ts';
@@ -6,6 +6,15 @@ import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { ServiceDirectory, ServicePage } from './service-directory.ts';
+import {
+  countBefore,
+  followsChecks,
+  placeAt,
+  type ServicePlace,
+  type ServiceSort,
+  type SortedServices,
+  sortServices,
+} from './service-order.ts';
 
 /** Conditions for services; null: any value. */
 export interface ServiceFilter {
@@ -15,14 +24,31 @@ export interface ServiceFilter {
   readonly text: string | null;
 }
 
+/** Which services of an order a page has. */
+export interface ServiceWindow {
+  readonly sort: ServiceSort;
+  readonly limit: number;
+  /** The number of services before the page, or the place after which it begins or before which it ends. */
+  readonly from: number | { readonly place: ServicePlace; readonly isBefore: boolean };
+}
+
+/** A page of sorted services. */
+export interface SortedPage extends ServicePage {
+  /** The number of services before the page. */
+  readonly offset: number;
+  /** The place of the first service if there is a page before this one. */
+  readonly first: ServicePlace | null;
+  /** The place of the last service if there is a page after this one. */
+  readonly last: ServicePlace | null;
+}
+
 /** Finds services. */
 export type ServiceSearch = ReturnType<typeof createServiceSearch>;
 
-/** Cached matches of a filter. */
-interface FoundList {
-  readonly services: readonly Service[];
+/** Cached matches of a filter in an order. */
+interface FoundList extends SortedServices {
   readonly directoryVersion: number;
-  /** Version of the statuses that were searched; null: the filter has no status. */
+  /** Version of the statuses that were searched; null: neither filter nor order read them. */
   readonly statusVersion: number | null;
   /** Monotonic milliseconds. */
   readonly foundMs: number;
@@ -44,6 +70,7 @@ export function createServiceSearch(sources: {
   const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
   const words = new Map<number, ServiceStatus>();
   const textOf = new WeakMap<Service, string>();
+  const nameOf = new WeakMap<Service, string>();
   /** The texts of all services in the order of the directory. */
   let texts: readonly string[] = [];
   let textsVersion = -1;
@@ -81,18 +108,27 @@ export function createServiceSearch(sources: {
     return wanted === null ? found : found.filter((service) => statusOf(service) === wanted);
   };
 
-  const find = (filter: ServiceFilter, anew: boolean): FoundList => {
-    const key = JSON.stringify([filter.category, filter.status, filter.text]);
+  const keySources = {
+    current: ({ id }: Service) => status.get(id),
+    foldedName(service: Service): string {
+      const name = nameOf.get(service) ?? foldText(service.name);
+      nameOf.set(service, name);
+      return name;
+    },
+  };
+
+  const find = (filter: ServiceFilter, sort: ServiceSort, anew: boolean): FoundList => {
+    const key = JSON.stringify([filter.category, filter.status, filter.text, sort]);
     const known = lists.get(key);
-    const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter);
+    const list = known !== undefined && !anew && isCurrent(known) ? known : searchAnew(filter, sort);
     lists.set(key, list);
     return list;
   };
 
-  const searchAnew = (filter: ServiceFilter): FoundList => ({
-    services: search(filter),
+  const searchAnew = (filter: ServiceFilter, sort: ServiceSort): FoundList => ({
+    ...sortServices(search(filter), sort, keySources),
     directoryVersion: directory.version,
-    statusVersion: filter.status === null ? null : statusVersion,
+    statusVersion: filter.status === null && !followsChecks(sort) ? null : statusVersion,
     foundMs: monotonic(),
   });
 
@@ -101,20 +137,48 @@ export function createServiceSearch(sources: {
     (list.statusVersion === null ||
       (list.statusVersion === statusVersion && monotonic() - list.foundMs < MAX_LIST_AGE_MS));
 
+  /** A page of the matches. Its order by status or response time is at most a second old. */
+  const list = (asked: ServiceFilter, window: ServiceWindow): SortedPage => {
+    const folded = asked.text === null ? '' : foldText(asked.text).trim();
+    const filter = { ...asked, text: folded === '' ? null : folded };
+    if (filter.status === null && filter.text === null && window.sort === 'slug')
+      return cut({ services: search(filter), keys: null }, window);
+    const page = cut(find(filter, window.sort, false), window);
+    const isTrue =
+      filter.status === null || page.services.every((service) => statusOf(service) === filter.status);
+    return isTrue ? page : cut(find(filter, window.sort, true), window);
+  };
+
   return {
+    list,
     /** A page of the matches in the order of slugs, and the total number of matches. */
-    page({ category, status: wanted, text }: ServiceFilter, offset: number, limit: number): ServicePage {
-      const folded = text === null ? '' : foldText(text).trim();
-      const filter = { category, status: wanted, text: folded === '' ? null : folded };
-      if (filter.status === null && filter.text === null) return directory.page(category, offset, limit);
-      const pageOf = ({ services }: FoundList): ServicePage => ({
-        services: services.slice(offset, offset + limit),
-        total: services.length,
-      });
-      const page = pageOf(find(filter, false));
-      const isTrue = wanted === null || page.services.every((service) => statusOf(service) === wanted);
-      return isTrue ? page : pageOf(find(filter, true));
+    page(filter: ServiceFilter, offset: number, limit: number): ServicePage {
+      const { services, total } = list(filter, { sort: 'slug', from: offset, limit });
+      return { services, total };
     },
+  };
+}
+
+function cut(found: SortedServices, { sort, from, limit }: ServiceWindow): SortedPage {
+  const total = found.services.length;
+  let start = 0;
+  let end = 0;
+  if (typeof from === 'number') {
+    start = from;
+    end = from + limit;
+  } else if (from.isBefore) {
+    end = countBefore(found, sort, from.place, false);
+    start = Math.max(0, end - limit);
+  } else {
+    start = countBefore(found, sort, from.place, true);
+    end = start + limit;
+  }
+  return {
+    services: found.services.slice(start, end),
+    total,
+    offset: start,
+    first: start > 0 ? placeAt(found, start) : null,
+    last: end < total ? placeAt(found, end - 1) : null,
   };
 }
 

@@ -17,7 +17,7 @@ const READING = [
   '/api/v1/openapi.json',
   '/api/badge/shop-example',
 ];
-const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag';
+const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link';
 
 t.test('it answers 304 to a client that has the content, by every form of If-None-Match', async (t) => {
   const world = await startApi({ services: SERVICES });

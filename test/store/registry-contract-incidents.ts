@@ -80,6 +80,12 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       [{ offset: 400 }, []],
       [{ serviceId: 1 }, ['a', 'c']],
       [{ serviceId: 1, offset: 1 }, ['c']],
+      [{ after: { startedAt: NOON + 2, id: 'a' } }, ['b', 'c', 'd']],
+      [{ after: { startedAt: NOON + 2, id: 'aa' }, limit: 2 }, ['b', 'c']],
+      [{ after: { startedAt: NOON + 2, id: 'b' }, offset: 1 }, ['d']],
+      [{ after: { startedAt: NOON + 3, id: 'z' }, serviceId: 1 }, ['a', 'c']],
+      [{ after: { startedAt: NOON + 2, id: 'a' }, status: 'resolved', verifiedOnly: true }, ['b']],
+      [{ after: { startedAt: NOON, id: 'd' } }, []],
       [{ serviceId: 3 }, []],
       [{ status: 'resolved' }, ['a', 'b']],
       [{ status: 'investigating' }, ['c', 'd']],
@@ -95,7 +101,17 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
         ids,
         JSON.stringify(query),
       );
-      const { limit: _limit, offset: _offset, ...filter } = { limit: 0, offset: 0, ...query };
+      const {
+        limit: _limit,
+        offset: _offset,
+        after: _after,
+        ...filter
+      } = {
+        limit: 0,
+        offset: 0,
+        after: {},
+        ...query,
+      };
       const whole = await registry.listIncidents({ ...filter, limit: 50, offset: 0 });
       t.equal(await registry.countIncidents(filter), whole.length, `the total of ${JSON.stringify(query)}`);
     }

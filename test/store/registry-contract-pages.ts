@@ -139,6 +139,8 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     t.same(await idsOf({ running: true }), ['own-4', 'own-1']);
     t.same(await idsOf({ running: false }), ['own-2']);
     t.same(await idsOf({ limit: 1, offset: 1 }), ['own-2']);
+    t.same(await idsOf({ after: { startedAt: NOON + 4, id: 'own-4' } }), ['own-2', 'own-1']);
+    t.same(await idsOf({ after: { startedAt: NOON + 4, id: 'own-4' }, running: true }), ['own-1']);
     t.same(await idsOf({ serviceIds: [] }), []);
     await registry.removeService(mine.slug);
     t.same(await idsOf({}), ['own-2', 'own-1']);

@@ -281,6 +281,16 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.match(started.states, [{ open: [{ id: incident?.id, severity: 'maintenance' }] }]);
     t.match(await registry.listMaintenances({ serviceId: 1, limit: 9, offset: 0 }), [{ phase: 'running' }]);
     t.same(await registry.listMaintenances({ serviceId: 2, limit: 9, offset: 0 }), []);
+    const id = incident?.id ?? '';
+    for (const [place, count] of [
+      [{ startsAt: NOON + HOUR - 1, id: 'z' }, 1],
+      [{ startsAt: NOON + HOUR, id: '' }, 1],
+      [{ startsAt: NOON + HOUR, id }, 0],
+      [{ startsAt: NOON + HOUR + 1, id: '' }, 0],
+    ] as const) {
+      const found = await registry.listMaintenances({ after: place, limit: 9, offset: 0 });
+      t.equal(found.length, count, JSON.stringify(place));
+    }
     t.same(
       [await registry.countMaintenances({}), await registry.countMaintenances({ serviceId: 2 })],
       [1, 0],

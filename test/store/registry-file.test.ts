@@ -185,6 +185,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
         CASE i % 4 WHEN 0 THEN 'monitoring' ELSE 'resolved' END, ${NOON} + (i * 7919) % 100000, NULL, 'https://x.example',
         0, '[]', 1, 1 FROM n;
     COMMIT`);
+  const after = { startedAt: NOON + 90_000, id: 'own-5' };
   const table = [
     [{}, 'incidents_listed'],
     [{ verifiedOnly: true }, 'incidents_verified'],
@@ -194,6 +195,9 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     [{ status: 'identified' }, 'incidents_status'],
     [{ serviceId: 7 }, 'incidents_service'],
     [{ serviceId: 7, status: 'resolved', verifiedOnly: true }, 'incidents_service'],
+    [{ verifiedOnly: true, after }, 'incidents_verified'],
+    [{ verifiedOnly: true, status: 'resolved', after }, 'incidents_status_verified'],
+    [{ serviceId: 7, after }, 'incidents_service'],
   ] as const;
   for (const [query, index] of table) {
     const plan: string[] = [];

@@ -10,12 +10,17 @@ export interface IncidentNeighbours {
   readonly newer: Incident | null;
 }
 
+/** The place of an incident in every list of incidents. */
+export type IncidentKey = Pick<Incident, 'id' | 'startedAt'>;
+
 /** Selects incidents; newest `startedAt` first, then `id`. */
 export interface IncidentQuery {
   readonly serviceId?: number;
   readonly status?: IncidentStatus;
   /** Leaves out services that are not verified (decisions, Ownership). */
   readonly verifiedOnly?: boolean;
+  /** The list begins after this place, whether or not there is an incident at it; absent: with the first one. */
+  readonly after?: IncidentKey;
   readonly limit: number;
   readonly offset: number;
 }
@@ -25,6 +30,8 @@ export interface ServicesIncidentQuery {
   readonly serviceIds: readonly number[];
   /** True: only unresolved ones; false: only resolved ones; absent: both. */
   readonly running?: boolean;
+  /** As in {@link IncidentQuery}. */
+  readonly after?: IncidentKey;
   readonly limit: number;
   readonly offset: number;
 }
@@ -33,7 +40,7 @@ export interface ServicesIncidentQuery {
 export interface IncidentStore {
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
   /** The number of incidents on all pages of `listIncidents` for the query. */
-  countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset'>): Promise<number>;
+  countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset' | 'after'>): Promise<number>;
   /** Null: there is no such incident, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
   /** Incidents of a service from all sources that started at `from` or later: the newest 1,000, oldest first. */

@@ -41,6 +41,8 @@ export interface VendorState {
 /** Selects planned and running maintenances; ordered by start, then id. */
 export interface MaintenanceQuery {
   readonly serviceId?: number;
+  /** The list begins after this place, whether or not there is a maintenance at it; absent: with the first one. */
+  readonly after?: Pick<Maintenance, 'id' | 'startsAt'>;
   readonly limit: number;
   readonly offset: number;
 }
@@ -72,7 +74,7 @@ export interface VendorStore {
   loadVendorStates(): Promise<VendorState[]>;
   listMaintenances(query: MaintenanceQuery): Promise<Maintenance[]>;
   /** The number of maintenances on all pages of `listMaintenances` for the query. */
-  countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset'>): Promise<number>;
+  countMaintenances(query: Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>): Promise<number>;
   /** Planned and running maintenances of several services, ordered by start, then id, at most `limit`. */
   maintenancesOfServices(serviceIds: readonly number[], limit: number): Promise<Maintenance[]>;
 }

@@ -3,7 +3,7 @@
 import type { SelectQueryBuilder } from 'kysely';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
-import type { IncidentQuery, IncidentStore } from '../ports/incidents.ts';
+import type { IncidentKey, IncidentQuery, IncidentStore } from '../ports/incidents.ts';
 import { type Calls, read } from './registry-calls.ts';
 import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { RegistrySchema, Row } from './schema.ts';
@@ -13,7 +13,7 @@ import { deliverEvent } from './webhook-rows.ts';
 type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
 
 /** The filters of a query, without its page. */
-type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset'>;
+type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset' | 'after'>;
 
 /** Newest `startedAt` first, then `id` (decisions, Incidents). Incidents of removed services are left out. */
 export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {
@@ -102,9 +102,13 @@ function incidentsOf<Row>(
 async function readPage(
   { kysely, queries }: RegistryStore,
   found: FoundIncidents,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { after, limit, offset }: Pick<IncidentQuery, 'after' | 'limit' | 'offset'>,
 ): Promise<Incident[]> {
-  const ids = found.orderBy('started_at', 'desc').orderBy('id').limit(limit).offset(offset);
+  const ids = startAfter(found, after)
+    .orderBy('started_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset);
   const rows = await queries.all(
     kysely
       .selectFrom('incidents')
@@ -114,6 +118,15 @@ async function readPage(
       .orderBy('id'),
   );
   return rows.map(toIncident);
+}
+
+/** Leaves out what is at `after` or before it. Both conditions together let the index begin there. */
+function startAfter(found: FoundIncidents, after: IncidentKey | undefined): FoundIncidents {
+  if (after === undefined) return found;
+  const { id, startedAt } = after;
+  return found
+    .where('started_at', '<=', startedAt)
+    .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]));
 }
 
 /** Maximum number of incidents in a query of a service's past, so that a flapping service does not block the thread. */

@@ -45,7 +45,7 @@ export async function endMaintenance({ kysely, queries }: RegistryStore, id: str
 }
 
 /** The filters of a query, without its page. */
-type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset'>;
+type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>;
 
 function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {
   const found = kysely
@@ -115,8 +115,14 @@ export const MAINTENANCE_CALLS: Calls<
     );
   }),
   listMaintenances: read(async ({ kysely, queries }, query) => {
+    const { after } = query;
+    let found = maintenancesOf(kysely, query);
+    if (after !== undefined)
+      found = found
+        .where('starts_at', '>=', after.startsAt)
+        .where((eb) => eb.or([eb('starts_at', '>', after.startsAt), eb('maintenances.id', '>', after.id)]));
     const rows = await queries.all(
-      maintenancesOf(kysely, query)
+      found
         .selectAll('maintenances')
         .orderBy('starts_at')
         .orderBy('maintenances.id')
