@@ -7,10 +7,13 @@ import { createProber, type ProberSettings } from '../src/probe/prober.ts';
 /** Runs a host until it is stopped. */
 export default async function probe(task: HostTask): Promise<void> {
   const { epoch, port } = task;
-  const prober = createProber(task.prober as ProberSettings, systemClock, (found) => {
-    const message: FromHost = { type: 'forbidden', epoch, found };
-    port.postMessage(message);
-  });
+  const post = (message: FromHost) => port.postMessage(message);
+  const prober = createProber(
+    task.prober as ProberSettings,
+    systemClock,
+    (found) => post({ type: 'forbidden', epoch, found }),
+    (found) => post({ type: 'unreadable', epoch, found }),
+  );
   try {
     await runHost(task, prober.runAttempt, systemClock);
   } finally {

@@ -10,7 +10,6 @@ import {
   type Service,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
-import { publicSettings } from '../kinds/settings.ts';
 import { accept, type Outcome } from './change.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll, readDomain, readNameField } from './read-input.ts';
@@ -158,11 +157,12 @@ export function readServiceDocument(value: unknown, ports: AllowedPorts): Outcom
       url,
       method,
       accept: rules === undefined || rules.length === 0 ? null : rules.map(toAcceptRule),
-      ...(read.settings === undefined ? {} : { settings: read.settings }),
+      ...(read.settings.settings === undefined ? {} : { settings: read.settings.settings }),
       ...(read.period === undefined ? {} : { periodMs: read.period }),
       ...(read.grace === undefined ? {} : { graceMs: read.grace }),
       ...(read.schedule === undefined ? {} : { schedule: read.schedule }),
     },
+    ...(read.settings.secrets === undefined ? {} : { secrets: read.settings.secrets }),
   });
 }
 
@@ -173,14 +173,13 @@ export function serviceDocumentOf(
   },
 ): ServiceDocument {
   const { domain, name, category, paused, publicDependencies = false } = service;
-  const { kind, url, method, accept: rules, settings = {}, periodMs, graceMs, schedule } = service.check;
-  const shown = publicSettings(kind, settings);
+  const { kind, url, method, accept: rules, settings, periodMs, graceMs, schedule } = service.check;
   const check = {
     ...(kind === 'root' ? {} : { kind }),
     ...(url === null ? {} : { url }),
     ...(method === null ? {} : { method }),
     ...(rules === null ? {} : { accept: [...rules] }),
-    ...(Object.keys(shown).length === 0 ? {} : { settings: shown }),
+    ...(settings === undefined ? {} : { settings }),
   };
   return {
     domain,

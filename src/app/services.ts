@@ -12,6 +12,7 @@ import {
 } from '../domain/service.ts';
 import type { WrongSetting } from '../kinds/check-kind.ts';
 import { changeSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
@@ -25,11 +26,13 @@ import {
   refuse,
 } from './change.ts';
 import { readAcceptRules, readAll, readDomain, readKind, readNameField } from './read-input.ts';
+import { sealSettings } from './seal-settings.ts';
 
 /** The dependencies of changes of services. */
 export interface ServiceContext {
   readonly registry: Pick<ServiceStore, 'changeService' | 'removeService'> &
-    Pick<OwnershipStore, 'claimAddresses'>;
+    Pick<OwnershipStore, 'claimAddresses'> &
+    CredentialStore;
   /** The live service of an owner or the catalogue with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   /** The addresses to which a domain resolves now. */
@@ -45,8 +48,11 @@ export interface ServiceChanges {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
   readonly kind?: string | undefined;
-  /** Settings of the kind as texts; an empty one removes its setting. Those of another kind are dropped. */
-  readonly settings?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Settings of the kind as texts; null removes a setting, and an empty text removes it unless it is a credential. Those of
+   * another kind are dropped.
+   */
+  readonly settings?: Readonly<Record<string, string | null>> | undefined;
   /** Expected statuses such as `2xx 401`; empty: the rule of the kind. */
   readonly accept?: string | undefined;
   /** Time from one heartbeat to the next, a duration such as `1h`; null: the default. */
@@ -64,11 +70,16 @@ export interface ServiceChanges {
 /** A service to register. */
 export type Registration = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
   readonly publicDependencies: boolean;
+  /** Credentials among the settings, in clear text; absent: there are none. */
+  readonly secrets?: CheckSettings;
 };
+
+/** An edit as entered: its credentials are in clear text until {@link changeService} encrypts them. */
+export type EnteredEdit = ServiceEdit & { readonly secrets?: CheckSettings };
 
 /** The dependencies of registrations on behalf of accounts. */
 export interface RegistrationContext {
-  readonly registry: Pick<ServiceStore, 'addServices'>;
+  readonly registry: Pick<ServiceStore, 'addServices'> & CredentialStore;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
   readonly ports: AllowedPorts;
@@ -90,8 +101,13 @@ export async function registerServices(
   services: readonly Registration[],
 ): Promise<readonly Outcome<string>[]> {
   const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains, ports));
+  const entered = readings.flatMap((reading) => (reading.ok ? [reading.value] : []));
+  const checks = await sealSettings(
+    registry,
+    entered.map(({ service: { domain, check }, secrets }) => ({ domain, check, secrets })),
+  );
   const added = await registry.addServices(
-    readings.flatMap((reading) => (reading.ok ? [reading.value] : [])),
+    entered.map(({ service }, index) => ({ ...service, check: checks[index] ?? service.check })),
   );
   let next = 0;
   return readings.map((reading) => {
@@ -123,7 +139,13 @@ export async function changeService(
     const place = await claimPlace(context, domain, kind);
     if (!place.ok) return place;
   }
-  return await attempt(() => context.registry.changeService(known, reading.value), 'name');
+  const { secrets, ...edit } = reading.value;
+  if (edit.check === undefined || secrets === undefined)
+    return await attempt(() => context.registry.changeService(known, edit), 'name');
+  const [sealed = edit.check] = await sealSettings(context.registry, [
+    { domain, check: edit.check, secrets },
+  ]);
+  return await attempt(() => context.registry.changeService(known, { ...edit, check: sealed }), 'name');
 }
 
 /** Removes a service. Refused with `no_owned_service`. */
@@ -157,7 +179,7 @@ export function readServiceEdit(
   before: CheckDefinition,
   changes: ServiceChanges,
   ports: AllowedPorts,
-): Outcome<ServiceEdit> {
+): Outcome<EnteredEdit> {
   const { name, category, kind, period, grace, schedule, timezone, paused, publicDependencies } = changes;
   const hasSettings = kind !== undefined || changes.settings !== undefined;
   const reading = readAll({
@@ -188,33 +210,36 @@ export function readServiceEdit(
           check: {
             ...checkOf(before, read),
             accept: read.accept,
-            ...settingsOf(read.settings ?? (hasSettings ? undefined : before.settings)),
+            ...settingsOf(read.settings ?? before),
           },
         }
       : {}),
+    ...(read.settings?.secrets === undefined ? {} : { secrets: read.settings.secrets }),
   });
 }
+
+/** Settings of a check: those that are shown, new credentials, and credentials that stay. */
+type EnteredSettings = Omit<Extract<SettingsReading, { readonly ok: true }>, 'ok'>;
 
 /** Settings of the kind, from those before if the kind is the same. Refused with `setting_invalid`. */
 function readSettings(
   before: CheckDefinition,
   kindText: string | undefined,
-  texts: Readonly<Record<string, string>> = {},
+  texts: Readonly<Record<string, string | null>> = {},
   ports: AllowedPorts,
-): Outcome<CheckSettings | undefined> {
+): Outcome<EnteredSettings> {
   const kind = MONITORING_KINDS.find((one) => one === (kindText ?? before.kind));
   // The kind itself is refused.
-  if (kind === undefined) return accept(undefined);
-  const reading = changeSettings(kind, kind === before.kind ? (before.settings ?? {}) : {}, texts);
-  return settingsOutcome(reading, kind, ports);
+  if (kind === undefined) return accept({ settings: undefined });
+  return settingsOutcome(changeSettings(kind, before, texts), kind, ports);
 }
 
-/** Reads the settings of a kind with their types. Refused with `setting_invalid`. */
+/** Reads the settings of a kind with their types, credentials among them. Refused with `setting_invalid`. */
 export function readTypedSettings(
   kind: CheckKind,
   settings: unknown,
   ports: AllowedPorts,
-): Outcome<CheckSettings | undefined> {
+): Outcome<EnteredSettings> {
   return settingsOutcome(validateSettings(kind, settings), kind, ports);
 }
 
@@ -223,10 +248,11 @@ function settingsOutcome(
   reading: SettingsReading,
   kind: CheckKind,
   ports: AllowedPorts,
-): Outcome<CheckSettings | undefined> {
+): Outcome<EnteredSettings> {
   if (!reading.ok) return refuseSettings(reading.wrong);
-  const port = portOf(kind, reading.settings);
-  if (port === null || ports === null || ports.includes(port)) return accept(reading.settings);
+  const { ok: _ok, ...settings } = reading;
+  const port = portOf(kind, settings.settings);
+  if (port === null || ports === null || ports.includes(port)) return accept(settings);
   return refuseSettings([{ setting: 'port', problem: { code: 'port_closed', port } }]);
 }
 
@@ -238,9 +264,15 @@ function refuseSettings(wrong: readonly WrongSetting[]): Refused {
   return { ok: false, refusals };
 }
 
-/** Member of a check. */
-function settingsOf(settings: CheckSettings | undefined): Pick<CheckDefinition, 'settings'> {
-  return settings === undefined ? {} : { settings };
+/** Members of a check. */
+function settingsOf({
+  settings,
+  sealed,
+}: Pick<EnteredSettings, 'settings' | 'sealed'> | CheckDefinition): Pick<
+  CheckDefinition,
+  'settings' | 'sealed'
+> {
+  return { ...(settings === undefined ? {} : { settings }), ...(sealed === undefined ? {} : { sealed }) };
 }
 
 function readCategory(word: string): Outcome<Category> {
@@ -260,23 +292,23 @@ export function findOwned(
 }
 
 function readRegistration(
-  { domain, name, publicDependencies, ...listed }: Registration,
+  { domain, name, publicDependencies, secrets: given = {}, ...listed }: Registration,
   accountId: number,
   catalogueDomains: ReadonlySet<string>,
   ports: AllowedPorts,
-): Outcome<Omit<NewService, 'slug'>> {
+): Outcome<{ readonly service: Omit<NewService, 'slug'>; readonly secrets: CheckSettings | undefined }> {
   const { check } = listed;
   const reading = readAll({
     domain: readDomain(domain),
     name: readNameField(name, 'service_name_missing'),
-    settings: readTypedSettings(check.kind, check.settings, ports),
+    settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), ports),
   });
   if (!reading.ok) return reading;
   const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
-  const { settings: _settings, ...named } = reading.value;
-  return accept({
+  const { settings, ...named } = reading.value;
+  const service = {
     ...listed,
     ...named,
     origin: 'owner',
@@ -284,7 +316,16 @@ function readRegistration(
     verified: true,
     ...(publicDependencies ? { publicDependencies } : {}),
     statusPage: null,
-  });
+  } as const;
+  return accept({ service, secrets: settings.secrets });
+}
+
+/** Settings with their credentials; undefined: there are none. */
+function mergedSettings(
+  settings: CheckSettings | undefined,
+  secrets: CheckSettings,
+): CheckSettings | undefined {
+  return Object.keys(secrets).length === 0 ? settings : { ...settings, ...secrets };
 }
 
 /** The domain and all its parent domains. */
@@ -307,7 +348,14 @@ interface CheckFields {
 }
 
 function checkOf(before: CheckDefinition, { kind, period, grace, schedule }: CheckFields): CheckDefinition {
-  const { periodMs: _period, graceMs: _grace, schedule: _schedule, settings: _settings, ...rest } = before;
+  const {
+    periodMs: _period,
+    graceMs: _grace,
+    schedule: _schedule,
+    settings: _settings,
+    sealed: _sealed,
+    ...rest
+  } = before;
   return {
     ...rest,
     kind,

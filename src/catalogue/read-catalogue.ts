@@ -15,7 +15,7 @@ import {
   type StatusPageKind,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
-import { secretSettings, validateSettings } from '../kinds/settings.ts';
+import { validateSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
 
@@ -139,7 +139,7 @@ function wrongSettings({ slug, check }: CatalogueEntry, index: number): Problem[
   const { kind = DEFAULT_CHECK.kind, settings } = check ?? {};
   const reading = validateSettings(kind, settings);
   const wrong = reading.ok
-    ? secretSettings(kind, settings ?? {}).map((setting) => ({
+    ? Object.keys(reading.secrets ?? {}).map((setting) => ({
         setting,
         text: 'is not allowed in the catalogue',
       }))

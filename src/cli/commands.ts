@@ -127,12 +127,17 @@ export function buildCommands(): Command {
     .option('--from <url>', 'from that database to an empty data directory')
     .action(act(async () => (await import('./registry.ts')).copy));
 
-  const secrets = program.command('secrets').description('secrets of webhooks');
+  const secrets = program.command('secrets').description('secrets of webhooks and credentials of checks');
   add(
     secrets,
     'reset',
-    'remove all webhooks, where the key of their secrets is lost, and tell their owners',
+    'remove all webhooks and credentials of checks, where their key is lost, and tell their owners',
   ).action(act(async () => (await import('./keys.ts')).resetSecrets));
+  add(
+    secrets,
+    'checks-key',
+    'print the key of the credentials of checks, for nodes that only make checks',
+  ).action(act(async () => (await import('./keys.ts')).printChecksKey));
 
   addJson(program, 'probe', 'one check now, with the timing of each phase')
     .argument('<domain>')

@@ -9,15 +9,18 @@ import { rootCertificates } from 'node:tls';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
+import { openCredential } from '../domain/credential-seal.ts';
 import { countNodesByRegion, describeClockOffset, NODE_ROLES } from '../domain/node.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
+import type { CheckDefinition } from '../domain/service.ts';
 import { SHARDS } from '../domain/shard.ts';
 import { messageOf } from '../error.ts';
+import { destinationOf } from '../kinds/settings.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { keyFile } from '../store/registry/secret-box.ts';
+import { findChecksKey, keyFile } from '../store/registry/secret-box.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
@@ -89,7 +92,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     await examineCatalogue(config),
     // Permissions are examined first, because opening the stores may correct them.
     ...examineFiles(config),
-    await examineStores(file, config),
+    ...(await examineStores(file, config)),
     ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
@@ -115,19 +118,50 @@ async function examineCatalogue({ catalogue }: Config): Promise<Finding> {
   }
 }
 
-async function examineStores(file: string, { node }: Config): Promise<Finding> {
+async function examineStores(file: string, config: Config): Promise<Finding[]> {
+  const { node } = config;
   try {
-    const count = await withRegistry(file, async (registry) => {
+    const checks = await withRegistry(file, async (registry) => {
       // A node that only makes checks may not read other tables.
       if (node.roles.every((role) => role === 'probe'))
-        return (await registry.loadTargets(ALL_SHARDS, node.region)).length;
+        return await registry.loadTargets(ALL_SHARDS, node.region);
       await registry.checkSecrets();
-      return (await registry.loadServices()).length;
+      return (await registry.loadServices()).map(({ service }) => service);
     });
-    return finding('registry', `${count} services are known`);
+    return [
+      finding('registry', `${checks.length} services are known`),
+      ...examineCredentials(config, checks),
+    ];
   } catch (error) {
-    return finding('registry', 'it cannot be opened', messageOf(error));
+    return [finding('registry', 'it cannot be opened', messageOf(error))];
   }
+}
+
+/** Whether this node can decrypt the credentials of checks; empty if no check has any. */
+function examineCredentials(
+  { secrets, storage }: Config,
+  checks: readonly { readonly domain: string; readonly check: CheckDefinition }[],
+): Finding[] {
+  const withCredentials = checks.filter(({ check }) => check.sealed !== undefined);
+  if (withCredentials.length === 0) return [];
+  const key = findChecksKey(storage.dataDir, secrets);
+  const unreadable = withCredentials.filter(({ domain, check }) => {
+    const destination = destinationOf(check);
+    return Object.entries(check.sealed ?? {}).some(
+      ([setting, text]) => !openCredential(key, { domain, kind: check.kind, destination, setting }, text).ok,
+    );
+  });
+  const found = `${withCredentials.length} checks have credentials`;
+  if (unreadable.length === 0) return [finding('credentials', found)];
+  const domains = unreadable.slice(0, 5).map(({ domain }) => domain);
+  const some = `${domains.join(', ')}${unreadable.length > domains.length ? ', …' : ''}`;
+  return [
+    finding(
+      'credentials',
+      `${found}; those of ${some} cannot be decrypted`,
+      'set secrets.checksKey to what "npx upbeat secrets checks-key" prints on a node that judges, or enter the credentials again',
+    ),
+  ];
 }
 
 /** Files of the data directory that other users can access. */

@@ -1,11 +1,12 @@
-/** `upbeat keys`: API keys without a browser. `upbeat secrets`: the lost key of webhook secrets. */
+/** `upbeat keys`: API keys without a browser. `upbeat secrets`: the key of secrets. */
 import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import { findChecksKey } from '../store/registry/secret-box.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
-import type { CommonOptions } from './command.ts';
-import { withRegistry } from './open-stores.ts';
+import { CommandError, type CommonOptions } from './command.ts';
+import { readConfig, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
@@ -60,14 +61,31 @@ function contextOf(registry: Registry) {
 }
 
 /**
- * Removes all webhooks, because their secrets can no longer be decrypted. The next start creates a new key if there is
- * none.
+ * Removes all webhooks and the credentials of checks, because they can no longer be decrypted. The next start creates a new
+ * key if there is none.
  */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
-  const removed = await withRegistry(config, (registry) => registry.resetSecrets(systemClock.now()));
-  console.error(
-    removed === 1
-      ? '1 webhook is removed, and its owner is told'
-      : `${removed} webhooks are removed, and their owners are told`,
+  const { webhooks, checks } = await withRegistry(config, (registry) =>
+    registry.resetSecrets(systemClock.now()),
   );
+  console.error(
+    webhooks === 1
+      ? '1 webhook is removed, and its owner is told'
+      : `${webhooks} webhooks are removed, and their owners are told`,
+  );
+  if (checks > 0)
+    console.error(
+      checks === 1
+        ? 'the credentials of 1 check are removed, and its owner is told'
+        : `the credentials of ${checks} checks are removed, and their owners are told`,
+    );
+}
+
+/** Prints the key of the credentials of checks, for `secrets.checksKey` of nodes that only make checks. */
+export async function printChecksKey({ config: file }: CommonOptions): Promise<void> {
+  const { storage, secrets } = readConfig(file);
+  const key = findChecksKey(storage.dataDir, secrets);
+  if (key === null)
+    throw new CommandError('There is no key yet: start the program once, or set secrets.key.');
+  console.log(key.toString('hex'));
 }

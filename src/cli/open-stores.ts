@@ -34,6 +34,7 @@ export async function withRegistry<T>(
     dataDir: config.storage.dataDir,
     postgresUrl: config.storage.postgres.url,
     secretKey: config.secrets.key,
+    checksKey: config.secrets.checksKey,
     log: silentLog,
     clock: systemClock,
     // The limit applies to owners, and the command line acts for the operator.

@@ -68,7 +68,7 @@ export async function addService(
   const { config, kind, json = false } = options;
   const domain = resultOf(readDomain(domainText));
   const texts = readSettingOptions(options);
-  const { check = DEFAULT_CHECK } = resultOf(
+  const { check = DEFAULT_CHECK, secrets = null } = resultOf(
     readServiceEdit(
       { ...DEFAULT_CHECK, kind: 'root' },
       { kind, settings: texts, accept: options.accept },
@@ -76,7 +76,7 @@ export async function addService(
     ),
   );
   const { accept, settings = null } = check;
-  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind, accept, settings });
+  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind, accept, settings, secrets });
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
@@ -166,11 +166,11 @@ interface SettingOptions {
   readonly accept?: string | undefined;
 }
 
-/** Settings by their names; undefined: none are given. Files keep secrets out of the list of processes. */
+/** Settings by their names, null for those to remove; undefined: none are given. Files keep secrets out of the list of processes. */
 function readSettingOptions({
   setting = [],
   settingFile = [],
-}: SettingOptions): Record<string, string> | undefined {
+}: SettingOptions): Record<string, string | null> | undefined {
   if (setting.length + settingFile.length === 0) return undefined;
   const pairs = [
     ...setting.map(splitSetting),
@@ -182,7 +182,7 @@ function readSettingOptions({
     const before = texts.get(name);
     texts.set(name, before === undefined ? text : `${before}\n${text}`);
   }
-  return Object.fromEntries(texts);
+  return Object.fromEntries([...texts].map(([name, text]) => [name, text === '' ? null : text]));
 }
 
 function splitSetting(text: string): readonly [name: string, text: string] {
@@ -212,7 +212,7 @@ async function contextOf(registry: Registry, ports: AllowedPorts): Promise<Servi
 
 /** The registration of a service. */
 export function registrationOf(listed: ListedService): Registration {
-  const { domain, name, category, kind, url, method, accept, settings, paused } = listed;
+  const { domain, name, category, kind, url, method, accept, settings, secrets, paused } = listed;
   const { periodMs, graceMs, schedule } = listed;
   return {
     domain,
@@ -230,6 +230,7 @@ export function registrationOf(listed: ListedService): Registration {
       ...(graceMs === null ? {} : { graceMs }),
       ...(schedule === null ? {} : { schedule }),
     },
+    ...(secrets === null ? {} : { secrets }),
     publicDependencies: listed.publicDependencies,
   };
 }

@@ -271,8 +271,12 @@ export const CONFIG_SCHEMA = section(
           '32 bytes as 64 hexadecimal digits or base64. null uses secret.key in storage.dataDir, which the first start creates.',
           { format: 'secret-key', secret: true },
         ),
+        checksKey: optionalText(
+          'Key of the credentials of checks, in the same form. null derives it from the other key; "npx upbeat secrets checks-key" prints that. A node with the role probe alone needs only this one.',
+          { format: 'secret-key', secret: true },
+        ),
       },
-      'Encryption of webhook secrets in the database (docs/operating.md).',
+      'Encryption of secrets in the database (docs/operating.md).',
     ),
     log: section(
       {

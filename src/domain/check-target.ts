@@ -61,6 +61,7 @@ function isSameDefinition(a: CheckDefinition, b: CheckDefinition): boolean {
     a.method === b.method &&
     a.caFile === b.caFile &&
     JSON.stringify(a.settings) === JSON.stringify(b.settings) &&
+    JSON.stringify(a.sealed) === JSON.stringify(b.sealed) &&
     String(a.accept) === String(b.accept)
   );
 }

@@ -3,6 +3,7 @@
  * parameters and its English text for the API, the log and the command line. Other languages are in `src/web/language/`.
  */
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
+import type { CredentialProblem } from './credential-seal.ts';
 
 /** Classes of failures (architecture, "Target failure is data"). */
 export const FAILURE_CLASSES = [
@@ -88,6 +89,12 @@ const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
   body: 'the body did not end',
 };
 
+const CREDENTIAL_TEXTS: Readonly<Record<CredentialProblem, string>> = {
+  no_key: 'this node has no key for them',
+  other_key: 'they were encrypted with another key',
+  changed: 'they were encrypted for another destination, or changed',
+};
+
 /** A code of the system, of OpenSSL or of node:dns, or the text of the parser of HTTP. */
 type OfError = { readonly error: string };
 type OfBytes = { readonly maxBytes: number };
@@ -161,6 +168,9 @@ const CAUSES = {
   too_many_redirects: ({ maxRedirects }: { readonly maxRedirects: number }) =>
     `more than ${maxRedirects} redirects`,
   redirect_invalid: ({ problem }: OfProblem) => `redirected to ${describeAddressProblem(problem)}`,
+  /** Our own fault; the target is not requested. */
+  credentials_unreadable: ({ problem }: { readonly problem: CredentialProblem }) =>
+    `the credentials of the check cannot be decrypted: ${CREDENTIAL_TEXTS[problem]}`,
   /** The service's own address, as it is configured. */
   service_address_invalid: ({ problem }: OfProblem) => `the service has ${describeAddressProblem(problem)}`,
 

@@ -56,6 +56,10 @@ const SETTING_PROBLEMS = {
   limit: ({ keyword, limit }: { readonly keyword: string; readonly limit: number }) =>
     (LIMIT_TEXTS.get(keyword) ?? String)(limit),
   format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
+  /** `other` is the name of another setting. */
+  not_with: ({ other }: { readonly other: string }) => `cannot be combined with ${other}`,
+  /** A credential that is kept would be sent elsewhere. */
+  secret_again: 'must be entered again or removed, because the check goes to another place now',
   port_closed: ({ port }: { readonly port: number }) =>
     `is ${port}, which is not among checks.ports: the operator can add it there`,
 };
@@ -285,6 +289,8 @@ const NOTICES = {
     `The public catalogue has a service named ${entryName} now. Your service ${domain} bears its domain as its name; choose another.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+  credentials_removed: ({ domain }: OfDomain) =>
+    `The credentials of the check of ${domain} were removed: their key was lost. Enter them again.`,
 };
 
 /** Every notice to an account with its parameters. */

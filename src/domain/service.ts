@@ -31,8 +31,10 @@ export interface CheckDefinition {
   readonly accept: readonly AcceptRule[] | null;
   /** Path of a PEM bundle with further trusted authorities, from the working directory; null: none. */
   readonly caFile: string | null;
-  /** Settings of the kind; absent: its defaults. */
+  /** Settings of the kind, without credentials; absent: its defaults. */
   readonly settings?: CheckSettings;
+  /** Encrypted credentials by the names of their settings (`credential-seal.ts`); absent: there are none. */
+  readonly sealed?: Readonly<Record<string, string>>;
   /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` counts. */
   readonly periodMs?: number;
   /** Heartbeats: how late one may arrive, milliseconds; absent: 0. */

@@ -5,6 +5,7 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CheckTarget } from '../domain/check-target.ts';
+import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
 import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
@@ -59,6 +60,8 @@ export type FromHost =
   | { readonly type: 'delay'; readonly epoch: number }
   /** A name resolves to an address that may not be probed; for the operator's log only. */
   | { readonly type: 'forbidden'; readonly epoch: number; readonly found: ForbiddenTarget }
+  /** The credentials of a check cannot be decrypted; for the operator's log only. */
+  | { readonly type: 'unreadable'; readonly epoch: number; readonly found: UnreadableCredentials }
   | { readonly type: 'report'; readonly epoch: number; readonly report: HostReport }
   | { readonly type: 'stopped'; readonly epoch: number };
 

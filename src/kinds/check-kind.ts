@@ -1,6 +1,12 @@
 /** What a kind of check is: its settings, and how it makes an attempt. One file of this folder for each kind. */
 import type { Clock } from '../clock.ts';
 import type { AttemptOptions, CheckTarget } from '../domain/check-target.ts';
+import type {
+  CredentialPlace,
+  CredentialProblem,
+  CredentialReading,
+  UnreadableCredentials,
+} from '../domain/credential-seal.ts';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/refusal.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory, type Timing } from '../domain/result.ts';
@@ -20,8 +26,16 @@ import { isBlocked } from './response-rules.ts';
 export interface CheckKind {
   /** The settings: the one source of what forms, commands and files take, and of its validation. */
   readonly settings: TObject;
-  /** What is wrong with settings that fit the schema. Absent: nothing. */
-  readonly refuse?: (settings: CheckSettings) => readonly WrongSetting[];
+  /**
+   * What is wrong with settings that fit the schema. `names`: the settings, and the credentials that are stored and stay.
+   * Absent: nothing.
+   */
+  readonly refuse?: (settings: CheckSettings, names: ReadonlySet<string>) => readonly WrongSetting[];
+  /**
+   * Where credentials are sent: scheme and port at the domain, or the origin of `check.url`. They are sealed for this
+   * destination. Absent: the kind has no credentials, which are settings with `writeOnly`.
+   */
+  readonly destinationOf?: (settings: CheckSettings, url: string | null) => string;
   /** The port to which the attempt connects; absent: that of the URL. */
   readonly portOf?: (settings: CheckSettings) => number;
   /** Creates the function that makes the attempts of a thread. It holds what the kind remembers between attempts. */
@@ -35,17 +49,26 @@ export interface KindParts<S extends TObject> {
   readonly defaultPort?: number;
   /** The port, if it depends on other settings. */
   readonly portOf?: (settings: Static<S>) => number;
-  readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
+  readonly refuse?: (settings: Static<S>, names: ReadonlySet<string>) => readonly WrongSetting[];
+  /** As {@link CheckKind}. */
+  readonly destinationOf?: (settings: Static<S>, url: string | null) => string;
   /** As {@link CheckKind}, with the settings of the service. */
   readonly prepare: (tools: ProbeTools) => (run: Run, settings: Static<S>) => Promise<Attempt>;
 }
 
 /** Makes a kind whose attempts receive the settings of the service with their types. */
 export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
-  const { settings, defaultPort, portOf, refuse, prepare } = parts;
-  return {
+  const { settings, defaultPort, portOf, refuse, destinationOf, prepare } = parts;
+  const kind: CheckKind = {
     settings,
-    ...(refuse === undefined ? {} : { refuse: (given) => (hasTypes(settings, given) ? refuse(given) : []) }),
+    ...(refuse === undefined
+      ? {}
+      : { refuse: (given, names) => (hasTypes(settings, given) ? refuse(given, names) : []) }),
+    ...(destinationOf === undefined
+      ? {}
+      : {
+          destinationOf: (given, url) => (hasTypes(settings, given) ? destinationOf(given, url) : ''),
+        }),
     ...('port' in settings.properties
       ? {
           portOf: (given) =>
@@ -57,16 +80,55 @@ export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
     prepare(tools) {
       const attempt = prepare(tools);
       return (run) => {
-        const given = run.target.check.settings ?? NO_SETTINGS;
+        const reading = settingsOf(tools, kind, run.target);
+        if (!reading.ok) return Promise.resolve(withoutCredentials(run, reading.problem));
+        const { settings: given } = reading;
         // Settings are validated before they are stored. A service of a later version may have others.
         if (!hasTypes(settings, given)) throw new TypeError('these are not the settings of the kind');
         return attempt(run, given);
       };
     },
   };
+  return kind;
 }
 
 const NO_SETTINGS: CheckSettings = {};
+
+/** The settings of a target with its credentials in clear text, or why these cannot be read. */
+function settingsOf(
+  { openCredential, onUnreadable }: ProbeTools,
+  { destinationOf }: CheckKind,
+  { domain, check }: CheckTarget,
+):
+  | { readonly ok: true; readonly settings: CheckSettings }
+  | { readonly ok: false; readonly problem: CredentialProblem } {
+  const { kind, url, settings = NO_SETTINGS, sealed } = check;
+  if (sealed === undefined) return { ok: true, settings };
+  const destination = destinationOf?.(settings, url) ?? '';
+  const opened: Record<string, CheckSettings[string]> = { ...settings };
+  for (const [setting, text] of Object.entries(sealed)) {
+    const reading = openCredential({ domain, kind, destination, setting }, text);
+    if (!reading.ok) {
+      onUnreadable?.({ domain, problem: reading.problem });
+      return reading;
+    }
+    opened[setting] = JSON.parse(reading.text);
+  }
+  return { ok: true, settings: opened };
+}
+
+/** The attempt of a check whose credentials cannot be read: nothing is sent, and the fault is ours. */
+function withoutCredentials(run: Run, problem: CredentialProblem): Attempt {
+  const { kind } = run.target.check;
+  const failure = failureOf('protocol', 'dns', { code: 'credentials_unreadable', problem });
+  return attemptOf(run, kind === 'heartbeat' ? 'root' : kind, {
+    answered: false,
+    timing: NO_TIMING,
+    fault: { failure, suspect: 'own_fault' },
+    failure: null,
+    lostMs: 0,
+  });
+}
 
 /** Whether each setting has the type of the schema, and none is missing. */
 function hasTypes<S extends TObject>(schema: S, given: CheckSettings): given is CheckSettings & Static<S> {
@@ -97,6 +159,10 @@ export interface ProbeTools {
   readonly trust: (caFile: string | null) => Trust;
   /** The guard of a service, by the port of the first connection. */
   readonly guardOf: (target: Pick<CheckTarget, 'origin' | 'check'>, port: number) => AddressGuard;
+  /** Decrypts a credential for its place. */
+  readonly openCredential: (place: CredentialPlace, sealed: string) => CredentialReading;
+  /** Called for each attempt whose credentials cannot be read. */
+  readonly onUnreadable: ((found: UnreadableCredentials) => void) | undefined;
   /** Parses a URL, with a cache. */
   readonly destinationOf: (url: string) => DestinationReading;
 }

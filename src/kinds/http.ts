@@ -4,7 +4,7 @@ import { Type } from '../json-schema.ts';
 import { decodeBody } from '../outbound/response-body.ts';
 import { sendRequest, type WebResponse } from '../outbound/send-request.ts';
 import { type Assertion, holds, needsBody, readAssertion } from './assertions.ts';
-import { defineKind, invalidAddress, PortSetting, webAttemptOf } from './check-kind.ts';
+import { defineKind, invalidAddress, PortSetting, type WrongSetting, webAttemptOf } from './check-kind.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 import { MAX_REDIRECTS } from './root.ts';
 
@@ -13,6 +13,9 @@ const MAX_BODY_BYTES = 262_144;
 const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH'];
 /** Methods whose redirects are followed; a redirected POST would lose or repeat its body. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/** A credential: it is encrypted before it is stored, and never shown. */
+const SECRET = { minLength: 1, writeOnly: true };
 
 /** The check of a request. */
 export const httpCheck = defineKind({
@@ -23,17 +26,37 @@ export const httpCheck = defineKind({
     method: Type.Optional(
       Type.Unsafe<string>({ type: 'string', enum: [...SAFE_METHODS, ...METHODS_WITH_BODY, 'DELETE'] }),
     ),
+    username: Type.Optional(Type.String({ format: 'username', maxLength: 500, ...SECRET })),
+    password: Type.Optional(Type.String({ format: 'password', maxLength: 1_000, ...SECRET })),
+    token: Type.Optional(Type.String({ format: 'bearer-token', maxLength: 8_000, ...SECRET })),
     headers: Type.Optional(Type.Array(Type.String({ format: 'header', maxLength: 2_000 }), { maxItems: 20 })),
+    secretHeaders: Type.Optional(
+      Type.Array(Type.String({ format: 'secret-header', maxLength: 8_000 }), {
+        minItems: 1,
+        maxItems: 20,
+        writeOnly: true,
+      }),
+    ),
     body: Type.Optional(Type.String({ maxLength: 16_384 })),
     assertions: Type.Optional(
       Type.Array(Type.String({ format: 'assertion', maxLength: 500 }), { maxItems: 10 }),
     ),
   }),
-  portOf: ({ plain = false, port }) => port ?? (plain ? 80 : 443),
-  refuse: ({ method = 'GET', body }) =>
-    body === undefined || METHODS_WITH_BODY.includes(method)
-      ? []
-      : [{ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } }],
+  portOf,
+  destinationOf: (settings, url) =>
+    url === null
+      ? `${settings.plain === true ? 'http' : 'https'}:${portOf(settings)}`
+      : (URL.parse(url)?.origin ?? ''),
+  refuse: ({ method = 'GET', body }, names) => {
+    const wrong: WrongSetting[] = [];
+    if (body !== undefined && !METHODS_WITH_BODY.includes(method))
+      wrong.push({ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } });
+    if (names.has('password') && !names.has('username'))
+      wrong.push({ setting: 'username', problem: { code: 'missing' } });
+    if (names.has('token') && names.has('username'))
+      wrong.push({ setting: 'token', problem: { code: 'not_with', other: 'username' } });
+    return wrong;
+  },
   prepare: ({ parts, clock, userAgent, trust, guardOf, destinationOf }) => {
     const headers = ['user-agent', userAgent, 'accept', '*/*', 'accept-encoding', 'identity'];
     return async (run, settings) => {
@@ -42,7 +65,10 @@ export const httpCheck = defineKind({
       const origin = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}`;
       const destination = destinationOf(target.check.url ?? `${origin}${path}`);
       if ('problem' in destination) return invalidAddress(run, 'http', destination);
-      const own = (settings.headers ?? []).map(splitHeader);
+      const own = [...(settings.headers ?? []), ...(settings.secretHeaders ?? [])].map(splitHeader);
+      const authorization = authorizationOf(settings);
+      if (authorization !== null && !own.some(([name]) => name.toLowerCase() === 'authorization'))
+        own.push(['authorization', authorization]);
       const names = new Set(own.map(([name]) => name.toLowerCase()));
       const assertions = (settings.assertions ?? []).flatMap((line) => readAssertion(line) ?? []);
       const response = await sendRequest(
@@ -70,6 +96,25 @@ export const httpCheck = defineKind({
     };
   },
 });
+
+function portOf({ plain = false, port }: { readonly plain?: boolean; readonly port?: number }): number {
+  return port ?? (plain ? 80 : 443);
+}
+
+/** The value of `Authorization` (RFC 7617, RFC 6750); null: the check has no credentials for it. */
+function authorizationOf({
+  username,
+  password = '',
+  token,
+}: {
+  readonly username?: string;
+  readonly password?: string;
+  readonly token?: string;
+}): string | null {
+  if (token !== undefined) return `Bearer ${token}`;
+  if (username === undefined) return null;
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
+}
 
 function splitHeader(line: string): [name: string, value: string] {
   const at = line.indexOf(':');

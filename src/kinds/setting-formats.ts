@@ -7,11 +7,19 @@ interface SettingFormat {
   readonly example: string;
 }
 
-/** Headers that the program sends itself, and those that carry credentials, which are not encrypted here. */
+/** Headers that the program sends itself. */
 const RESERVED_HEADERS = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'te', 'trailer', 'expect'],
-  ...['authorization', 'proxy-authorization', 'cookie'],
+  'proxy-authorization',
 ]);
+/** Headers that carry credentials: only settings that are encrypted may have them. */
+const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie']);
+
+/** The name of a header line in lower case; null: it is no line that a check may send. */
+function readHeaderName(text: string): string | null {
+  const [, name = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\x20-\x7e\t]*$/.exec(text) ?? [];
+  return name === '' || RESERVED_HEADERS.has(name.toLowerCase()) ? null : name.toLowerCase();
+}
 
 /** A token (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -21,13 +29,21 @@ export const SETTING_FORMATS = {
   path: { accepts: (text) => /^\/[\x21-\x7e]*$/.test(text), example: 'a path such as /login?lang=en' },
   header: {
     accepts: (text) => {
-      const [, name = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\x20-\x7e\t]*$/.exec(text) ?? [];
-      return name !== '' && !RESERVED_HEADERS.has(name.toLowerCase());
+      const name = readHeaderName(text);
+      return name !== null && !CREDENTIAL_HEADERS.has(name);
     },
-    example: 'a header such as "Accept: text/html", without credentials',
+    example: 'a header such as "Accept: text/html"; those with credentials belong to secretHeaders',
   },
   token: { accepts: (text) => TOKEN.test(text), example: 'one word such as graphql-ws' },
   expression: { accepts: isExpression, example: 'a short expression of RE2 such as ^pong' },
+  'secret-header': {
+    accepts: (text) => readHeaderName(text) !== null,
+    example: 'a header such as "X-Api-Key: …"',
+  },
+  // RFC 7617, 2: no colon in the name, and no control characters.
+  username: { accepts: (text) => /^[^:\p{Cc}]+$/u.test(text), example: 'a name without a colon' },
+  password: { accepts: (text) => /^\P{Cc}+$/u.test(text), example: 'a password in one line' },
+  'bearer-token': { accepts: (text) => /^[\x21-\x7e]+$/.test(text), example: 'a token without spaces' },
   assertion: {
     accepts: (text) => readAssertion(text) !== null,
     example: 'an expectation such as "body contains ok"',

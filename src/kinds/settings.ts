@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { SettingProblem } from '../domain/refusal.ts';
-import type { CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
+import type { CheckDefinition, CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
 import type { TSchema } from '../json-schema.ts';
 import type { WrongSetting } from './check-kind.ts';
 import { CHECK_KINDS } from './kinds-table.ts';
@@ -10,13 +10,22 @@ import { SETTING_FORMATS } from './setting-formats.ts';
 
 /** Valid settings, or what is wrong with them. */
 export type SettingsReading =
-  | { readonly ok: true; readonly settings: CheckSettings | undefined }
+  | {
+      readonly ok: true;
+      readonly settings: CheckSettings | undefined;
+      /** Credentials in clear text; they are sealed before they are stored. Absent: there are none. */
+      readonly secrets?: CheckSettings;
+      /** Encrypted credentials that stay as they are; absent: there are none. */
+      readonly sealed?: SealedSettings;
+    }
   | { readonly ok: false; readonly wrong: readonly WrongSetting[] };
 
 /** A setting for a form. */
 export interface SettingField {
   readonly name: string;
-  readonly input: 'number' | 'text' | 'area' | 'choice' | 'yes' | 'secret';
+  readonly input: 'number' | 'text' | 'area' | 'choice' | 'yes';
+  /** Whether it is a credential, which is never shown. */
+  readonly secret: boolean;
   /** Of a choice. */
   readonly choices: readonly string[];
   readonly required: boolean;
@@ -29,14 +38,14 @@ export function settingFields(kind: CheckKind): SettingField[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     input: inputOf(property),
+    secret: property.writeOnly === true,
     choices: property.enum ?? [],
     required: schema.required?.includes(name) ?? false,
   }));
 }
 
-function inputOf({ type, enum: choices, writeOnly, maxLength = 0 }: TSchema): SettingField['input'] {
+function inputOf({ type, enum: choices, maxLength = 0 }: TSchema): SettingField['input'] {
   if (choices !== undefined) return 'choice';
-  if (writeOnly === true) return 'secret';
   if (type === 'integer') return 'number';
   if (type === 'boolean') return 'yes';
   return type === 'array' || maxLength > MAX_LINE_LENGTH ? 'area' : 'text';
@@ -45,23 +54,46 @@ function inputOf({ type, enum: choices, writeOnly, maxLength = 0 }: TSchema): Se
 /** Longer texts are entered in several lines. */
 const MAX_LINE_LENGTH = 2_000;
 
+/** Encrypted credentials by the names of their settings. */
+export type SealedSettings = NonNullable<CheckDefinition['sealed']>;
+
+/** The part of a check that its settings change. */
+export type CheckPlace = Pick<CheckDefinition, 'kind' | 'url' | 'settings' | 'sealed'>;
+
 /**
- * Changes settings by texts, as forms and commands send them. An empty text removes a setting, but leaves a secret as it
- * is. A list has one item in each line.
+ * Changes the settings of a check by texts, as forms and commands send them: null removes a setting. An empty text removes it
+ * too, but leaves a credential as it is. A list has one item in each line. Settings of another kind are dropped, credentials
+ * included.
  */
 export function changeSettings(
   kind: CheckKind,
-  before: CheckSettings,
-  texts: Readonly<Record<string, string>>,
+  before: CheckPlace,
+  texts: Readonly<Record<string, string | null>>,
 ): SettingsReading {
   const properties = schemaOf(kind)?.properties ?? {};
-  const changed: Record<string, CheckSettings[string]> = { ...before };
+  const isSame = kind === before.kind;
+  const changed: Record<string, CheckSettings[string]> = { ...(isSame ? before.settings : {}) };
+  const kept: Record<string, string> = { ...(isSame ? before.sealed : {}) };
   for (const [name, text] of Object.entries(texts)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (text !== '') changed[name] = readValue(text, property);
-    else if (property?.writeOnly !== true) delete changed[name];
+    if (text === '' && property?.writeOnly === true) continue;
+    delete kept[name];
+    if (text === null || text === '') delete changed[name];
+    else changed[name] = readValue(text, property);
   }
-  return validateSettings(kind, changed);
+  const reading = validateSettings(kind, changed, Object.keys(kept));
+  if (!reading.ok || Object.keys(kept).length === 0) return reading;
+  const after = { kind, url: before.url, settings: reading.settings ?? {} };
+  if (destinationOf(after) === destinationOf(before)) return { ...reading, sealed: kept };
+  return {
+    ok: false,
+    wrong: Object.keys(kept).map((setting) => ({ setting, problem: { code: 'secret_again' } as const })),
+  };
+}
+
+/** Where the credentials of a check are sent; they are sealed for it. */
+export function destinationOf({ kind, url, settings = {} }: Omit<CheckPlace, 'sealed'>): string {
+  return kind === 'heartbeat' ? '' : (CHECK_KINDS[kind].destinationOf?.(settings, url) ?? '');
 }
 
 function readValue(text: string, property: TSchema | undefined): CheckSettings[string] {
@@ -80,30 +112,22 @@ function readValue(text: string, property: TSchema | undefined): CheckSettings[s
   }
 }
 
-/** The settings without secrets. */
-export function publicSettings(kind: CheckKind, settings: CheckSettings): CheckSettings {
-  const properties = schemaOf(kind)?.properties ?? {};
-  const shown = Object.entries(settings).filter(([name]) => properties[name]?.writeOnly !== true);
-  return Object.fromEntries(shown);
-}
-
-/** Names of the given settings that are secrets. */
-export function secretSettings(kind: CheckKind, settings: CheckSettings): string[] {
-  return Object.keys(settings).filter((name) => !(name in publicSettings(kind, settings)));
-}
-
-/** The texts of settings, as {@link changeSettings} reads them. Secrets are left out. */
-export function settingTexts(kind: CheckKind, settings: CheckSettings = {}): Record<string, string> {
+/** The texts of settings, as {@link changeSettings} reads them. */
+export function settingTexts(settings: CheckSettings = {}): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(publicSettings(kind, settings)).map(([name, value]) => [
+    Object.entries(settings).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join('\n') : String(value),
     ]),
   );
 }
 
-/** Validates settings. `undefined` stands for no settings. */
-export function validateSettings(kind: CheckKind, given: unknown): SettingsReading {
+/** Validates settings, credentials among them. `undefined` stands for no settings; `kept`: credentials that are stored. */
+export function validateSettings(
+  kind: CheckKind,
+  given: unknown,
+  kept: readonly string[] = [],
+): SettingsReading {
   const schema = schemaOf(kind);
   if (schema === null || kind === 'heartbeat') {
     const names = typeof given === 'object' && given !== null ? Object.keys(given) : [];
@@ -113,9 +137,17 @@ export function validateSettings(kind: CheckKind, given: unknown): SettingsReadi
   const settings = given ?? {};
   const validate = validatorOf(kind);
   if (!validate(settings)) return { ok: false, wrong: describe(validate.errors ?? []) };
-  const wrong = CHECK_KINDS[kind].refuse?.(settings) ?? [];
+  const wrong = CHECK_KINDS[kind].refuse?.(settings, new Set([...Object.keys(settings), ...kept])) ?? [];
   if (wrong.length > 0) return { ok: false, wrong };
-  return { ok: true, settings: Object.keys(settings).length === 0 ? undefined : settings };
+  const isSecret = ([name]: readonly [string, unknown]) => schema.properties[name]?.writeOnly === true;
+  const entries = Object.entries(settings);
+  const secrets = entries.filter(isSecret);
+  const shown = entries.filter((entry) => !isSecret(entry));
+  return {
+    ok: true,
+    settings: shown.length === 0 ? undefined : Object.fromEntries(shown),
+    ...(secrets.length === 0 ? {} : { secrets: Object.fromEntries(secrets) }),
+  };
 }
 
 /** The port of the settings, or the default of the kind; null: the kind has no such setting. */

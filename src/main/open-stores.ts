@@ -37,9 +37,9 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   const onEnd = fail('a store has ended');
   makeFilesPrivate();
   closeDataDirectory(dataDir, log);
-  const secretKey = config.secrets.key;
+  const { key: secretKey, checksKey } = config.secrets;
   const registry = await openRegistry({
-    ...{ dataDir, log, clock, domainsPerAccount, secretKey, onEnd },
+    ...{ dataDir, log, clock, domainsPerAccount, secretKey, checksKey, onEnd },
     postgresUrl: postgres.url,
   });
   // A node that only makes checks does not need secrets.

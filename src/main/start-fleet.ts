@@ -3,9 +3,13 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
-import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
+import {
+  createForbiddenAddressLog,
+  createUnreadableCredentialsLog,
+} from '../outbound/forbidden-address-log.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { ProberSettings } from '../probe/prober.ts';
+import { findChecksKey } from '../store/registry/secret-box.ts';
 import { VERSION } from '../version.ts';
 import type { StoreParts } from './open-stores.ts';
 
@@ -25,12 +29,13 @@ export function createConfiguredFleet(
   { config, clock, log, fail }: Pick<StoreParts, 'config' | 'clock' | 'log' | 'fail'>,
   parts: Pick<FleetOptions, 'onResults' | 'onDoubt' | 'onDelay' | 'startPermit'>,
 ): Fleet {
-  const { checks, http } = config;
+  const { checks, http, secrets, storage } = config;
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
   const { allowPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
   const prober: ProberSettings = {
     ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
     ...{ ownersMayProbePrivate, concurrency },
+    checksKey: findChecksKey(storage.dataDir, secrets),
   };
   return createFleet({
     settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
@@ -41,6 +46,7 @@ export function createConfiguredFleet(
     log,
     ...parts,
     onForbidden: createForbiddenAddressLog(log, clock),
+    onUnreadable: createUnreadableCredentialsLog(log, clock),
     onFatal: fail('probe threads end again and again'),
   });
 }

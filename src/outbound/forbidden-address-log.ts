@@ -1,16 +1,18 @@
 /**
- * Logs names that resolve to forbidden addresses for the operator. Clients only learn that an address is not public.
+ * Logs for the operator what checks find again and again: names that resolve to forbidden addresses, of which clients only
+ * learn that they are not public, and credentials that cannot be decrypted.
  */
 
 import type { Clock } from '../clock.ts';
+import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import { HOUR_MS } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from './dial.ts';
 
-/** Minimum time between two log entries for the same address, milliseconds; checks find it every few minutes. */
+/** Minimum time between two log entries for the same finding, milliseconds; checks find it every few minutes. */
 const MIN_REPEAT_MS = HOUR_MS;
-/** Maximum number of remembered addresses; further ones within the hour are not logged. */
+/** Maximum number of remembered findings; further ones within the hour are not logged. */
 const MAX_REMEMBERED = 1_000;
 
 /** Creates the function that logs a forbidden address. */
@@ -18,20 +20,43 @@ export function createForbiddenAddressLog(
   log: Log,
   clock: Pick<Clock, 'monotonic'>,
 ): (found: ForbiddenAddress) => void {
+  const isNew = createRepeatFilter(clock);
+  return ({ host, address, refusal }) => {
+    if (isNew(`${host} ${address}`))
+      log.info(
+        { host, address, refusal: describeCause({ cause: refusal }) },
+        'a name resolves to a forbidden address',
+      );
+  };
+}
+
+/** Creates the function that logs checks whose credentials cannot be decrypted. */
+export function createUnreadableCredentialsLog(
+  log: Log,
+  clock: Pick<Clock, 'monotonic'>,
+): (found: UnreadableCredentials) => void {
+  const isNew = createRepeatFilter(clock);
+  return ({ domain, problem }) => {
+    if (isNew(domain))
+      log.warn(
+        { domain, problem: describeCause({ cause: { code: 'credentials_unreadable', problem } }) },
+        'a check is not made: set secrets.checksKey of this node, or enter its credentials again',
+      );
+  };
+}
+
+/** Returns whether a key has not been seen for an hour. */
+function createRepeatFilter(clock: Pick<Clock, 'monotonic'>): (key: string) => boolean {
   let remembered = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;
-  return ({ host, address, refusal }) => {
+  return (key) => {
     const now = clock.monotonic();
     if (now - since > MIN_REPEAT_MS) {
       remembered = new Set();
       since = now;
     }
-    const key = `${host} ${address}`;
-    if (remembered.has(key) || remembered.size >= MAX_REMEMBERED) return;
+    if (remembered.has(key) || remembered.size >= MAX_REMEMBERED) return false;
     remembered.add(key);
-    log.info(
-      { host, address, refusal: describeCause({ cause: refusal }) },
-      'a name resolves to a forbidden address',
-    );
+    return true;
   };
 }

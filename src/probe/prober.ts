@@ -1,6 +1,7 @@
 /** Makes the attempts of a thread: slots, deadlines and guards; what an attempt requests is in `src/kinds/`. */
 import { type Clock, systemClock } from '../clock.ts';
 import type { CheckTarget, RunAttempt } from '../domain/check-target.ts';
+import { openCredential } from '../domain/credential-seal.ts';
 import type { Attempt } from '../domain/result.ts';
 import { type CheckKind, PROBED_KINDS } from '../domain/service.ts';
 import type { ProbeTools, Run } from '../kinds/check-kind.ts';
@@ -30,6 +31,8 @@ export interface ProberSettings {
   readonly ownersMayProbePrivate: boolean;
   /** `checks.concurrency`: slots of the host, 1 or more. */
   readonly concurrency: number;
+  /** Key of the credentials of checks, 32 bytes; null or absent: those that have some are not made. */
+  readonly checksKey?: Uint8Array | null;
   /** Instead of `/etc/hosts`, for tests. */
   readonly hostsFile?: string;
 }
@@ -48,7 +51,9 @@ export function createProber(
   settings: ProberSettings,
   clock: Clock = systemClock,
   onForbidden?: DialParts['onForbidden'],
+  onUnreadable?: ProbeTools['onUnreadable'],
 ) {
+  const { checksKey = null } = settings;
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   const tools: ProbeTools = {
@@ -57,6 +62,8 @@ export function createProber(
     userAgent: userAgentOf(settings.version, settings.siteUrl),
     trust: (caFile) => trusts.trust(caFile),
     guardOf: createTargetGuards(settings),
+    openCredential: (place, sealed) => openCredential(checksKey, place, sealed),
+    onUnreadable,
     destinationOf: createDestinationCache(MAX_CACHED_DESTINATIONS),
   };
   const attempts = new Map<CheckKind, (run: Run) => Promise<Attempt>>(

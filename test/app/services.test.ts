@@ -1,7 +1,7 @@
 /** The rules for changes of a service by its owner. */
 import t from 'tap';
 import { readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { ServiceEdit } from '../../src/store/ports/services.ts';
 
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
@@ -96,4 +96,57 @@ t.test('it names every field that is not valid', async (t) => {
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }
+});
+
+const SEALED = { username: 'check:v1:a', password: 'check:v1:b' };
+const HTTP: CheckDefinition = {
+  ...DEFAULT_CHECK,
+  kind: 'http',
+  settings: { path: '/in', port: 8443 },
+  sealed: SEALED,
+};
+
+t.test('stored credentials stay until they are replaced, removed, or would be sent elsewhere', async (t) => {
+  const { password } = SEALED;
+  const kept: readonly (readonly [ServiceChanges, Partial<CheckDefinition>, secrets?: object])[] = [
+    [{ settings: { path: '/out', username: '', password: '' } }, { settings: { path: '/out', port: 8443 } }],
+    [{ settings: { username: 'ada' } }, { sealed: { password } }, { username: 'ada' }],
+    [{ settings: { password: null } }, { sealed: { username: SEALED.username } }],
+    [{ settings: { port: '443', username: 'a', password: 'b' } }, {}, { username: 'a', password: 'b' }],
+    [{ accept: '2xx' }, { accept: ['2xx'] }],
+    [{ settings: { secretHeaders: 'A: b\r\n C: d ' } }, {}, { secretHeaders: ['A: b', 'C: d'] }],
+    [{ kind: 'root' }, {}],
+    [{ kind: 'tcp', settings: { port: '443' } }, {}],
+  ];
+  for (const [changes, check, secrets] of kept) {
+    const reading = readServiceEdit(HTTP, changes, null);
+    const title = JSON.stringify(changes);
+    if (!reading.ok) t.fail(`${title}: ${JSON.stringify(reading.refusals)}`);
+    else {
+      t.match(reading.value.check, check, title);
+      t.same(reading.value.secrets, secrets, title);
+      const names = Object.keys(reading.value.check?.sealed ?? {});
+      const { kind = 'http', settings = {} } = changes;
+      const expected =
+        kind === 'http'
+          ? ['username', 'password'].filter((name) => !settings[name] && settings[name] !== null)
+          : [];
+      t.same(names, expected, title);
+    }
+  }
+  const problemsOf = (changes: ServiceChanges) => {
+    const reading = readServiceEdit(HTTP, changes, null);
+    return reading.ok
+      ? []
+      : reading.refusals.map(({ field, refusal }) => [field, 'problem' in refusal && refusal.problem]);
+  };
+  const again = (...names: string[]) => names.map((name) => [`settings.${name}`, { code: 'secret_again' }]);
+  t.same(problemsOf({ settings: { port: '' } }), again('username', 'password'));
+  t.same(problemsOf({ settings: { plain: 'true' } }), again('username', 'password'));
+  t.same(problemsOf({ settings: { port: '443', username: 'ada' } }), again('password'));
+  t.same(problemsOf({ settings: { port: '443', username: null, password: null } }), []);
+  t.same(problemsOf({ settings: { username: null } }), [['settings.username', { code: 'missing' }]]);
+  t.same(problemsOf({ settings: { token: 'x' } }), [
+    ['settings.token', { code: 'not_with', other: 'username' }],
+  ]);
 });

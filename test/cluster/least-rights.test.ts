@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
+import { startNameServer } from '../support/name-server.ts';
 import { NEEDS_POSTGRES, PASSWORD, startPostgres } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
 import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
@@ -62,26 +63,61 @@ async function startServers(t: Test) {
 
 t.test('nodes work with the least rights', { ...NEEDS_POSTGRES, ...NEEDS_REDIS }, async (t) => {
   const servers = await startServers(t);
-  const site = createServer((_request, response) => response.writeHead(200).end());
+  const seen = new Set<string | undefined>();
+  const site = createServer(({ headers }, response) => {
+    seen.add(headers.authorization);
+    response.writeHead(200).end();
+  });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   t.teardown(() => site.close());
-  const url = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
-  const secrets = { key: 'ab'.repeat(32) };
+  const { port } = site.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/`;
+  const key = 'ab'.repeat(32);
+  const hosts = await startNameServer(({ type }) =>
+    type === 'A' ? { addresses: ['127.0.0.1'] } : { code: 0 },
+  );
+  t.teardown(() => hosts.close());
   const start = async (user: string, name: string, roles: readonly string[], more: object) => {
     const settings = { storage: servers.storageOf(user), node: { name, region: name, roles }, ...more };
-    const installation = await install([{ slug: 'shop', check: { url } }], settings);
+    const installation = await install([{ slug: 'shop', check: { url } }], (siteUrl) => ({
+      ...settings,
+      checks: {
+        controlTargets: [`${siteUrl}/healthz`],
+        ...{ nameservers: [hosts.address], ownersMayProbePrivate: true },
+      },
+    }));
     t.teardown(() => installation.remove());
     const program = await installation.start();
     t.teardown(() => program.killHard());
-    return { ...program, listNodes: () => installation.runHere('nodes', '--json') };
+    return {
+      ...program,
+      run: installation.runHere,
+      listNodes: () => installation.runHere('nodes', '--json'),
+    };
   };
-  const judge = await start('upbeat_app', 'eu', ['judge', 'serve'], { secrets });
-  const probe = await start('upbeat_probe', 'us', ['probe'], {});
+  const judge = await start('upbeat_app', 'eu', ['judge', 'serve'], { secrets: { key } });
+  const { stdout: checksKey } = await judge.run('secrets', 'checks-key');
+  t.match(checksKey, /^[0-9a-f]{64}\n$/);
+  const probe = await start('upbeat_probe', 'us', ['probe'], { secrets: { checksKey: checksKey.trim() } });
   await judge.until('/api/v1/status/shop', ({ status }: Status) => status === 'up');
   for (const { listNodes } of [judge, probe]) {
     const { stdout } = await listNodes();
     t.match(JSON.parse(stdout), [{ name: 'eu' }, { name: 'us' }]);
   }
+  const own = ['--setting', 'plain=true', '--setting', `port=${port}`, '--setting', 'token=hunter2'];
+  const added = await judge.run(
+    'services',
+    'add',
+    'in.example.org',
+    '--account',
+    'ada',
+    '--kind',
+    'http',
+    ...own,
+  );
+  t.equal(added.status, 0, added.stderr);
+  await judge.until('/api/v1/status/in-example-org', ({ status }: Status) => status === 'up');
+  t.ok(seen.has('Bearer hunter2'), 'a node that has only the key of credentials decrypts them');
   t.match((await probe.get('/readyz')).body, { degraded: [], nodes: { eu: 1, us: 1 } });
   for (const program of [probe, judge]) {
     t.equal(await program.stop(), 0);

@@ -74,7 +74,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
       'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
-      'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key log.level log.format',
+      'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key secrets.checksKey log.level log.format',
     ].flatMap((line) => line.split(' ')),
   );
 });
@@ -116,7 +116,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       influx: { url: null, token: null, org: null, bucket: null, api: 'v2' },
     },
     node: { name: null, region: 'local', roles: ['judge', 'probe', 'serve'] },
-    secrets: { key: null },
+    secrets: { key: null, checksKey: null },
     log: { level: 'info', format: 'auto' },
   });
 });

@@ -68,5 +68,6 @@ export const FAILURE_CAUSES: {
   message_unmatched: { code: 'message_unmatched', text: '^ready' },
   closed_before_message: { code: 'closed_before_message', closeCode: 1013 },
   no_message: { code: 'no_message', timeoutMs: 10_000 },
+  credentials_unreadable: { code: 'credentials_unreadable', problem: 'other_key' },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

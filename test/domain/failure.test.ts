@@ -72,6 +72,8 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   message_unmatched: 'the first message does not match ^ready',
   closed_before_message: 'the server closed the WebSocket before a message (code 1013)',
   no_message: 'no message within 10000 ms',
+  credentials_unreadable:
+    'the credentials of the check cannot be decrypted: they were encrypted with another key',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

@@ -196,6 +196,10 @@ const NOTICES: Examples<NoticeParams> = {
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',
   ],
+  credentials_removed: [
+    { domain: 'a.example' },
+    'The credentials of the check of a.example were removed: their key was lost. Enter them again.',
+  ],
 };
 
 /** Every refusal with its English text. */

@@ -1,10 +1,12 @@
 /** `http` checks against real servers on loopback: what they send, and what they expect of the response. */
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
-import type { CheckSettings } from '../../src/domain/service.ts';
+import { type CredentialPlace, deriveChecksKey, sealCredential } from '../../src/domain/credential-seal.ts';
+import type { CheckDefinition, CheckSettings } from '../../src/domain/service.ts';
 import { holds, readAssertion } from '../../src/kinds/assertions.ts';
 import { validateSettings } from '../../src/kinds/settings.ts';
-import { openProbe } from '../probe/try-probe.ts';
+import { openProbe, type TryProbe } from '../probe/try-probe.ts';
 import { listenOn, listenRaw, until } from '../support/loopback.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -144,6 +146,13 @@ t.test('it refuses settings that say nothing, or that could take long', async (t
     [{ method: 'PUT', body: 'x'.repeat(16_385) }, 'body', 'limit'],
     [{ assertions: Array.from({ length: 11 }, () => 'status is 200') }, 'assertions', 'limit'],
     [{ assertions: ['body matches ('] }, 'assertions', 'format'],
+    [{ username: 'a:b' }, 'username', 'format'],
+    [{ username: 'a', password: 'b\nc' }, 'password', 'format'],
+    [{ password: 'b' }, 'username', 'missing'],
+    [{ token: 'a b' }, 'token', 'format'],
+    [{ token: 'a', username: 'b' }, 'token', 'not_with'],
+    [{ secretHeaders: ['Host: a'] }, 'secretHeaders', 'format'],
+    [{ secretHeaders: ['X-Key: a\r\nHost: b'] }, 'secretHeaders', 'format'],
   ];
   for (const [settings, setting, code] of refused) {
     const reading = validateSettings('http', settings);
@@ -217,6 +226,82 @@ t.test('its headers go to no other origin, and a POST follows no redirect', asyn
     failure: { class: 'status' },
   });
   t.equal(other.accepted(), 1);
+});
+
+const CHECKS_KEY = deriveChecksKey(Buffer.alloc(32, 1));
+
+/** Credentials of the check, as they are stored. */
+function sealFor(port: number, secrets: CheckSettings, place: Partial<CredentialPlace> = {}) {
+  const destination = `http:${port}`;
+  return Object.fromEntries(
+    Object.entries(secrets).map(([setting, value]) => [
+      setting,
+      sealCredential(
+        CHECKS_KEY,
+        { domain: '127.0.0.1', kind: 'http', destination, setting, ...place },
+        JSON.stringify(value),
+        randomBytes(12),
+      ),
+    ]),
+  );
+}
+
+t.test('it sends credentials to their destination only', async (t) => {
+  const probe = openProbe(t, { checksKey: CHECKS_KEY });
+  const seen: unknown[] = [];
+  const note = ({ authorization, cookie, 'x-api-key': key }: IncomingMessage['headers']) =>
+    seen.push([authorization, cookie, key]);
+  const other = await serve(t, ({ headers }, response) => {
+    note(headers);
+    response.end();
+  });
+  const { port } = await serve(t, ({ url, headers }, response) => {
+    note(headers);
+    const location = url === '/away' ? `http://127.0.0.1:${other.port}/` : '/';
+    if (url === '/') response.end();
+    else response.writeHead(302, { location }).end();
+  });
+  const attempt = (path: string, secrets: CheckSettings, settings: CheckSettings = {}) =>
+    probe(null, { check: { ...checkOf(port, { path, ...settings }), sealed: sealFor(port, secrets) } });
+  const basic = `Basic ${Buffer.from('ärger:pass:word').toString('base64')}`;
+  const secretHeaders = ['Cookie: a=1', 'X-Api-Key: k'];
+  const rows: readonly (readonly [CheckSettings, ...unknown[]])[] = [
+    [{ username: 'ärger', password: 'pass:word' }, basic, undefined, undefined],
+    [{ username: 'key' }, 'Basic a2V5Og==', undefined, undefined],
+    [{ token: 'abc' }, 'Bearer abc', undefined, undefined],
+    [{ token: 'abc', secretHeaders: ['Authorization: Own x'] }, 'Own x', undefined, undefined],
+    [{ secretHeaders }, undefined, 'a=1', 'k'],
+  ];
+  for (const [secrets, ...expected] of rows) {
+    t.match(await attempt('/there', secrets), { failure: null, statusCode: 200 });
+    t.same(seen.splice(0), [expected, expected], JSON.stringify(secrets));
+    t.match(await attempt('/away', secrets), { failure: null, statusCode: 200 });
+    t.same(seen.splice(0), [expected, [undefined, undefined, undefined]], 'to another origin');
+  }
+});
+
+t.test('credentials that cannot be read are a fault of ours, and nothing is sent', async (t) => {
+  const { port, accepted } = await serve(t, (_request, response) => response.end());
+  const sealed = sealFor(port, { token: 'abc' });
+  const rows: readonly (readonly [string, TryProbe, Partial<CheckDefinition>])[] = [
+    ['no_key', openProbe(t), { sealed }],
+    ['other_key', openProbe(t, { checksKey: deriveChecksKey(Buffer.alloc(32, 2)) }), { sealed }],
+    [
+      'changed',
+      openProbe(t, { checksKey: CHECKS_KEY }),
+      { sealed: sealFor(port, { token: 'abc' }, { domain: 'b' }) },
+    ],
+    ['changed', openProbe(t, { checksKey: CHECKS_KEY }), { sealed, url: 'http://127.0.0.1/' }],
+  ];
+  for (const [problem, probe, check] of rows) {
+    const attempt = await probe(null, { check: { ...checkOf(port, {}), ...check } });
+    t.match(attempt, {
+      answered: false,
+      suspect: 'own_fault',
+      failure: { cause: { code: 'credentials_unreadable', problem } },
+    });
+  }
+  t.equal(accepted(), 0);
 });
 
 t.test('the guard judges every hop', async (t) => {

@@ -4,9 +4,12 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { openCredential } from '../../src/domain/credential-seal.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import type { NewService } from '../../src/store/ports/services.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createSecretBox, findKey, keyFile } from '../../src/store/registry/secret-box.ts';
+import { createSecretBox, findChecksKey, findKey, keyFile } from '../../src/store/registry/secret-box.ts';
 import { testOverBoth } from '../support/both-registries.ts';
 import { NOON } from './registry-fixtures.ts';
 
@@ -106,7 +109,7 @@ testOverBoth(
       await broken.close();
     }
     const reset = await place.open();
-    t.equal(await reset.resetSecrets(NOON), 1);
+    t.same(await reset.resetSecrets(NOON), { webhooks: 1, checks: 0 });
     t.match(await reset.noticesOf(accountId), [
       { text: /webhook to https:\/\/hooks\.example\/1 was removed/ },
     ]);
@@ -138,3 +141,85 @@ t.test('it makes another text of each sealing, and refuses one that was changed'
   t.match(findKey(t.testdir(), null), { kind: 'none' });
   t.end();
 });
+
+const PLACE = { domain: 'a.example', kind: 'http', destination: 'https:443', setting: 'token' };
+
+/** A verified service with a sealed token. */
+const withToken = (accountId: number, domain: string, token: string): NewService => ({
+  ...{ slug: domain.replaceAll('.', '-'), name: domain, domain, category: 'developer', origin: 'owner' },
+  ...{ accountId, verified: true, paused: false, statusPage: null },
+  check: { ...DEFAULT_CHECK, kind: 'http', settings: { path: '/in' }, sealed: { token } },
+});
+
+testOverBoth('it encrypts credentials of checks with a key of their own', async (t, makePlace) => {
+  const secretKey = randomBytes(32).toString('hex');
+  const place = await makePlace(t);
+  const registry = await place.open({ secretKey });
+  const [token = ''] = await registry.sealCredentials([{ place: PLACE, text: SECRET }]);
+  const key = findChecksKey(place.dataDir, { key: secretKey, checksKey: null });
+  t.strictSame(openCredential(key, PLACE, token), { ok: true, text: SECRET });
+  t.strictSame(openCredential(Buffer.from(secretKey, 'hex'), PLACE, token), {
+    ok: false,
+    problem: 'other_key',
+  });
+  // A node that only makes checks has the derived key alone.
+  const checksKey = key?.toString('hex') ?? null;
+  t.same(findChecksKey(t.testdir(), { key: null, checksKey }), key);
+  t.equal(findChecksKey(t.testdir(), { key: null, checksKey: null }), null);
+  const other = await place.open({ secretKey: randomBytes(32).toString('hex'), checksKey });
+  const [again = ''] = await other.sealCredentials([{ place: PLACE, text: SECRET }]);
+  t.strictSame(openCredential(key, PLACE, again), { ok: true, text: SECRET }, 'the setting counts');
+});
+
+testOverBoth('credentials end with the service, and with its owner', async (t, makePlace) => {
+  const place = await makePlace(t);
+  const registry = await place.open();
+  const { id: ada } = await registry.ensureAccount('ada', NOON);
+  const { id: grace } = await registry.ensureAccount('grace', NOON);
+  const [token = ''] = await registry.sealCredentials([{ place: PLACE, text: SECRET }]);
+  await registry.addService(withToken(ada, 'a.example', token));
+  await registry.addService(withToken(ada, 'b.example', token));
+  await registry.addService(withToken(ada, 'c.example', token));
+  const checkOf = async (slug: string) =>
+    (await registry.loadServices()).find(({ service }) => service.slug === slug)?.service.check;
+  t.match(await checkOf('a-example'), { sealed: { token } });
+  t.match(
+    (await registry.loadTargets([...Array(64).keys()], 'local')).map(({ check }) => check.sealed),
+    [{ token }, { token }, { token }],
+    'nodes that make checks get them',
+  );
+  await registry.proveDomain(grace, 'a.example', 'http', NOON);
+  t.notOk((await checkOf('a-example'))?.sealed, 'the domain was verified by another account');
+  await registry.claimDomain('b.example', ada);
+  t.match(await checkOf('b-example'), { kind: 'heartbeat', sealed: undefined, settings: undefined });
+  await registry.removeService('c-example');
+  const rows = await place.read("SELECT check_definition FROM services WHERE domain = 'c.example'");
+  t.notMatch(JSON.stringify(rows), /sealed/);
+});
+
+testOverBoth(
+  'a reset removes the credentials whose key is lost, and tells their owners',
+  async (t, makePlace) => {
+    const place = await makePlace(t);
+    const lost = await place.open({ secretKey: randomBytes(32).toString('hex') });
+    const { id: ada } = await lost.ensureAccount('ada', NOON);
+    const [token = ''] = await lost.sealCredentials([{ place: PLACE, text: SECRET }]);
+    await lost.addService(withToken(ada, 'a.example', token));
+    await lost.close();
+    const registry = await place.open({ secretKey: randomBytes(32).toString('hex') });
+    const sealed = await registry.sealCredentials([
+      { place: { ...PLACE, domain: 'b.example' }, text: SECRET },
+    ]);
+    await registry.addService(withToken(ada, 'b.example', sealed[0] ?? ''));
+    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 1 });
+    t.match(
+      (await registry.loadServices()).map(({ service }) => [service.slug, service.check.sealed]),
+      [
+        ['a-example', undefined],
+        ['b-example', { token: sealed[0] }],
+      ],
+    );
+    t.match(await registry.noticesOf(ada), [{ text: /credentials of the check of a\.example were removed/ }]);
+    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 0 });
+  },
+);

@@ -21,7 +21,10 @@ export interface RegistryPlace {
   /** Null: it is in the data directory. */
   readonly postgresUrl: string | null;
   /** Opens it once more; it is closed after the test. */
-  open(options?: { readonly secretKey?: string | null }): Promise<RegistryMethods>;
+  open(options?: {
+    readonly secretKey?: string | null;
+    readonly checksKey?: string | null;
+  }): Promise<RegistryMethods>;
   /** Opens what rows are written through, beside no other process; over PostgreSQL inside one transaction. */
   openStore(): Promise<RegistryStore>;
   /** The rows of a query past the registry. */
@@ -59,8 +62,8 @@ async function makePlace(t: Test, postgresUrl: string | null): Promise<RegistryP
   return {
     dataDir,
     postgresUrl,
-    async open({ secretKey = null } = {}) {
-      const methods = await openMethods({ dataDir, domainsPerAccount: 10, postgresUrl, secretKey });
+    async open(keys = {}) {
+      const methods = await openMethods({ dataDir, domainsPerAccount: 10, postgresUrl, ...keys });
       let closing: Promise<void> | null = null;
       const close = (): Promise<void> => {
         closing ??= methods.close();

@@ -12,8 +12,10 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   readonly domain: string;
   readonly name: string;
   readonly category: Category;
-  /** Settings of the kind; null: its defaults. */
+  /** Settings of the kind, without credentials; null: its defaults. */
   readonly settings: CheckSettings | null;
+  /** Credentials among the settings, in clear text; null: there are none. */
+  readonly secrets: CheckSettings | null;
   readonly paused: boolean;
   /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;
@@ -32,6 +34,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   method: null,
   accept: null,
   settings: null,
+  secrets: null,
   paused: false,
   periodMs: null,
   graceMs: null,
@@ -99,7 +102,12 @@ export function listKind(
 ): EntryReading {
   const reading = validateSettings(kind, settings);
   if (reading.ok)
-    return listService(domainText, name ?? null, { ...more, kind, settings: reading.settings ?? null }, lost);
+    return listService(
+      domainText,
+      name ?? null,
+      { ...more, kind, settings: reading.settings ?? null, secrets: reading.secrets ?? null },
+      lost,
+    );
   const wrong = reading.wrong.map(
     ({ setting, problem }) => `the setting ${setting} ${describeSettingProblem(problem)}`,
   );

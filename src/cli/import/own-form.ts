@@ -12,7 +12,7 @@ import {
   MONITORING_KINDS,
   type Service,
 } from '../../domain/service.ts';
-import { publicSettings, type SettingsReading, validateSettings } from '../../kinds/settings.ts';
+import { type SettingsReading, validateSettings } from '../../kinds/settings.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson } from '../output.ts';
 import {
@@ -84,6 +84,7 @@ export function readOwnRow(row: Row): EntryReading {
     method,
     accept,
     settings: settings.settings ?? null,
+    secrets: settings.secrets ?? null,
     paused,
     periodMs,
     graceMs,
@@ -213,7 +214,6 @@ export function listingOf(
   const { domain, name, category, paused, publicDependencies = false } = service;
   const { kind, url, method, accept, settings, periodMs, graceMs, schedule } =
     'check' in service ? service.check : service;
-  const shown = publicSettings(kind, settings ?? {});
   return {
     domain,
     name,
@@ -222,7 +222,7 @@ export function listingOf(
     ...(url === null ? {} : { url }),
     ...(method === null ? {} : { method }),
     ...(accept === null ? {} : { accept }),
-    ...(Object.keys(shown).length === 0 ? {} : { settings: shown }),
+    ...(settings ? { settings } : {}),
     ...(paused ? { paused } : {}),
     ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
     ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),

@@ -5,6 +5,7 @@ import { createSupervisor } from '../../actor/supervisor.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
+import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
 import { dueAfterCheck } from '../host/phase.ts';
@@ -34,6 +35,8 @@ export interface FleetOptions {
   readonly onDelay: () => void;
   /** Called when a name resolves to a forbidden address. Absent: not reported. */
   readonly onForbidden?: (found: ForbiddenTarget) => void;
+  /** Called for each attempt whose credentials cannot be decrypted. Absent: not reported. */
+  readonly onUnreadable?: (found: UnreadableCredentials) => void;
   /** Threads crashed again and again; the fleet has stopped. */
   readonly onFatal: (error: Error) => void;
 }
@@ -170,6 +173,7 @@ export function createFleet(options: FleetOptions): Fleet {
         else if (message.type === 'doubt') options.onDoubt(message.failedAt);
         else if (message.type === 'delay') options.onDelay();
         else if (message.type === 'forbidden') options.onForbidden?.(message.found);
+        else if (message.type === 'unreadable') options.onUnreadable?.(message.found);
         else reports[host] = message.report;
       },
       onRecycle({ heapBytes, externalBytes }) {

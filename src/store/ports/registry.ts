@@ -4,6 +4,7 @@
  * of them.
  */
 import type { AccountStore } from './accounts.ts';
+import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
 import type { InboxStore } from './inbox.ts';
 import type { IncidentStore } from './incidents.ts';
@@ -37,6 +38,7 @@ export interface Registry
     PeopleStore,
     MemberStore,
     OwnershipStore,
+    CredentialStore,
     KeyStore,
     WebhookStore,
     PageStore,

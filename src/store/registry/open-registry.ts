@@ -73,6 +73,7 @@ export async function openMethods(data: RegistryThreadData): Promise<RegistryMet
 }
 
 function threadData(options: RegistryOptions): RegistryThreadData {
-  const { dataDir, domainsPerAccount = 100, postgresUrl = null, secretKey = null } = options;
-  return { dataDir, domainsPerAccount, postgresUrl, secretKey };
+  const { dataDir, domainsPerAccount = 100, postgresUrl = null } = options;
+  const { secretKey = null, checksKey = null } = options;
+  return { dataDir, domainsPerAccount, postgresUrl, secretKey, checksKey };
 }

@@ -74,7 +74,8 @@ function chosen(before: Service['check'], after: Service['check']): Service['che
 async function listen(store: RegistryStore, row: ServiceRow): Promise<Service> {
   const { check, ...definition } = toDefinition(row);
   if (check.kind === 'heartbeat' || check.keepsKind === true) return toService(row);
-  return await updateService(store, row, { ...definition, check: { ...check, kind: 'heartbeat' } });
+  const { settings: _settings, sealed: _sealed, ...rest } = check;
+  return await updateService(store, row, { ...definition, check: { ...rest, kind: 'heartbeat' } });
 }
 
 /** The account's services by slug. */
@@ -180,7 +181,7 @@ export async function proveDomain(
   }
   const former = row.account_id;
   const { publicDependencies, check, ...definition } = toDefinition(row);
-  const { addressHash, ...withoutAddress } = check;
+  const { addressHash: _address, sealed: _sealed, ...withoutSecrets } = check;
   const moves = former !== accountId;
   if (moves) {
     await refuseBeyondLimit(store, accountId, limits);
@@ -192,8 +193,8 @@ export async function proveDomain(
     ...definition,
     ...slugChange(definition, slug),
     ...(publicDependencies === true && !moves ? { publicDependencies } : {}),
-    // The former owner knows the heartbeat address.
-    check: moves ? withoutAddress : check,
+    // The former owner knows the heartbeat address, and entered the credentials.
+    check: moves ? withoutSecrets : check,
     accountId,
     verified: true,
   });

@@ -2,6 +2,7 @@
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
+import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
@@ -38,10 +39,10 @@ export interface SecretMethods {
   /** Verifies the key of stored secrets. Rejects with `secrets_key` if the key is missing or did not encrypt them. */
   checkSecrets(): Promise<void>;
   /**
-   * Removes all webhooks, because their secrets can no longer be decrypted, with a notice to their owners. Resolves
-   * with their number.
+   * Removes all webhooks, and the credentials of checks that cannot be decrypted with the present key, with a notice to
+   * their owners. Resolves with their numbers.
    */
-  resetSecrets(now: number): Promise<number>;
+  resetSecrets(now: number): Promise<{ readonly webhooks: number; readonly checks: number }>;
 }
 
 type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
@@ -67,10 +68,11 @@ const CALLS: Calls<ServedByCalls> = {
   ...WEBHOOK_CALLS,
   checkSecrets: read(({ secrets }) => secrets.check()),
   resetSecrets: write(async (registry, now) => {
-    const removed = await removeAllWebhooks(registry, now);
+    const webhooks = await removeAllWebhooks(registry, now);
     await registry.secrets.forgetKey(registry);
-    return removed;
+    return { webhooks, checks: await removeLostCredentials(registry, now) };
   }),
+  sealCredentials: read(({ secrets }, credentials) => secrets.sealCredentials(credentials)),
   ...PAGE_CALLS,
   renewLease: write(renewLease),
   getFact: read(getFact),

@@ -37,6 +37,8 @@ export interface RegistryThreadData {
   readonly postgresUrl?: string | null;
   /** The setting `secrets.key`; null or absent: the key is in the data directory. */
   readonly secretKey?: string | null;
+  /** The setting `secrets.checksKey`; null or absent: that key is derived from the other one. */
+  readonly checksKey?: string | null;
 }
 
 /** The methods of the thread. */
@@ -47,6 +49,7 @@ export async function openRegistryMethods({
   dataDir,
   domainsPerAccount,
   secretKey = null,
+  checksKey = null,
 }: RegistryThreadData) {
   let opened = await openWithShortWaits(dataDir);
   let openedAt = systemClock.monotonic();
@@ -56,7 +59,7 @@ export async function openRegistryMethods({
     busyTimeoutMs: () => busyTimeoutMs,
   });
   const lease = createHeldLease(store, dataDir);
-  const secrets = createSecrets(store, dataDir, secretKey);
+  const secrets = createSecrets(store, dataDir, secretKey, checksKey);
   const commits = createGroupCommit({
     transactions,
     maxGroupMs: MAX_GROUP_MS,

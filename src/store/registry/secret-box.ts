@@ -5,7 +5,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deriveChecksKey, NONCE_BYTES, sealCredential } from '../../domain/credential-seal.ts';
 import { errorCodeOf } from '../../error.ts';
+import type { CredentialToSeal } from '../ports/credentials.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -27,8 +29,6 @@ export type KeySource =
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-/** NIST SP 800-38D, 8.2: a nonce of 96 bits. */
-const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PREFIX = 'sealed:v1:';
 
@@ -90,6 +90,25 @@ export function findKey(dataDir: string, setting: string | null): KeySource {
   return { kind: 'file', key };
 }
 
+/**
+ * The key of the credentials of checks: the setting `secrets.checksKey`, else derived from the key of secrets; null: there is
+ * none yet. Throws as {@link findKey}.
+ */
+export function findChecksKey(
+  dataDir: string,
+  { key, checksKey }: { readonly key: string | null; readonly checksKey: string | null },
+): Buffer | null {
+  if (checksKey !== null) return readChecksKey(checksKey);
+  const found = findKey(dataDir, key);
+  return found.kind === 'none' ? null : deriveChecksKey(found.key);
+}
+
+function readChecksKey(setting: string): Buffer {
+  const key = readKeyText(setting);
+  if (key === null) throw lostKey('in the setting secrets.checksKey has not the form of one');
+  return key;
+}
+
 /** Creates the file with a new key; if another process was first, uses its key. */
 function makeKeyFile(dataDir: string): Buffer {
   const key = randomBytes(KEY_BYTES);
@@ -107,7 +126,7 @@ function makeKeyFile(dataDir: string): Buffer {
 function lostKey(what: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'secrets_key',
-    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks, whose secrets can no longer be read, and tells their owners.`,
+    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks and the credentials of checks, which can no longer be read, and tells their owners.`,
     { cause },
   );
 }
@@ -129,26 +148,47 @@ const CHECK_WORD = 'upbeat';
 
 /**
  * Creates the secrets of a registry. `store` reads facts; `setting` is `secrets.key`; null: the key is in the data
- * directory.
+ * directory. `checksSetting` is `secrets.checksKey`; null: that key is derived.
  */
-export function createSecrets(store: RegistryStore, dataDir: string, setting: string | null) {
-  let known: SecretBox | null = null;
+export function createSecrets(
+  store: RegistryStore,
+  dataDir: string,
+  setting: string | null,
+  checksSetting: string | null = null,
+) {
+  let known: { readonly box: SecretBox; readonly key: Buffer } | null = null;
 
-  /** The box. The first call reads or creates the key. Throws `secrets_key`. */
-  const box = async (): Promise<SecretBox> => {
+  /** The key and its box. The first call reads or creates the key. Throws `secrets_key`. */
+  const open = async () => {
     if (known !== null) return known;
     const word = await getFact(store, CHECK_FACT);
     const found = findKey(dataDir, setting);
     // If there are sealed secrets, a new key would only hide that the old one is missing.
     if (found.kind === 'none' && word !== null) throw lostKey('is missing');
-    const made = createSecretBox(found.kind === 'none' ? makeKeyFile(dataDir) : found.key);
+    const key = found.kind === 'none' ? makeKeyFile(dataDir) : found.key;
+    const made = createSecretBox(key);
     if (word !== null) made.open(word);
-    known = made;
-    return made;
+    known = { box: made, key };
+    return known;
   };
+  const box = async (): Promise<SecretBox> => (await open()).box;
 
   return {
+    /** The box of webhooks' secrets. Throws `secrets_key`. */
     box,
+    /** Encrypts credentials of checks. Throws `secrets_key`. */
+    async sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]> {
+      const key = checksSetting === null ? deriveChecksKey((await open()).key) : readChecksKey(checksSetting);
+      return credentials.map(({ place, text }) => sealCredential(key, place, text, randomBytes(NONCE_BYTES)));
+    },
+    /** The key of credentials of checks, if there is one; null: there is none, or it cannot be read. */
+    checksKey(): Buffer | null {
+      try {
+        return findChecksKey(dataDir, { key: setting, checksKey: checksSetting });
+      } catch {
+        return null;
+      }
+    },
     /** Verifies the key, and creates it at the first start. Throws `secrets_key`. */
     async check(): Promise<void> {
       await box();

@@ -173,8 +173,8 @@ export async function updateService(
 }
 
 /**
- * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again. `slug`
- * replaces its slug, if other services may take that slug.
+ * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again; its
+ * credentials do not. `slug` replaces its slug, if other services may take that slug.
  */
 export async function retireService(
   { kysely, queries }: RegistryStore,
@@ -188,6 +188,7 @@ export async function retireService(
         removed: 1,
         slug,
         revision: row.revision + 1,
+        check_definition: JSON.stringify(withoutCredentials(toCheck(row.check_definition))),
         ...(slug === row.slug ? {} : { former_slugs: null }),
       })
       .where('id', '=', row.id),
@@ -196,6 +197,10 @@ export async function retireService(
   await queries.run(
     kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
   );
+}
+
+function withoutCredentials({ sealed: _sealed, ...check }: CheckDefinition): CheckDefinition {
+  return check;
 }
 
 async function appendChange({ kysely, queries }: RegistryStore, service: Service): Promise<Service> {

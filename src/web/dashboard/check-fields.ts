@@ -1,16 +1,23 @@
 /** The fields of the settings of a check, in the form of a service. They are made from the schema of the kind. */
-import { type CheckDefinition, MONITORING_KINDS } from '../../domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, RefusedForm } from './dashboard-forms.ts';
 
 /** Fields of settings begin with this. */
 const PREFIX = 'settings.';
+/** Fields that remove a credential begin with this. */
+const REMOVAL = 'remove.';
 
-/** The settings in a form, as texts by their names. */
-export function settingsOf(fields: FormFields): Record<string, string> {
+/** The settings in a form, as texts by their names; null: a credential that is to be removed. */
+export function settingsOf(fields: FormFields): Record<string, string | null> {
   const entered = [...fields].filter(([name]) => name.startsWith(PREFIX));
-  return Object.fromEntries(entered.map(([name, text]) => [name.slice(PREFIX.length), text]));
+  return Object.fromEntries(
+    entered.map(([name, text]) => {
+      const setting = name.slice(PREFIX.length);
+      return [setting, text === '' && fields.has(`${REMOVAL}${setting}`) ? null : text];
+    }),
+  );
 }
 
 /**
@@ -24,15 +31,19 @@ export function viewSettings(
 ) {
   const typed = refused?.form === 'save' ? refused.typed : null;
   const kind = MONITORING_KINDS.find((one) => one === typed?.get('kind')) ?? check.kind;
-  const stored = kind === check.kind ? check.settings : undefined;
-  const texts = settingTexts(kind, stored);
-  const fields = settingFields(kind).map(({ name, input, choices, required }) => ({
+  const { settings, sealed = {} } = kind === check.kind ? check : DEFAULT_CHECK;
+  const texts = settingTexts(settings);
+  const fields = settingFields(kind).map(({ name, input, secret, choices, required }) => ({
     key: `${PREFIX}${name}`,
     label: checks.setting.get(name) ?? name,
     input,
+    secret,
+    // Null: there is no credential to remove.
+    removal: Object.hasOwn(sealed, name) ? `${REMOVAL}${name}` : null,
     required,
-    value: typed?.get(`${PREFIX}${name}`) ?? texts[name] ?? '',
-    hint: input === 'secret' && stored?.[name] !== undefined ? checks.keptSecret : checks.standard,
+    // A credential is not shown again, even if the form is refused.
+    value: secret ? '' : (typed?.get(`${PREFIX}${name}`) ?? texts[name] ?? ''),
+    hint: secret ? (Object.hasOwn(sealed, name) ? checks.keptSecret : '') : checks.standard,
     choices:
       input === 'yes'
         ? [
@@ -46,6 +57,8 @@ export function viewSettings(
     key: 'accept',
     label: checks.accept,
     input: 'text',
+    secret: false,
+    removal: null,
     required: false,
     value: typed?.get('accept') ?? (check.accept ?? []).join(' '),
     hint: '2xx 401',

@@ -9,6 +9,7 @@ import type { Clock } from '../../clock.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
@@ -32,6 +33,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     KeyStore &
     Omit<ServiceStore, 'watchChanges'> &
     OwnershipStore &
+    CredentialStore &
     HeartbeatStore &
     WebhookStore &
     PageStore;

@@ -34,6 +34,10 @@ export const englishChecks = {
     ['plain', 'Without TLS'],
     ['method', 'Method'],
     ['headers', 'Headers (Name: value), one in each line'],
+    ['username', 'User name'],
+    ['password', 'Password'],
+    ['token', 'Bearer token'],
+    ['secretHeaders', 'Headers with credentials (Name: value), one in each line'],
     ['body', 'Body of the request'],
     ['assertions', 'Expectations, one in each line, such as: body contains ok'],
     ['subprotocol', 'Subprotocol'],
@@ -46,4 +50,5 @@ export const englishChecks = {
   no: 'no',
   standard: 'default',
   keptSecret: 'stored; enter a new one to replace it',
+  removeSecret: 'remove the stored one',
 };

@@ -30,6 +30,10 @@ export const germanChecks: Texts['checks'] = {
     ['plain', 'Ohne TLS'],
     ['method', 'Methode'],
     ['headers', 'Kopfzeilen (Name: Wert), je Zeile eine'],
+    ['username', 'Benutzername'],
+    ['password', 'Passwort'],
+    ['token', 'Bearer-Token'],
+    ['secretHeaders', 'Kopfzeilen mit Zugangsdaten (Name: Wert), je Zeile eine'],
     ['body', 'Inhalt der Anfrage'],
     ['assertions', 'Erwartungen, je Zeile eine, etwa: body contains ok'],
     ['subprotocol', 'Unterprotokoll'],
@@ -42,4 +46,5 @@ export const germanChecks: Texts['checks'] = {
   no: 'nein',
   standard: 'Standard',
   keptSecret: 'gespeichert; ein neuer Wert ersetzt ihn',
+  removeSecret: 'den gespeicherten Wert entfernen',
 };

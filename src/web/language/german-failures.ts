@@ -1,5 +1,6 @@
 /** Failures in German. */
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
+import type { CredentialProblem } from '../../domain/credential-seal.ts';
 import {
   type AddressProblemParams,
   type Failure,
@@ -39,6 +40,12 @@ const TIMEOUTS: Readonly<Record<Phase, (limit: string) => string>> = {
   tls: (limit) => `kein TLS binnen ${limit}`,
   first_byte: (limit) => `keine Antwort binnen ${limit}`,
   body: (limit) => `der Inhalt endete nicht binnen ${limit}`,
+};
+
+const CREDENTIALS: Readonly<Record<CredentialProblem, string>> = {
+  no_key: 'dieser Knoten hat keinen Schlüssel dafür',
+  other_key: 'sie wurden mit einem anderen Schlüssel verschlüsselt',
+  changed: 'sie wurden für ein anderes Ziel verschlüsselt oder verändert',
 };
 
 const CAUSES: TextTable<FailureCauseParams> = {
@@ -91,6 +98,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   too_many_redirects: ({ maxRedirects }) => `mehr als ${maxRedirects} Weiterleitungen`,
   redirect_invalid: ({ problem }) =>
     `Weiterleitung zu einer Adresse, die ${textOf(ADDRESS_PROBLEMS, problem, UNKNOWN_ADDRESS_PROBLEM)}`,
+  credentials_unreadable: ({ problem }) =>
+    `die Zugangsdaten der Prüfung lassen sich nicht entschlüsseln: ${CREDENTIALS[problem]}`,
   service_address_invalid: ({ problem }) =>
     `der Dienst hat eine Adresse, die ${textOf(ADDRESS_PROBLEMS, problem, UNKNOWN_ADDRESS_PROBLEM)}`,
 

@@ -77,6 +77,8 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
   format: ({ example }) => `ist nicht lesbar: erwartet wird ${example}`,
+  not_with: ({ other }) => `lässt sich nicht mit ${other} verbinden`,
+  secret_again: 'ist neu einzugeben oder zu entfernen, weil die Prüfung nun an einen anderen Ort geht',
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
 };
@@ -192,6 +194,8 @@ const NOTICES: TextTable<NoticeParams> = {
     `Der öffentliche Katalog hat jetzt einen Dienst namens ${entryName}. Ihr Dienst ${domain} trägt seine Domain als Namen; wählen Sie einen anderen.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
+  credentials_removed: ({ domain }) =>
+    `Die Zugangsdaten der Prüfung von ${domain} wurden entfernt, weil ihr Schlüssel verloren ging. Geben Sie sie neu ein.`,
 };
 
 /** A refusal in German. */

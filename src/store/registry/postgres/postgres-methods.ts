@@ -23,7 +23,7 @@ const MAX_GROUP_MS = 20;
  */
 export async function openPostgresMethods(
   url: string,
-  { dataDir, domainsPerAccount, secretKey = null }: RegistryThreadData,
+  { dataDir, domainsPerAccount, secretKey = null, checksKey = null }: RegistryThreadData,
   onLostCommits: (reason: Error) => void = endThread,
 ): Promise<RegistryMethods> {
   const target = addressOf(url);
@@ -53,7 +53,7 @@ export async function openPostgresMethods(
   // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses
   // all processes.
   const lease = createHeldLease(reader, null);
-  const secrets = createSecrets(reader, dataDir, secretKey);
+  const secrets = createSecrets(reader, dataDir, secretKey, checksKey);
   const commits = createGroupCommit({
     transactions: writer.transactions,
     maxGroupMs: MAX_GROUP_MS,

@@ -1,0 +1,14 @@
+/** Port of the registry: encryption of the credentials of checks. */
+import type { CredentialPlace } from '../../domain/credential-seal.ts';
+
+/** A credential to encrypt. */
+export interface CredentialToSeal {
+  readonly place: CredentialPlace;
+  readonly text: string;
+}
+
+/** Encrypts credentials with the key of this installation. Only the nodes that make checks decrypt them. */
+export interface CredentialStore {
+  /** The encrypted texts in the order of the input. Rejects with `secrets_key` if the key is missing or wrong. */
+  sealCredentials(credentials: readonly CredentialToSeal[]): Promise<readonly string[]>;
+}
