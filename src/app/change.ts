@@ -1,13 +1,15 @@
 /** The principal and the outcome of changes by owners and the operator. */
 import type { KeyScope } from '../domain/key-scope.ts';
 import type { Refusal } from '../domain/refusal.ts';
+import { includesRole, type LimitedRole, type Role } from '../domain/role.ts';
 
 /**
- * Who makes a change. An owner changes what belongs to the account, within its limits. The operator changes what
- * belongs to one account, or to any account (`accountId` is null), without limits.
+ * Who makes a change. A member of an account changes what belongs to the account, as far as the role permits and within
+ * the limits of the account. The operator changes what belongs to one account, or to any account (`accountId` is null),
+ * without limits.
  */
 export type Principal =
-  | { readonly role: 'owner'; readonly accountId: number }
+  | { readonly role: Role; readonly accountId: number }
   | { readonly role: 'operator'; readonly accountId: number | null };
 
 /** A principal that creates something for an account. */
@@ -39,6 +41,13 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | Refused;
  */
 export function mayChange(principal: Principal, ownerId: number | null): boolean {
   return ownerId !== null && (principal.accountId === null || principal.accountId === ownerId);
+}
+
+/** Refuses a member whose role does not include `needed` with `role_required`; null: the principal has that role. */
+export function refuseRole({ role }: Principal, needed: LimitedRole): Refused | null {
+  return role === 'operator' || includesRole(role, needed)
+    ? null
+    : refuse({ code: 'role_required', role: needed });
 }
 
 /** The outcome of a successful change or a valid input. */

@@ -2,7 +2,7 @@
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckKind, Service } from '../domain/service.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './change.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
 import { readAll, readDomain, readKind } from './read-input.ts';
 import { claimPlace } from './services.ts';
 
@@ -22,24 +22,29 @@ export interface ClaimInput {
   readonly kind: string;
 }
 
-/** Claims a domain. Refused with `domain_invalid`, `kind_invalid` or `too_many_claims`. */
+/** Claims a domain. Refused with `role_required`, `domain_invalid`, `kind_invalid` or `too_many_claims`. */
 export async function addClaim(
   { registry, now }: DomainContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   { domain, kind }: ClaimInput,
 ): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const reading = readAll({ domain: readDomain(domain), kind: readKind(kind) });
   if (!reading.ok) return reading;
   return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
 }
 
-/** Removes a claim; does nothing if it does not exist. */
+/** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */
 export async function dropClaim(
   { registry }: DomainContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<void>> {
-  await registry.dropClaim(accountId, domain);
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  await registry.dropClaim(principal.accountId, domain);
   return accept(undefined);
 }
 
@@ -49,21 +54,26 @@ export async function verifyClaim(
   principal: AccountPrincipal,
   domain: string,
 ): Promise<Outcome<Service>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
   const claim = (await context.registry.claimsOf(principal.accountId)).find((one) => one.domain === domain);
   if (claim === undefined) return refuse({ code: 'no_claim', domain });
   return await verifyDomain(context, principal, domain, claim.kind);
 }
 
 /**
- * Assigns a domain to the account if it has proved control of the domain. Refused with `proof_missing`,
- * `shared_address`, `too_many_domains` or `too_many_registrations`.
+ * Assigns a domain to the account if it has proved control of the domain. Refused with `role_required`,
+ * `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
   context: DomainContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   domain: string,
   kind: CheckKind,
 ): Promise<Outcome<Service>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const { registry, proofs, now } = context;
   const missing = await proofs.check(accountId, domain);
   if (missing !== null) return refuse(missing, 'domain');

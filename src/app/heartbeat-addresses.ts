@@ -1,4 +1,4 @@
-/** Heartbeat addresses of services: an owner or the operator makes and removes them. */
+/** Heartbeat addresses of services: its owners, editors or the operator make and remove them. */
 import { randomBytes } from 'node:crypto';
 import { hashAddressSecret } from '../domain/heartbeat-address.ts';
 import { attempt, type Outcome, type Principal } from './change.ts';
@@ -28,7 +28,7 @@ export async function makeHeartbeatAddress(
   });
 }
 
-/** Ends the heartbeat address of a service. Refused with `no_owned_service`. */
+/** Ends the heartbeat address of a service. Refused with `role_required` or `no_owned_service`. */
 export async function removeHeartbeatAddress(
   context: Pick<ServiceContext, 'registry' | 'findService'>,
   principal: Principal,

@@ -1,10 +1,18 @@
-/** API keys of an account: its owner or the operator creates, lists and revokes them (decisions, Keys). */
+/** API keys of an account: its owners or the operator create, list and revoke them (decisions, Keys). */
 import { createApiKey } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../domain/key-scope.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, type Principal, refuse } from './change.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  type Outcome,
+  type Principal,
+  refuse,
+  refuseRole,
+} from './change.ts';
 import { readAll, readNameField } from './read-input.ts';
 
 /** The dependencies of changes of keys. */
@@ -31,27 +39,30 @@ const MAX_KEYS = 100;
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
 /**
- * Creates a key. `key` is the only copy of its secret. Refused with `key_name_missing`, `name_invalid`,
- * `lifetime_invalid`, `scopes_invalid`, `scope_beyond_key`, `no_account`, and for an owner with `too_many_keys`.
+ * Creates a key. `key` is the only copy of its secret. Refused with `role_required`, `key_name_missing`, `name_invalid`,
+ * `lifetime_invalid`, `scopes_invalid`, `scope_beyond_key`, `no_account`, and for a member with `too_many_keys`.
  */
 export async function addKey(
   { registry, now }: KeyContext,
-  { role, accountId, scopes: own }: AccountPrincipal,
+  principal: AccountPrincipal,
   input: KeyInput,
 ): Promise<Outcome<{ readonly key: string; readonly record: ApiKey }>> {
+  const denied = refuseRole(principal, 'owner');
+  if (denied !== null) return denied;
   const reading = readKeyInput(input);
   if (!reading.ok) return reading;
   const { name, expires: lifetimeMs, scopes } = reading.value;
+  const { scopes: own } = principal;
   const beyond = own === undefined ? undefined : scopes.find((scope) => !own.includes(scope));
   if (beyond !== undefined) return refuse({ code: 'scope_beyond_key', scope: beyond }, 'scopes');
   const at = now();
   const request = {
-    account: accountId,
+    account: principal.accountId,
     name,
     scopes,
     expiresAt: lifetimeMs === null ? null : at + lifetimeMs,
     now: at,
-    ...(role === 'owner' ? { maxPerAccount: MAX_KEYS } : {}),
+    ...(principal.role === 'operator' ? {} : { maxPerAccount: MAX_KEYS }),
   };
   return await attempt(() => createApiKey(registry, request), 'name');
 }
@@ -78,12 +89,15 @@ export async function listKeys(
   });
 }
 
-/** Revokes a key by its number. Refused with `no_key`. */
+/** Revokes a key by its number. Refused with `role_required` or `no_key`. */
 export async function revokeKey(
   { registry, now }: KeyContext,
-  { accountId }: Principal,
+  principal: Principal,
   id: number,
 ): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'owner');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const isOwn = accountId === null || (await registry.listKeys(accountId)).some((key) => key.id === id);
   return isOwn && (await registry.revokeKey(id, now())) ? accept(undefined) : refuse({ code: 'no_key', id });
 }

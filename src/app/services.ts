@@ -1,4 +1,7 @@
-/** Services of an account: their owner or the operator registers, changes and removes them (decisions, Ownership). */
+/**
+ * Services of an account: its owners, its editors or the operator register, change and remove them (decisions,
+ * Ownership).
+ */
 import { type Category, isCategory } from '../domain/category.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
@@ -24,6 +27,7 @@ import {
   type Principal,
   type Refused,
   refuse,
+  refuseRole,
 } from './change.ts';
 import { readAcceptRules, readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
@@ -119,9 +123,10 @@ export async function registerServices(
 }
 
 /**
- * Changes a service. Refused with `no_owned_service`, `service_name_missing`, `name_invalid`, `category_invalid`,
- * `kind_invalid`, `setting_invalid`, `accept_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
- * `timezone_alone`, `period_and_schedule`, `name_taken`, and, if an owner changes the check, with `shared_address`.
+ * Changes a service. Refused with `role_required`, `no_owned_service`, `service_name_missing`, `name_invalid`,
+ * `category_invalid`, `kind_invalid`, `setting_invalid`, `accept_invalid`, `duration_invalid`, `schedule_invalid`,
+ * `timezone_invalid`, `timezone_alone`, `period_and_schedule`, `name_taken`, and, if a member changes the check, with
+ * `shared_address`.
  */
 export async function changeService(
   context: ServiceContext,
@@ -135,7 +140,7 @@ export async function changeService(
   const reading = readServiceEdit(check, changes, context.ports);
   if (!reading.ok) return reading;
   const kind = reading.value.check?.kind ?? check.kind;
-  if (kind !== check.kind && principal.role === 'owner') {
+  if (kind !== check.kind && principal.role !== 'operator') {
     const place = await claimPlace(context, domain, kind);
     if (!place.ok) return place;
   }
@@ -148,7 +153,7 @@ export async function changeService(
   return await attempt(() => context.registry.changeService(known, { ...edit, check: sealed }), 'name');
 }
 
-/** Removes a service. Refused with `no_owned_service`. */
+/** Removes a service. Refused with `role_required` or `no_owned_service`. */
 export async function removeService(
   context: ServiceContext,
   principal: Principal,
@@ -279,12 +284,17 @@ function readCategory(word: string): Outcome<Category> {
   return isCategory(word) ? accept(word) : refuse({ code: 'category_invalid' });
 }
 
-/** The live service that the principal may change. Services of other accounts count as missing. */
+/**
+ * The live service that the principal may change. Services of other accounts count as missing. Refused with
+ * `role_required` or `no_owned_service`.
+ */
 export function findOwned(
   { findService }: Pick<ServiceContext, 'findService'>,
   principal: Principal,
   slug: string,
 ): Outcome<Service> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
   const service = findService(slug.toLowerCase());
   return service !== null && mayChange(principal, service.accountId)
     ? accept(service)

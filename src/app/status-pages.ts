@@ -1,4 +1,4 @@
-/** Status pages of an account: their owner or the operator creates, changes, arranges and removes them. */
+/** Status pages of an account: its owners, its editors or the operator create, change, arrange and remove them. */
 import type { Service } from '../domain/service.ts';
 import {
   arrangePage,
@@ -21,6 +21,7 @@ import {
   type Outcome,
   type Principal,
   refuse,
+  refuseRole,
 } from './change.ts';
 import { readAll } from './read-input.ts';
 import { readLogo } from './read-logo.ts';
@@ -50,15 +51,18 @@ export type PageArrangement =
   | { readonly kind: 'add_service'; readonly service: string; readonly group: number };
 
 /**
- * Makes a page. Refused for its slug (`page_slug_invalid`, `page_slug_reserved`, `page_slug_taken`,
- * `page_slug_of_service`, `too_many_pages`), its texts (`page_title_missing`, `page_text_too_long`,
+ * Makes a page. Refused with `role_required`, for its slug (`page_slug_invalid`, `page_slug_reserved`,
+ * `page_slug_taken`, `page_slug_of_service`, `too_many_pages`), its texts (`page_title_missing`, `page_text_too_long`,
  * `page_text_character`), its groups as {@link arrangeStatusPage}, and its logo as {@link setPageLogo}.
  */
 export async function addStatusPage(
   context: PageContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   input: PageInput,
 ): Promise<Outcome<OwnedPage>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const reading = readPageInput(input);
   if (!reading.ok) return reading;
   const listed = readAll({ groups: readGroups(context, accountId, input.groups) });
@@ -84,8 +88,8 @@ export function readPageInput({ slug, title, text, logo }: PageInput) {
 }
 
 /**
- * Changes the texts of a page that is still at `revision`. Refused with `no_page`, `page_stale`, and for its texts as
- * {@link addStatusPage}.
+ * Changes the texts of a page that is still at `revision`. Refused with `role_required`, `no_page`, `page_stale`, and
+ * for its texts as {@link addStatusPage}.
  */
 export async function editStatusPage(
   context: PageContext,
@@ -104,9 +108,9 @@ export async function editStatusPage(
 }
 
 /**
- * Changes the list of a page that is still at `revision` by one step. Refused with `no_page`, `page_stale`,
- * `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`, `page_group_name_missing`, and for the
- * name of a group as for a text.
+ * Changes the list of a page that is still at `revision` by one step. Refused with `role_required`, `no_page`,
+ * `page_stale`, `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`,
+ * `page_group_name_missing`, and for the name of a group as for a text.
  */
 export async function arrangeStatusPage(
   context: PageContext,
@@ -124,8 +128,8 @@ export async function arrangeStatusPage(
 }
 
 /**
- * Sets the logo of a page by the bytes of a picture, or removes it with null. Refused with `no_page`, `logo_missing`,
- * `logo_too_large`, `logo_svg`, `logo_unreadable` or `logo_dimensions`.
+ * Sets the logo of a page by the bytes of a picture, or removes it with null. Refused with `role_required`, `no_page`,
+ * `logo_missing`, `logo_too_large`, `logo_svg`, `logo_unreadable` or `logo_dimensions`.
  */
 export async function setPageLogo(
   context: PageContext,
@@ -141,7 +145,7 @@ export async function setPageLogo(
   return accept(undefined);
 }
 
-/** Removes a page permanently. Its slug stays reserved for its account. Refused with `no_page`. */
+/** Removes a page permanently. Its slug stays reserved for its account. Refused with `role_required` or `no_page`. */
 export async function removeStatusPage(
   context: PageContext,
   principal: Principal,
@@ -153,12 +157,17 @@ export async function removeStatusPage(
   return accept(undefined);
 }
 
-/** The page that the principal may change. Pages of other accounts count as missing. */
+/**
+ * The page that the principal may change. Pages of other accounts count as missing. Refused with `role_required` or
+ * `no_page`.
+ */
 async function findPage(
   { registry }: PageContext,
   principal: Principal,
   slug: string,
 ): Promise<Outcome<OwnedPage>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
   const page = await registry.findPage(slug.toLowerCase());
   return page !== null && mayChange(principal, page.accountId)
     ? accept(page)

@@ -1,8 +1,8 @@
-/** Webhooks of an account: their owner creates, removes, tests and replays them. */
+/** Webhooks of an account: its owners and editors create, remove, test and replay them. */
 import { webhookBody } from '../domain/webhook-event.ts';
 import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse } from './change.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
 
 /** The dependencies of changes of webhooks. */
 export interface WebhookContext {
@@ -19,33 +19,42 @@ export const SENT_BY_HAND_PER_MINUTE = { tests: 5, replays: 30 } as const;
 
 const MAX_URL_LENGTH = 2_000;
 
-/** Creates a webhook with a new secret. Refused with `webhook_url_invalid` or `too_many_webhooks`. */
+/** Creates a webhook with a new secret. Refused with `role_required`, `webhook_url_invalid` or `too_many_webhooks`. */
 export async function addWebhook(
   { registry, now }: WebhookContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   input: { readonly url: string },
 ): Promise<Outcome<Webhook>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const url = readUrl(input.url);
   if (url === null) return refuse({ code: 'webhook_url_invalid' }, 'url');
   const secret = createWebhookSecret();
   return await attempt(() => registry.addWebhook({ accountId, url, secret, createdAt: now() }), 'url');
 }
 
-/** Removes a webhook with its deliveries. Refused with `no_webhook`. */
+/** Removes a webhook with its deliveries. Refused with `role_required` or `no_webhook`. */
 export async function removeWebhook(
   { registry }: WebhookContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   return found(await registry.removeWebhook(accountId, id), { code: 'no_webhook', id });
 }
 
-/** Sends a test to a webhook. Refused with `no_webhook`; rejects beyond the limit per minute. */
+/** Sends a test to a webhook. Refused with `role_required` or `no_webhook`; rejects beyond the limit per minute. */
 export async function testWebhook(
   { registry, now, charge }: WebhookContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   const at = now();
   await charge('tests', accountId);
   const body = webhookBody({ type: 'test', message: 'It works.' }, at);
@@ -53,12 +62,15 @@ export async function testWebhook(
   return found(await registry.addDelivery(accountId, id, delivery), { code: 'no_webhook', id });
 }
 
-/** Sends a delivery again. Refused with `no_delivery`; rejects beyond the limit per minute. */
+/** Sends a delivery again. Refused with `role_required` or `no_delivery`; rejects beyond the limit per minute. */
 export async function replayDelivery(
   { registry, now, charge }: WebhookContext,
-  { accountId }: AccountPrincipal,
+  principal: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
   await charge('replays', accountId);
   return found(await registry.replayDelivery(accountId, id, now()), { code: 'no_delivery', id });
 }

@@ -8,6 +8,7 @@ import { formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import { KEY_SCOPES } from './key-scope.ts';
+import type { LimitedRole } from './role.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
@@ -162,6 +163,10 @@ const REFUSALS = {
   too_many_claims: ({ max }: OfMax) => `The account waits for ${max} domains: verify or drop one first.`,
   shared_address: ({ domain, max }: OfDomain & OfMax) =>
     `${domain} leads to an address where ${max} services of owners are checked already; more are not.`,
+
+  /** The member of an account has a lesser role. */
+  role_required: ({ role }: { readonly role: LimitedRole }) =>
+    `Only ${role === 'owner' ? 'an owner' : 'an owner or an editor'} of the account may do this.`,
 
   // Names that are taken, or belong to nothing.
   no_account: ({ account }: { readonly account: string }) => `There is no account ${account}.`,

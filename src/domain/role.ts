@@ -9,6 +9,9 @@ export const ROLES = ['owner', 'editor', 'viewer'] as const;
  */
 export type Role = (typeof ROLES)[number];
 
+/** A role that not every member has. */
+export type LimitedRole = Exclude<Role, 'viewer'>;
+
 /** Whether a text is a role. */
 export function isRole(text: string): text is Role {
   return ROLES.some((role) => role === text);

@@ -10,6 +10,7 @@ export const PROBLEMS = {
   invalid_key: { status: 401, title: 'Invalid API key' },
   insufficient_scope: { status: 403, title: 'Scope missing' },
   forbidden_form: { status: 403, title: 'Form refused' },
+  forbidden_role: { status: 403, title: 'Role missing' },
   forbidden_domain: { status: 403, title: 'Domain of another account' },
   domain_limit: { status: 403, title: 'Too many domains' },
   dependencies_private: { status: 403, title: 'Dependencies are not public' },

@@ -30,6 +30,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'The account has registered 200 domains within a day, which is its limit: try again after 2026-11-20T10:00:00.000Z.',
   ],
   too_many_claims: [{ max: 20 }, 'The account waits for 20 domains: verify or drop one first.'],
+  role_required: [{ role: 'editor' }, 'Only an owner or an editor of the account may do this.'],
   shared_address: [
     { domain: 'a.example', max: 10 },
     'a.example leads to an address where 10 services of owners are checked already; more are not.',

@@ -1,10 +1,12 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 import type { Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
+import type { Role } from '../../src/domain/role.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
+import type { Person } from '../../src/store/ports/people.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
@@ -20,11 +22,22 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
   const registry = registryHere(methods, createFakeClock(NOW));
   t.teardown(() => registry.close());
   const sessions = createSessions({ registry, clock: createFakeClock(NOW) });
-  const signIn = async (name: string) => {
-    const person = await registry.addPerson(name, NOW);
+  const signIn = async (name: string) => open(await registry.addPerson(name, NOW));
+  const open = async (person: Person) => {
     const { token } = await sessions.open(person.id);
     const session = await sessions.find(token);
-    return { id: session?.accountId ?? 0, cookie: `upbeat=${token}`, token: session?.formToken ?? '' };
+    return {
+      id: session?.accountId ?? 0,
+      personId: person.id,
+      cookie: `upbeat=${token}`,
+      token: session?.formToken ?? '',
+    };
+  };
+  /** Signs a further member of an account in. */
+  const join = async (accountId: number, role: Role, name: string = role) => {
+    const person = await registry.linkIdentity(accountId, { provider: 'acme', subject: name, name }, NOW);
+    await registry.setRole(accountId, person.id, role);
+    return await open(person);
   };
   const [ada, grace] = [await signIn('ada'), await signIn('grace')];
   const directory = createServiceDirectory();
@@ -126,5 +139,5 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       readBody: async () => body,
     });
   };
-  return { registry, directory, ada, grace, call, post, upload };
+  return { registry, directory, routes, ada, grace, join, call, post, upload };
 }

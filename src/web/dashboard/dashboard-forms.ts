@@ -2,11 +2,14 @@
  * The common parts of the dashboard's pages: their sources and forms. A form makes a change and redirects to its page,
  * or shows the page with the refusals.
  */
-import type { Outcome } from '../../app/change.ts';
+import { type Outcome, refuseRole } from '../../app/change.ts';
 import type { AllowedPorts } from '../../app/services.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
+import { describeRefusal } from '../../domain/refusal.ts';
+import type { LimitedRole } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
+import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
@@ -49,14 +52,21 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 /** Renders a page of the account, also with the problems of a refused form. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
-/** The context of changes that an owner makes by forms (`src/app/`). */
+/** The context of changes that a member makes by forms (`src/app/`). */
 export function changeContext({ registry, directory, proofs, ports, now }: DashboardSources) {
   return { registry, proofs, ports, now, findService: directory.bySlug, resolve: proofs.addresses };
 }
 
-/** The signed-in owner. */
-export function ownerOf({ accountId }: Visitor) {
-  return { role: 'owner', accountId } as const;
+/** The signed-in member of an account. */
+export function memberOf({ role, accountId }: Visitor) {
+  return { role, accountId };
+}
+
+/** Throws `forbidden_role` if the visitor's role does not include `needed`. */
+export function requireRole(session: Visitor, needed: LimitedRole): void {
+  const refused = refuseRole(memberOf(session), needed);
+  for (const { refusal } of refused?.refusals ?? [])
+    throw new HttpError('forbidden_role', describeRefusal(refusal));
 }
 
 /** The input of a form. */
@@ -83,6 +93,8 @@ export interface DashboardForm<Subject> {
   readonly path: string;
   /** Name of the form on its page. */
   readonly name: string;
+  /** The role that the form needs; the page shows it to such members only. Default `editor`. */
+  readonly role?: LimitedRole;
   /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
   readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
@@ -96,11 +108,15 @@ export interface DashboardForm<Subject> {
   ) => HttpResponse | Promise<HttpResponse>;
 }
 
-/** The route of a page for signed-in visitors; other visitors are redirected to the sign-in page. */
+/**
+ * The route of a page for signed-in visitors; other visitors are redirected to the sign-in page. `role`: the role that the
+ * page needs; absent: it shows no secrets, and every member may see it.
+ */
 export function visitorRoute(
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
   path: string,
   show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+  role?: LimitedRole,
 ): Route {
   return {
     path,
@@ -108,7 +124,9 @@ export function visitorRoute(
     access: 'members',
     async handle(request) {
       const session = await findSession(request, sources);
-      return session === null ? seeOther('/sign-in') : await show(session, request);
+      if (session === null) return seeOther('/sign-in');
+      if (role !== undefined) requireRole(session, role);
+      return await show(session, request);
     },
   };
 }
@@ -116,7 +134,7 @@ export function visitorRoute(
 /** The route of a form. */
 export function formRoute<Subject>(
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
-  { path, name, find, take, back, page }: DashboardForm<Subject>,
+  { path, name, role = 'editor', find, take, back, page }: DashboardForm<Subject>,
 ): Route {
   return {
     path,
@@ -125,6 +143,7 @@ export function formRoute<Subject>(
     anyMethod: true,
     async handle(request) {
       const { session, form: fields } = await requireForm(request, sources);
+      requireRole(session, role);
       const subject = await find(request, session);
       const outcome = await take(subject, session, fields);
       if ('status' in outcome) return outcome;
@@ -141,10 +160,11 @@ export function visitorForms(
   path: string,
   page: (session: Visitor, refused: RefusedForm) => Promise<HttpResponse>,
 ) {
-  return (name: string, take: DashboardForm<Visitor>['take']): Route =>
+  return (name: string, take: DashboardForm<Visitor>['take'], role?: LimitedRole): Route =>
     formRoute<Visitor>(sources, {
       path: `${path}/${name}`,
       name,
+      ...(role === undefined ? {} : { role }),
       find: (_request, session) => session,
       take,
       back: () => path,
@@ -169,6 +189,14 @@ export function renameFields<T>(outcome: Outcome<T>, names: Readonly<Record<stri
     refusal,
   }));
   return { ok: false, refusals };
+}
+
+/** What the visitor may do, for templates: forms that a role may not use are not shown. */
+export function viewRights(session: Visitor) {
+  return {
+    mayEdit: refuseRole(memberOf(session), 'editor') === null,
+    mayOwn: refuseRole(memberOf(session), 'owner') === null,
+  };
 }
 
 /** The forms of a page for its template. */

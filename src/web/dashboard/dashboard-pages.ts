@@ -12,11 +12,12 @@ import type { RenderPage } from '../parts/views.ts';
 import {
   changeContext,
   type DashboardSources,
-  ownerOf,
+  memberOf,
   type RefusedForm,
   renameFields,
   type ShowPage,
   viewForms,
+  viewRights,
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -36,7 +37,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
-    const base = { language, siteUrl, token, account };
+    const base = { language, siteUrl, token, account, ...viewRights(session) };
     const answer = render(template, { ...base, ...data }, code);
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
@@ -45,7 +46,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
     const [keys, services, claims, notices] = await Promise.all([
-      listKeys(context, ownerOf(session)),
+      viewRights(session).mayOwn ? listKeys(context, memberOf(session)) : [],
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
@@ -95,32 +96,38 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
 
   return [
     visitorRoute(sources, '/dashboard', (session) => overview(session, null)),
-    form('keys', async (_, session, fields) => {
-      const scopes = (fields.get('scopes') ?? DEFAULT_SCOPES.join(' ')).split(' ');
-      const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d', scopes };
-      const outcome = await addKey(context, ownerOf(session), input);
-      if (!outcome.ok) return outcome;
-      const { key, record } = outcome.value;
-      const title = session.language.texts.dashboard.newKey;
-      const { name, scopes: given } = record;
-      return show('./dashboard-key', { title, name, key, beats: given.includes('heartbeat') }, session);
-    }),
-    form('keys/revoke', async (_, session, fields) =>
-      revokeKey(context, ownerOf(session), Number(fields.get('id')) || 0),
+    form(
+      'keys',
+      async (_, session, fields) => {
+        const scopes = (fields.get('scopes') ?? DEFAULT_SCOPES.join(' ')).split(' ');
+        const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d', scopes };
+        const outcome = await addKey(context, memberOf(session), input);
+        if (!outcome.ok) return outcome;
+        const { key, record } = outcome.value;
+        const title = session.language.texts.dashboard.newKey;
+        const { name, scopes: given } = record;
+        return show('./dashboard-key', { title, name, key, beats: given.includes('heartbeat') }, session);
+      },
+      'owner',
+    ),
+    form(
+      'keys/revoke',
+      async (_, session, fields) => revokeKey(context, memberOf(session), Number(fields.get('id')) || 0),
+      'owner',
     ),
     form('domains', async (_, session, fields) =>
-      addClaim(context, ownerOf(session), {
+      addClaim(context, memberOf(session), {
         domain: fields.get('domain') ?? '',
         kind: fields.get('kind') ?? '',
       }),
     ),
     form('domains/verify', async (_, session, fields) => {
       const domain = fields.get('domain') ?? '';
-      const outcome = await verifyClaim(context, ownerOf(session), domain);
+      const outcome = await verifyClaim(context, memberOf(session), domain);
       return renameFields(outcome, { domain, kind: domain });
     }),
     form('domains/drop', async (_, session, fields) =>
-      dropClaim(context, ownerOf(session), fields.get('domain') ?? ''),
+      dropClaim(context, memberOf(session), fields.get('domain') ?? ''),
     ),
     form('notices/drop', async (_, { accountId }, fields) =>
       accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),

@@ -23,7 +23,7 @@ import {
   type DashboardSources,
   type FormFields,
   formRoute,
-  ownerOf,
+  memberOf,
   type RefusedForm,
   renameFields,
   type ShowPage,
@@ -111,14 +111,14 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
 
   /** These forms have no fields, so refusals concern the form as a whole. */
   const setPaused = async ({ slug }: Service, session: Visitor, paused: boolean) =>
-    renameFields(await changeService(context, ownerOf(session), slug, { paused }), { name: 'form' });
+    renameFields(await changeService(context, memberOf(session), slug, { paused }), { name: 'form' });
 
   return [
     visitorRoute(sources, '/dashboard/services/:slug', (session, request) =>
       page(find(request, session), session, null),
     ),
     form('save', async ({ slug }, session, fields) =>
-      changeService(context, ownerOf(session), slug, {
+      changeService(context, memberOf(session), slug, {
         name: fields.get('name') ?? '',
         category: fields.get('category') ?? '',
         kind: fields.get('kind') ?? '',
@@ -131,21 +131,21 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('address', async (service, session, fields) => {
       const { slug } = service;
       if (fields.get('remove') !== undefined)
-        return await removeHeartbeatAddress(context, ownerOf(session), slug);
-      const outcome = await makeHeartbeatAddress(context, ownerOf(session), slug);
+        return await removeHeartbeatAddress(context, memberOf(session), slug);
+      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug);
       if (!outcome.ok) return outcome;
       return await page(service, session, null, outcome.value.secret);
     }),
     form('pause', (service, session) => setPaused(service, session, true)),
     form('resume', (service, session) => setPaused(service, session, false)),
     form('verify', async ({ domain, check }, session) => {
-      const outcome = await verifyDomain(context, ownerOf(session), domain, check.kind);
+      const outcome = await verifyDomain(context, memberOf(session), domain, check.kind);
       return renameFields(outcome, { domain: 'form', kind: 'form' });
     }),
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
         return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
-      const outcome = await removeService(context, ownerOf(session), slug);
+      const outcome = await removeService(context, memberOf(session), slug);
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];

@@ -22,8 +22,9 @@ import {
   type FormOutcome,
   type FormProblems,
   formRoute,
-  ownerOf,
+  memberOf,
   renameFields,
+  requireRole,
   type ShowPage,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -90,16 +91,21 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     });
 
   const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
-    arrangeStatusPage(context, ownerOf(session), slug, Number(fields.get('revision')), arrangement);
+    arrangeStatusPage(context, memberOf(session), slug, Number(fields.get('revision')), arrangement);
 
   return [
-    visitorRoute(sources, `${PAGES_PATH}/:slug`, async (session, request) => {
-      const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
-      return editor(await find(request, session), session, { search });
-    }),
+    visitorRoute(
+      sources,
+      `${PAGES_PATH}/:slug`,
+      async (session, request) => {
+        const search = (new URLSearchParams(request.query).get('q') ?? '').trim().slice(0, 100);
+        return editor(await find(request, session), session, { search });
+      },
+      'editor',
+    ),
     form('save', 'words', async ({ slug }, session, fields) => {
       const { title = '', text = '', revision } = Object.fromEntries(fields);
-      return await editStatusPage(context, ownerOf(session), slug, Number(revision), { title, text });
+      return await editStatusPage(context, memberOf(session), slug, Number(revision), { title, text });
     }),
     form('add', 'add', async (page, session, fields) => {
       const service = fields.get('service') ?? '';
@@ -136,15 +142,16 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         // An upload requires a session.
         const signedIn = await findSession(request, sources);
         if (signedIn === null) return seeOther('/sign-in');
+        requireRole(signedIn, 'editor');
         if (request.method === 'POST') return await takeLogo(request, signedIn);
         return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
       },
     },
-    form('unlogo', 'logo', ({ slug }, session) => setPageLogo(context, ownerOf(session), slug, null)),
+    form('unlogo', 'logo', ({ slug }, session) => setPageLogo(context, memberOf(session), slug, null)),
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
-      const outcome = await removeStatusPage(context, ownerOf(session), slug);
+      const outcome = await removeStatusPage(context, memberOf(session), slug);
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
@@ -159,7 +166,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       return showRefused(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
-    const outcome = await setPageLogo(context, ownerOf(session), page.slug, bytes);
+    const outcome = await setPageLogo(context, memberOf(session), page.slug, bytes);
     return outcome.ok ? seeOther(editorPath(page, 'logo')) : showRefused(outcome);
   }
 }

@@ -8,7 +8,7 @@ import { time } from '../language/phrase.ts';
 import {
   changeContext,
   type DashboardSources,
-  ownerOf,
+  memberOf,
   type RefusedForm,
   type ShowPage,
   visitorForms,
@@ -52,7 +52,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
     )('add', async (_, session, fields) => {
       const { title = '', slug = '' } = Object.fromEntries(fields);
       const input = { slug, title, text: '', groups: [], logo: null };
-      const outcome = await addStatusPage(changeContext(sources), ownerOf(session), input);
+      const outcome = await addStatusPage(changeContext(sources), memberOf(session), input);
       return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
     }),
   ];

@@ -15,7 +15,7 @@ import { time } from '../language/phrase.ts';
 import {
   type DashboardSources,
   type FormFields,
-  ownerOf,
+  memberOf,
   type RefusedForm,
   type ShowPage,
   viewForms,
@@ -89,14 +89,15 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
   const form = visitorForms(sources, PATH, page);
 
   return [
-    visitorRoute(sources, PATH, (session) => page(session, null)),
+    // Addresses of receivers often have a secret in them.
+    visitorRoute(sources, PATH, (session) => page(session, null), 'editor'),
     form('add', async (_, session, fields) => {
-      const outcome = await addWebhook(context, ownerOf(session), { url: fields.get('url') ?? '' });
+      const outcome = await addWebhook(context, memberOf(session), { url: fields.get('url') ?? '' });
       return outcome.ok ? await page(session, null, outcome.value.secret) : outcome;
     }),
-    form('remove', (_, session, fields) => removeWebhook(context, ownerOf(session), idOf(fields))),
-    form('test', (_, session, fields) => testWebhook(context, ownerOf(session), idOf(fields))),
-    form('replay', (_, session, fields) => replayDelivery(context, ownerOf(session), idOf(fields))),
+    form('remove', (_, session, fields) => removeWebhook(context, memberOf(session), idOf(fields))),
+    form('test', (_, session, fields) => testWebhook(context, memberOf(session), idOf(fields))),
+    form('replay', (_, session, fields) => replayDelivery(context, memberOf(session), idOf(fields))),
   ];
 }
 

@@ -93,6 +93,8 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Das Konto hat ${max} Domains, mehr sind nicht möglich: entfernen Sie erst eine.`,
   too_many_registrations: ({ max, retryAt }) =>
     `Das Konto hat an einem Tag ${max} Domains registriert, mehr sind nicht möglich: versuchen Sie es nach ${formatTime(retryAt)} wieder.`,
+  role_required: ({ role }) =>
+    `Das dürfen im Konto nur Eigentümer${role === 'owner' ? '' : ' und Bearbeiter'}.`,
   too_many_claims: ({ max }) =>
     `Das Konto wartet auf ${max} Domains: bestätigen oder verwerfen Sie erst eine.`,
   shared_address: ({ domain, max }) =>

@@ -1,0 +1,74 @@
+/** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
+import t from 'tap';
+import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
+import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
+import { addKey, revokeKey } from '../../src/app/keys.ts';
+import { changeService, removeService } from '../../src/app/services.ts';
+import {
+  addStatusPage,
+  arrangeStatusPage,
+  editStatusPage,
+  removeStatusPage,
+  setPageLogo,
+} from '../../src/app/status-pages.ts';
+import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
+import { systemClock } from '../../src/clock.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { registryHere } from '../support/registry-here.ts';
+
+const dataDir = t.testdir();
+const registry = registryHere(await openRegistryMethods({ dataDir, domainsPerAccount: 9 }), systemClock);
+t.teardown(() => registry.close());
+const untouched = async (): Promise<never> => {
+  throw new Error('a change that is refused asks nothing');
+};
+const context = {
+  registry,
+  proofs: { check: untouched },
+  resolve: untouched,
+  charge: untouched,
+  ports: null,
+  now: () => 0,
+  findService: () => null,
+};
+const page = { slug: 'acme', title: 'Acme', text: '', groups: [], logo: null };
+
+/** Each change, with the role that it needs. */
+const CHANGES = {
+  addKey: ['owner', (as) => addKey(context, as, { name: 'laptop', expires: 'never' })],
+  revokeKey: ['owner', (as) => revokeKey(context, as, 1)],
+  addClaim: ['editor', (as) => addClaim(context, as, { domain: 'a.example', kind: 'root' })],
+  dropClaim: ['editor', (as) => dropClaim(context, as, 'a.example')],
+  verifyClaim: ['editor', (as) => verifyClaim(context, as, 'a.example')],
+  verifyDomain: ['editor', (as) => verifyDomain(context, as, 'a.example', 'root')],
+  changeService: ['editor', (as) => changeService(context, as, 'a', { paused: true })],
+  removeService: ['editor', (as) => removeService(context, as, 'a')],
+  makeHeartbeatAddress: ['editor', (as) => makeHeartbeatAddress(context, as, 'a')],
+  removeHeartbeatAddress: ['editor', (as) => removeHeartbeatAddress(context, as, 'a')],
+  addStatusPage: ['editor', (as) => addStatusPage(context, as, page)],
+  editStatusPage: ['editor', (as) => editStatusPage(context, as, 'acme', 1, page)],
+  arrangeStatusPage: [
+    'editor',
+    (as) => arrangeStatusPage(context, as, 'acme', 1, { kind: 'add_group', name: 'a' }),
+  ],
+  setPageLogo: ['editor', (as) => setPageLogo(context, as, 'acme', null)],
+  removeStatusPage: ['editor', (as) => removeStatusPage(context, as, 'acme')],
+  addWebhook: ['editor', (as) => addWebhook(context, as, { url: 'https://hooks.example' })],
+  removeWebhook: ['editor', (as) => removeWebhook(context, as, 1)],
+  testWebhook: ['editor', (as) => testWebhook(context, as, 1)],
+  replayDelivery: ['editor', (as) => replayDelivery(context, as, 1)],
+} as const satisfies Record<string, Change>;
+
+type Change = readonly [
+  needed: 'owner' | 'editor',
+  make: (as: { readonly role: 'editor' | 'viewer'; readonly accountId: number }) => Promise<unknown>,
+];
+
+t.test('it refuses members without the role', async (t) => {
+  for (const [name, [role, make]] of Object.entries<Change>(CHANGES)) {
+    const refused = { ok: false, refusals: [{ field: null, refusal: { code: 'role_required', role } }] };
+    t.strictSame(await make({ role: 'viewer', accountId: 1 }), refused, `${name} by a viewer`);
+    if (role === 'owner')
+      t.strictSame(await make({ role: 'editor', accountId: 1 }), refused, `${name} by an editor`);
+  }
+});

@@ -1,0 +1,142 @@
+/** What each role of an account may see and send on the dashboard, over all its routes. */
+import t from 'tap';
+import { includesRole, ROLES, type Role } from '../../src/domain/role.ts';
+import { NOW } from '../site/site-world.ts';
+import { dashboard } from './dashboard-world.ts';
+
+/** The role that each page needs. */
+const PAGES: Readonly<Record<string, Role>> = {
+  '/dashboard': 'viewer',
+  '/dashboard/services/:slug': 'viewer',
+  '/dashboard/webhooks': 'editor',
+  '/dashboard/pages': 'viewer',
+  '/dashboard/pages/:slug': 'editor',
+};
+
+/** The role that each form needs. */
+const FORMS: Readonly<Record<string, Role>> = {
+  '/dashboard/keys': 'owner',
+  '/dashboard/keys/revoke': 'owner',
+  '/dashboard/domains': 'editor',
+  '/dashboard/domains/verify': 'editor',
+  '/dashboard/domains/drop': 'editor',
+  '/dashboard/notices/drop': 'editor',
+  '/dashboard/services/:slug/save': 'editor',
+  '/dashboard/services/:slug/address': 'editor',
+  '/dashboard/services/:slug/pause': 'editor',
+  '/dashboard/services/:slug/resume': 'editor',
+  '/dashboard/services/:slug/verify': 'editor',
+  '/dashboard/services/:slug/delete': 'editor',
+  '/dashboard/webhooks/add': 'editor',
+  '/dashboard/webhooks/remove': 'editor',
+  '/dashboard/webhooks/test': 'editor',
+  '/dashboard/webhooks/replay': 'editor',
+  '/dashboard/pages/add': 'editor',
+  '/dashboard/pages/:slug/save': 'editor',
+  '/dashboard/pages/:slug/add': 'editor',
+  '/dashboard/pages/:slug/arrange': 'editor',
+  '/dashboard/pages/:slug/group': 'editor',
+  '/dashboard/pages/:slug/rename': 'editor',
+  '/dashboard/pages/:slug/logo': 'editor',
+  '/dashboard/pages/:slug/unlogo': 'editor',
+  '/dashboard/pages/:slug/delete': 'editor',
+};
+
+/** The path of a route with the slug of ada's service or page in it. */
+const pathOf = (route: string) => route.replace(':slug', route.includes('/pages/') ? 'acme' : 'mine');
+
+async function setUp(t: import('tap').Test) {
+  const world = await dashboard(t, []);
+  const { registry, ada, join } = world;
+  await registry.addPage({ accountId: ada.id, slug: 'acme', title: 'Acme', text: '', groups: [], now: NOW });
+  await registry.addClaim(ada.id, { domain: 'new.example', kind: 'root', createdAt: NOW });
+  const people = {
+    owner: await join(ada.id, 'owner'),
+    editor: await join(ada.id, 'editor'),
+    viewer: await join(ada.id, 'viewer'),
+  };
+  return { ...world, people };
+}
+
+t.test('it lets each role see and send what the role permits, and nothing else', async (t) => {
+  const { routes, people, grace, call, post, upload } = await setUp(t);
+  t.same(
+    routes.map(({ path }) => path).sort(),
+    [...Object.keys(PAGES), ...Object.keys(FORMS)].sort(),
+    'every route of the dashboard is listed here',
+  );
+  // From the lesser role, because the forms of the greater one change what is there.
+  for (const role of ROLES.toReversed()) {
+    for (const [route, needed] of Object.entries(PAGES)) {
+      const { status, code } = await call(pathOf(route), people[role]);
+      t.same(
+        [status, code],
+        includesRole(role, needed) ? [200, ''] : [0, 'forbidden_role'],
+        `${role} sees ${route}`,
+      );
+    }
+    for (const [route, needed] of Object.entries(FORMS)) {
+      const path = pathOf(route);
+      const sent = path.endsWith('/logo')
+        ? upload(path, people[role], new Uint8Array())
+        : post(path, people[role], { id: '1', domain: 'new.example' });
+      // Forms that need a name server or a service of the registry fail here when they are permitted.
+      const code = await sent.then(
+        (answer) => answer.code,
+        () => 'failed',
+      );
+      t.equal(code === 'forbidden_role', !includesRole(role, needed), `${role} sends ${route}: ${code}`);
+    }
+  }
+  for (const [route] of Object.entries({ ...PAGES, ...FORMS })) {
+    if (!route.includes(':slug')) continue;
+    const path = pathOf(route);
+    const { code } =
+      route in PAGES
+        ? await call(path, grace)
+        : await post(path, grace, {}).catch(() => ({ code: 'failed' }));
+    if (!path.endsWith('/logo'))
+      t.match(code, /^(service|page)_not_found$/, `an owner of another account finds no ${path}`);
+  }
+  for (const route of Object.keys(FORMS)) {
+    if (route.endsWith('/logo')) continue;
+    t.match(await post(pathOf(route), null, {}), { code: 'forbidden_form' }, `nobody sends ${route}`);
+  }
+});
+
+t.test('it shows no form that the role may not send, and nothing secret', async (t) => {
+  const { registry, people, ada, call } = await setUp(t);
+  const secret = 'whsec_c2VjcmV0';
+  await registry.addWebhook({ accountId: ada.id, url: 'https://hooks.example/x', secret, createdAt: NOW });
+  const forms = Object.entries(FORMS).map(([route, needed]) => ({ path: pathOf(route), needed }));
+  const shown: Record<Role, number> = { owner: 0, editor: 0, viewer: 0 };
+  for (const role of ROLES) {
+    for (const route of Object.keys(PAGES)) {
+      const { text } = await call(pathOf(route), people[role]);
+      for (const [, action = ''] of text.matchAll(
+        /(?:form method="post"|class="[^"]*" method="post"|id="texts" method="post") action="([^"]+)"/g,
+      )) {
+        if (action.startsWith('/sign-out')) continue;
+        const form = forms.find(({ path }) => path === action);
+        t.ok(form !== undefined && includesRole(role, form.needed), `${role} is shown ${action} on ${route}`);
+        shown[role] += 1;
+      }
+      t.equal(text.split('method="post"').length - 1, text.split(/method="post" action="/).length - 1);
+      if (role === 'viewer')
+        t.notMatch(text, /hooks\.example|UPBEAT_KEY|<input(?! type="hidden" name="token")/);
+    }
+  }
+  t.equal(shown.viewer, 0);
+  t.ok(shown.editor > 10);
+  t.ok(shown.owner > shown.editor);
+});
+
+t.test('a member who is removed or gets another role feels it at the next request', async (t) => {
+  const { registry, people, ada, call, post } = await setUp(t);
+  const { editor } = people;
+  await registry.setRole(ada.id, editor.personId, 'viewer');
+  t.match(await post('/dashboard/pages/acme/save', editor, {}), { code: 'forbidden_role' });
+  await registry.removeMember(ada.id, editor.personId);
+  t.match(await call('/dashboard', editor), { status: 303, location: '/sign-in' });
+  t.match(await post('/dashboard/pages/acme/save', editor, {}), { code: 'forbidden_form' });
+});
