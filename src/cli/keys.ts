@@ -61,11 +61,11 @@ function contextOf(registry: Registry) {
 }
 
 /**
- * Removes all webhooks and the credentials of checks, because they can no longer be decrypted. The next start creates a new
- * key if there is none.
+ * Removes all webhooks, the credentials of checks and the passwords of people, because they can no longer be decrypted. The
+ * next start creates a new key if there is none.
  */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
-  const { webhooks, checks } = await withRegistry(config, (registry) =>
+  const { webhooks, checks, passwords } = await withRegistry(config, (registry) =>
     registry.resetSecrets(systemClock.now()),
   );
   console.error(
@@ -78,6 +78,10 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
       checks === 1
         ? 'the credentials of 1 check are removed, and its owner is told'
         : `the credentials of ${checks} checks are removed, and their owners are told`,
+    );
+  if (passwords > 0)
+    console.error(
+      `the passwords of ${passwords === 1 ? '1 person' : `${passwords} people`} are removed: who has no other way to sign in needs a link of "upbeat accounts reset"`,
     );
 }
 

@@ -204,6 +204,24 @@ const REFUSALS = {
   name_taken: ({ name, other }: { readonly name: string; readonly other: string }) =>
     `The name ${name} equals or resembles ${other} of the public catalogue: choose another.`,
 
+  // What people sign in with.
+  sign_in_name_taken: ({ name }: { readonly name: string }) =>
+    `The name ${name} is taken: choose another to sign in with.`,
+  password_length: ({ min, max }: OfMax & { readonly min: number }) =>
+    `A password has ${min} to ${max} characters.`,
+  password_weak:
+    'This password is easy to guess: it contains your name or "upbeat", or has too few different characters.',
+  code_wrong:
+    'The code is not right. Enter the one that the app shows now; if it is still refused, set the clock of its device.',
+  passkey_refused: 'The passkey was not accepted, or the dialog took too long. Try again.',
+  passkey_known: 'This passkey is registered already.',
+  no_passkey: 'There is no such passkey.',
+  no_session: 'There is no such session.',
+  too_many_passkeys: ({ max }: OfMax) => `A person has at most ${max} passkeys: remove one first.`,
+  last_way_in: 'You could not sign in any more: add another way to sign in first.',
+  sign_in_again: ({ minutes }: { readonly minutes: number }) =>
+    `Sign in again first: a change of how you sign in needs a sign-in within the last ${minutes} minutes.`,
+
   // What a person writes into a form.
   key_name_missing: 'A key needs a name, such as the machine that will use it.',
   scopes_invalid: `A key has one or more of the scopes ${KEY_SCOPES.join(', ')}.`,

@@ -11,6 +11,7 @@ import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
+import { signInContract } from './registry-contract-sign-in.ts';
 import { updateContract } from './registry-contract-updates.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
 import { webhookContract } from './registry-contract-webhooks.ts';
@@ -46,6 +47,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('webhooks', (t) => webhookContract(t, open, adapter.execute));
   t.test('status pages', (t) => pageContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
+  t.test('sign-in', (t) => signInContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));

@@ -109,7 +109,7 @@ testOverBoth(
       await broken.close();
     }
     const reset = await place.open();
-    t.same(await reset.resetSecrets(NOON), { webhooks: 1, checks: 0 });
+    t.same(await reset.resetSecrets(NOON), { webhooks: 1, checks: 0, passwords: 0 });
     t.match(await reset.noticesOf(accountId), [
       { text: /webhook to https:\/\/hooks\.example\/1 was removed/ },
     ]);

@@ -14,6 +14,7 @@ import type { MemberStore } from './members.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PeopleStore } from './people.ts';
 import type { ServiceStore } from './services.ts';
+import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
 import type { PageStore } from './status-pages.ts';
 import type { UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
@@ -35,6 +36,9 @@ export interface Registry
     HeartbeatStore,
     InboxStore,
     AccountStore,
+    SignInStore,
+    SetupLinkStore,
+    SignInGuardStore,
     PeopleStore,
     MemberStore,
     OwnershipStore,

@@ -17,6 +17,8 @@ export type RegistryErrorCode =
   | 'account_limit'
   /** An account keeps an owner. */
   | 'last_owner'
+  /** A person keeps a way to sign in. */
+  | 'last_way_in'
   | 'shared_address'
   | 'foreign_domain'
   | 'catalogue_domain';

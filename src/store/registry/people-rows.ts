@@ -79,7 +79,8 @@ export const PEOPLE_CALLS: Calls<PeopleStore> = {
   }),
 };
 
-async function addPerson(
+/** Adds a person as the owner of a new account with that name, or one with a number appended. */
+export async function addPerson(
   store: RegistryStore,
   name: string,
   now: number,
@@ -88,6 +89,19 @@ async function addPerson(
   const person = await insertPerson(store, account.name, now);
   await putMember(store, account.id, person.id, 'owner', now);
   return { person, accountId: account.id };
+}
+
+/** Adds a person as an owner of an account, which is the account of their next session. */
+export async function addOwner(
+  store: RegistryStore,
+  accountId: number,
+  name: string,
+  now: number,
+): Promise<Person> {
+  const person = await insertPerson(store, cleanName(name), now);
+  await putMember(store, accountId, person.id, 'owner', now);
+  await chooseAccount(store, person.id, accountId);
+  return person;
 }
 
 async function insertPerson({ kysely, queries }: RegistryStore, name: string, now: number): Promise<Person> {

@@ -18,6 +18,9 @@ import { type Calls, type DomainLimits, type OpenRegistry, read, write } from '.
 import type { RegistryStore } from './registry-store.ts';
 import type { Secrets } from './secret-box.ts';
 import { SERVICE_ROW_CALLS } from './service-rows.ts';
+import { SETUP_LINK_CALLS } from './setup-link-rows.ts';
+import { SIGN_IN_GUARD_CALLS } from './sign-in-guard-rows.ts';
+import { removeAllPasswords, SIGN_IN_CALLS } from './sign-in-rows.ts';
 import { PAGE_CALLS } from './status-page-rows.ts';
 import { UPDATE_CALLS } from './update-rows.ts';
 import { VENDOR_CALLS } from './vendor-rows.ts';
@@ -40,9 +43,11 @@ export interface SecretMethods {
   checkSecrets(): Promise<void>;
   /**
    * Removes all webhooks, and the credentials of checks that cannot be decrypted with the present key, with a notice to
-   * their owners. Resolves with their numbers.
+   * their owners, and all passwords of people. Resolves with their numbers.
    */
-  resetSecrets(now: number): Promise<{ readonly webhooks: number; readonly checks: number }>;
+  resetSecrets(
+    now: number,
+  ): Promise<{ readonly webhooks: number; readonly checks: number; readonly passwords: number }>;
 }
 
 type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
@@ -65,12 +70,19 @@ const CALLS: Calls<ServedByCalls> = {
   ...MEMBER_CALLS,
   ...OWNERSHIP_CALLS,
   ...KEY_CALLS,
+  ...SIGN_IN_CALLS,
+  ...SETUP_LINK_CALLS,
+  ...SIGN_IN_GUARD_CALLS,
   ...WEBHOOK_CALLS,
   checkSecrets: read(({ secrets }) => secrets.check()),
   resetSecrets: write(async (registry, now) => {
     const webhooks = await removeAllWebhooks(registry, now);
     await registry.secrets.forgetKey(registry);
-    return { webhooks, checks: await removeLostCredentials(registry, now) };
+    return {
+      webhooks,
+      checks: await removeLostCredentials(registry, now),
+      passwords: await removeAllPasswords(registry),
+    };
   }),
   sealCredentials: read(({ secrets }, credentials) => secrets.sealCredentials(credentials)),
   ...PAGE_CALLS,

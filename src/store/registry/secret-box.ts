@@ -126,7 +126,7 @@ function makeKeyFile(dataDir: string): Buffer {
 function lostKey(what: string, cause?: unknown): RegistryError {
   return new RegistryError(
     'secrets_key',
-    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks and the credentials of checks, which can no longer be read, and tells their owners.`,
+    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks, the credentials of checks and the passwords of people, which can no longer be read, and tells the owners.`,
     { cause },
   );
 }

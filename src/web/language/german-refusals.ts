@@ -129,6 +129,23 @@ const REFUSALS: TextTable<RefusalParams> = {
   name_taken: ({ name, other }) =>
     `Der Name ${name} gleicht oder ähnelt ${other} aus dem öffentlichen Katalog: wählen Sie einen anderen.`,
 
+  sign_in_name_taken: ({ name }) =>
+    `Der Name ${name} ist vergeben: wählen Sie einen anderen, um sich anzumelden.`,
+  password_length: ({ min, max }) => `Ein Passwort hat ${min} bis ${max} Zeichen.`,
+  password_weak:
+    'Dieses Passwort ist leicht zu erraten: es enthält Ihren Namen oder „upbeat“ oder hat zu wenige verschiedene Zeichen.',
+  code_wrong:
+    'Der Code stimmt nicht. Geben Sie den ein, den die App jetzt zeigt; wird er wieder abgelehnt, stellen Sie die Uhr des Geräts.',
+  passkey_refused:
+    'Der Passkey wurde nicht angenommen, oder der Dialog dauerte zu lange. Versuchen Sie es noch einmal.',
+  passkey_known: 'Dieser Passkey ist schon eingetragen.',
+  no_passkey: 'Einen solchen Passkey gibt es nicht.',
+  no_session: 'Eine solche Sitzung gibt es nicht.',
+  too_many_passkeys: ({ max }) => `Eine Person hat höchstens ${max} Passkeys: entfernen Sie erst einen.`,
+  last_way_in: 'Sie könnten sich nicht mehr anmelden: fügen Sie zuerst eine andere Art der Anmeldung hinzu.',
+  sign_in_again: ({ minutes }) =>
+    `Melden Sie sich erst noch einmal an: Wer ändert, wie er sich anmeldet, muss sich in den letzten ${minutes} Minuten angemeldet haben.`,
+
   key_name_missing: 'Ein Schlüssel braucht einen Namen, etwa den des Rechners, der ihn benutzt.',
   scopes_invalid: `Ein Schlüssel hat eine oder mehrere dieser Berechtigungen: ${KEY_SCOPES.join(', ')}.`,
   scope_beyond_key: ({ scope }) =>

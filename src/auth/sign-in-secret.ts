@@ -1,0 +1,88 @@
+/**
+ * What is derived from the sign-in secret of the installation: states that a browser keeps and cannot change, secrets of
+ * authenticator apps that are being enrolled, and marks of known browsers. So nothing is stored for a visitor who does not
+ * finish, and every process of the site accepts what another one has made.
+ */
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FactStore } from '../store/ports/registry.ts';
+
+/** Length of the secret of one-time codes (RFC 4226, 4: 160 bits). */
+export const TOTP_SECRET_BYTES = 20;
+
+/** What a signed state is for; one for another purpose is refused. */
+export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser';
+
+/** A state that a browser keeps. */
+export interface SignedState {
+  readonly purpose: StatePurpose;
+  /** Whom it is for, such as a person or a link; it is only accepted for the same subject. */
+  readonly subject: string;
+  /** The values of the state. */
+  readonly values: readonly string[];
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** The sign-in secret. */
+export type SignInSecret = ReturnType<typeof createSignInSecret>;
+
+const SECRET_FACT = 'sign-in-secret';
+const SECRET_BYTES = 32;
+
+/** Creates the secret over the registry. The first use stores a random one. */
+export function createSignInSecret(registry: Pick<FactStore, 'getFact' | 'setFact'>) {
+  /** Read at each use: of two processes that create it at the same time, the last one wins in both. */
+  const read = async (): Promise<string> => {
+    const known = await registry.getFact(SECRET_FACT);
+    if (known !== null) return known;
+    await registry.setFact(SECRET_FACT, randomBytes(SECRET_BYTES).toString('hex'));
+    return (await registry.getFact(SECRET_FACT)) ?? '';
+  };
+  const sign = async (text: string): Promise<Buffer> =>
+    createHmac('sha256', await read())
+      .update(text)
+      .digest();
+  return {
+    /** The text of a state, for a form or a cookie. */
+    async sign({ purpose, subject, values, expiresAt }: SignedState): Promise<string> {
+      const content = toBase64Url(JSON.stringify([purpose, subject, expiresAt, ...values]));
+      return `${content}.${(await sign(`state ${content}`)).toString('base64url')}`;
+    },
+    /** The values of a state of this purpose and subject; null: it is another one, was changed, or has expired. */
+    async verify(
+      text: string,
+      purpose: StatePurpose,
+      subject: string,
+      now: number,
+    ): Promise<Pick<SignedState, 'values' | 'expiresAt'> | null> {
+      const [content = '', mac = ''] = text.split('.');
+      const [wanted, given] = [await sign(`state ${content}`), Buffer.from(mac, 'base64url')];
+      if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return null;
+      const [ofPurpose, ofSubject, expiresAt, ...values] = readList(content);
+      if (ofPurpose !== purpose || ofSubject !== subject) return null;
+      if (typeof expiresAt !== 'number' || expiresAt <= now) return null;
+      return { values: values.map(String), expiresAt };
+    },
+    /**
+     * The secret of one-time codes to offer to a visitor. `seed` is a secret of the visitor, such as the token of a
+     * link, so that the secret stays the same while the form is filled in, and nobody else can derive it.
+     */
+    offerTotpSecret: async (seed: string): Promise<Uint8Array> =>
+      new Uint8Array((await sign(`totp ${seed}`)).subarray(0, TOTP_SECRET_BYTES)),
+  };
+}
+
+/** SHA-256 of a secret text, which the registry stores in place of the text. */
+export function digestOf(text: string): Uint8Array {
+  return new Uint8Array(hash('sha256', text, 'buffer'));
+}
+
+function toBase64Url(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/** The list in a state whose signature is right. */
+function readList(content: string): readonly unknown[] {
+  const value: unknown = JSON.parse(Buffer.from(content, 'base64url').toString());
+  return Array.isArray(value) ? value : [];
+}
