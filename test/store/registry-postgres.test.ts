@@ -31,6 +31,8 @@ if ('skip' in NEEDS_POSTGRES) {
   t.test('the contract of the registry on PostgreSQL', NEEDS_POSTGRES, async () => {});
 } else {
   const server = await usePostgres(t);
+  const warnings: Error[] = [];
+  process.on('warning', (warning) => warnings.push(warning));
   /** The databases of the data directories of the running test. */
   const databases = new Map<string, string>();
   const spare: string[] = [];
@@ -84,5 +86,13 @@ if ('skip' in NEEDS_POSTGRES) {
       `EXPLAIN SELECT id FROM services WHERE ${live} AND services.id % ${SHARDS} IN (1, 2)`,
     );
     t.match(JSON.stringify(rows), /services_shard/);
+  });
+
+  t.test('it uses the driver in no way that is deprecated', (t) => {
+    t.same(
+      warnings.map(({ message }) => message),
+      [],
+    );
+    t.end();
   });
 }

@@ -44,10 +44,9 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
     const primary = await findPrimary(url, target);
     await primary.end();
     // The migrator needs a pool. It runs once, so its speed does not matter.
-    pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1 });
+    pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1, onConnect: setSessionTimeouts });
     // The query of a lost connection fails, so the event needs no handling.
     pool.on('error', () => {});
-    pool.on('connect', (client) => void setSessionTimeouts(client).catch(() => {}));
     await checkServer(pool, target);
     const done = await executedMigrations(pool, target);
     const kysely = new Kysely<RegistrySchema>({ dialect: new PostgresDialect({ pool }) });
