@@ -153,7 +153,7 @@ function openRoad(address: RedisAddress) {
     isFresh: () => true,
   });
   const station = createStation({
-    ...{ region: 'eu', slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+    ...{ region: 'eu', slowOverMs: () => 3_000, firstSpreadMs: 0, controlTargets: 1 },
     ...{ clock: systemClock, log: silentLog, queryControlTargets: async () => true, fleetSize: () => CHECKS },
     onRuled: sender.send,
     onRecheck() {},

@@ -39,7 +39,7 @@ export function engineSettings(changes: Pick<EngineSettings, 'intervalMs'> & Par
 export const RECORD_OPTIONS = {
   clock: systemClock,
   log: silentLog,
-  settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+  settings: { usual: engineSettings({ intervalMs: 300_000 }), firstSpreadMs: 0, controlTargets: 1 },
   queryControlTargets: async () => true,
   onRecheck() {},
   sourceUrl: () => '',

@@ -65,7 +65,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   // A node that only makes checks does not need the parts for owners, and reads no secrets.
   const owners =
     serves || node.roles.includes('judge')
-      ? await joinOwners({ config, registry, samples, clock, log })
+      ? await joinOwners({ config, registry, samples, nodes: node.nodes, clock, log })
       : null;
   // A file is always available.
   const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);

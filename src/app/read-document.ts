@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { SettingProblem } from '../domain/refusal.ts';
 import type { TSchema } from '../json-schema.ts';
+import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';
 
 /** Formats of members that are text: what each accepts, and an example for messages. */
@@ -78,7 +79,7 @@ function exampleOf(schema: ErrorObject['parentSchema']): string {
   const branches: readonly TSchema[] = schema?.anyOf ?? [];
   const formats: readonly unknown[] = [schema?.format, ...branches.map(({ format }) => format)];
   const known = Object.entries(DOCUMENT_FORMATS).find(([name]) => formats.includes(name));
-  return known?.[1].example ?? 'another value';
+  return known?.[1].example ?? PATTERN_EXAMPLES.get(schema?.pattern) ?? 'another value';
 }
 
 function isHttpUrl(text: string): boolean {

@@ -10,7 +10,9 @@ import {
   type Service,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { CHECK_MEMBERS, type MemberLimits, writeMembers } from '../kinds/check-members.ts';
 import { accept, type Outcome } from './change.ts';
+import { readMembers } from './check-choice.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll, readDomain, readNameField } from './read-input.ts';
 import {
@@ -64,6 +66,7 @@ const CheckDocumentSchema = Type.Object(
     settings: Type.Optional(
       Type.Unsafe<CheckSettings>({ type: 'object', description: 'Settings of the kind.' }),
     ),
+    ...CHECK_MEMBERS,
   },
   strict,
 );
@@ -124,10 +127,14 @@ const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchem
 
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `setting_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone` or
+ * `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone` or
  * `period_and_schedule`; the field is a path such as `check.settings.port`.
  */
-export function readServiceDocument(value: unknown, ports: AllowedPorts): Outcome<Registration> {
+export function readServiceDocument(
+  value: unknown,
+  ports: AllowedPorts,
+  limits: MemberLimits,
+): Outcome<Registration> {
   const structure = readStructure(value);
   if (!structure.ok) return structure;
   const { domain, name, category = 'developer', check = {}, ...rest } = structure.value;
@@ -137,6 +144,7 @@ export function readServiceDocument(value: unknown, ports: AllowedPorts): Outcom
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
     settings: below('check', readTypedSettings(kind, check.settings, ports)),
+    members: below('check', readMembers(check, limits)),
     period: readLength(rest.period, undefined, MIN_PERIOD_MS),
     grace: readLength(rest.grace, undefined, 0),
     schedule: readScheduleFields(schedule, timezone, undefined),
@@ -158,6 +166,7 @@ export function readServiceDocument(value: unknown, ports: AllowedPorts): Outcom
       method,
       accept: rules === undefined || rules.length === 0 ? null : rules.map(toAcceptRule),
       ...(read.settings.settings === undefined ? {} : { settings: read.settings.settings }),
+      ...read.members,
       ...(read.period === undefined ? {} : { periodMs: read.period }),
       ...(read.grace === undefined ? {} : { graceMs: read.grace }),
       ...(read.schedule === undefined ? {} : { schedule: read.schedule }),
@@ -180,6 +189,7 @@ export function serviceDocumentOf(
     ...(method === null ? {} : { method }),
     ...(rules === null ? {} : { accept: [...rules] }),
     ...(settings === undefined ? {} : { settings }),
+    ...writeMembers(service.check),
   };
   return {
     domain,

@@ -3,6 +3,7 @@
  * Ownership).
  */
 import { type Category, isCategory } from '../domain/category.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
 import { refusalOfSchedule } from '../domain/refusal.ts';
@@ -14,6 +15,13 @@ import {
   type Service,
 } from '../domain/service.ts';
 import type { WrongSetting } from '../kinds/check-kind.ts';
+import {
+  MEMBER_NAMES,
+  type MemberLimits,
+  type MemberTexts,
+  operatorLimits,
+  refuseMembers,
+} from '../kinds/check-members.ts';
 import { changeSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
@@ -29,6 +37,7 @@ import {
   refuse,
   refuseRole,
 } from './change.ts';
+import { type CheckBounds, limitsFor, membersOutcome, readMemberTexts, readMethod } from './check-choice.ts';
 import { readAcceptRules, readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
 
@@ -42,13 +51,17 @@ export interface ServiceContext {
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly ports: AllowedPorts;
+  readonly bounds: CheckBounds;
 }
 
 /** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
 export type AllowedPorts = readonly number[] | null;
 
-/** Changes of a service as entered. Absent properties stay unchanged. */
-export interface ServiceChanges {
+/**
+ * Changes of a service as entered. Absent properties stay unchanged. Times and regions of its checks are `interval`,
+ * `timeout`, `slowOver`, `confirmAfter` and `regions`; null: the setting counts.
+ */
+export interface ServiceChanges extends MemberTexts {
   readonly name?: string | undefined;
   readonly category?: string | undefined;
   readonly kind?: string | undefined;
@@ -59,6 +72,8 @@ export interface ServiceChanges {
   readonly settings?: Readonly<Record<string, string | null>> | undefined;
   /** Expected statuses such as `2xx 401`; empty: the rule of the kind. */
   readonly accept?: string | undefined;
+  /** Method of the first request of kind `root`, `HEAD` or `GET`; null: HEAD until the service has shown that it needs GET. */
+  readonly method?: string | null | undefined;
   /** Time from one heartbeat to the next, a duration such as `1h`; null: the default. */
   readonly period?: string | null | undefined;
   /** Tolerated delay of a heartbeat, a duration; null: the default. */
@@ -87,6 +102,8 @@ export interface RegistrationContext {
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
   readonly ports: AllowedPorts;
+  /** The settings `checks.*`. */
+  readonly usual: CheckTiming;
 }
 
 /** Minimum period of heartbeats, milliseconds. */
@@ -97,14 +114,16 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
 /**
  * Registers services for an account on behalf of the operator, without verification. Each gets its dashed domain as
  * slug, with a number appended if another service has that slug. Outcomes are slugs, in the order of the input. Each
- * may be refused with `domain_invalid`, `name_invalid`, `name_taken`, `domain_taken` or `catalogue_owns`.
+ * may be refused with `domain_invalid`, `name_invalid`, `setting_invalid`, `check_member_invalid`, `name_taken`, `domain_taken` or
+ * `catalogue_owns`.
  */
 export async function registerServices(
-  { registry, catalogueDomains, ports }: RegistrationContext,
+  context: RegistrationContext,
   { accountId }: AccountPrincipal & { readonly role: 'operator' },
   services: readonly Registration[],
 ): Promise<readonly Outcome<string>[]> {
-  const readings = services.map((listed) => readRegistration(listed, accountId, catalogueDomains, ports));
+  const { registry } = context;
+  const readings = services.map((listed) => readRegistration(listed, accountId, context));
   const entered = readings.flatMap((reading) => (reading.ok ? [reading.value] : []));
   const checks = await sealSettings(
     registry,
@@ -124,7 +143,7 @@ export async function registerServices(
 
 /**
  * Changes a service. Refused with `role_required`, `no_owned_service`, `service_name_missing`, `name_invalid`,
- * `category_invalid`, `kind_invalid`, `setting_invalid`, `accept_invalid`, `duration_invalid`, `schedule_invalid`,
+ * `category_invalid`, `kind_invalid`, `setting_invalid`, `check_member_invalid`, `method_invalid`, `method_of_root`, `accept_invalid`, `duration_invalid`, `schedule_invalid`,
  * `timezone_invalid`, `timezone_alone`, `period_and_schedule`, `name_taken`, and, if a member changes the check, with
  * `shared_address`.
  */
@@ -137,7 +156,8 @@ export async function changeService(
   const found = findOwned(context, principal, slug);
   if (!found.ok) return found;
   const { domain, check, slug: known } = found.value;
-  const reading = readServiceEdit(check, changes, context.ports);
+  const limits = limitsFor(principal, context.bounds);
+  const reading = readServiceEdit(check, changes, context.ports, limits);
   if (!reading.ok) return reading;
   const kind = reading.value.check?.kind ?? check.kind;
   if (kind !== check.kind && principal.role !== 'operator') {
@@ -184,6 +204,7 @@ export function readServiceEdit(
   before: CheckDefinition,
   changes: ServiceChanges,
   ports: AllowedPorts,
+  limits: MemberLimits,
 ): Outcome<EnteredEdit> {
   const { name, category, kind, period, grace, schedule, timezone, paused, publicDependencies } = changes;
   const hasSettings = kind !== undefined || changes.settings !== undefined;
@@ -195,6 +216,8 @@ export function readServiceEdit(
     grace: readLength(grace, before.graceMs, 0),
     schedule: readScheduleFields(schedule, timezone, before.schedule),
     accept: changes.accept === undefined ? accept(before.accept) : readAcceptRules(changes.accept),
+    method: readMethod(changes.method, kind ?? before.kind, before.method),
+    members: readMemberTexts(before, changes, limits),
     ...(hasSettings ? { settings: readSettings(before, kind, changes.settings, ports) } : {}),
   });
   if (!reading.ok) return reading;
@@ -202,9 +225,9 @@ export function readServiceEdit(
   const field = schedule === undefined ? 'period' : 'schedule';
   const refused = refusePeriodAndSchedule(read.period, read.schedule, field);
   if (refused !== null) return refused;
-  const { accept: acceptText } = changes;
+  const ofCheck = [...MEMBER_NAMES.map((member) => changes[member]), changes.accept, changes.method];
   const hasCheck =
-    hasSettings || [acceptText, period, grace, schedule, timezone].some((given) => given !== undefined);
+    hasSettings || [...ofCheck, period, grace, schedule, timezone].some((given) => given !== undefined);
   return accept({
     ...(read.name === undefined ? {} : { name: read.name }),
     ...(read.category === undefined ? {} : { category: read.category }),
@@ -215,6 +238,8 @@ export function readServiceEdit(
           check: {
             ...checkOf(before, read),
             accept: read.accept,
+            method: read.method,
+            ...read.members,
             ...settingsOf(read.settings ?? before),
           },
         }
@@ -304,20 +329,20 @@ export function findOwned(
 function readRegistration(
   { domain, name, publicDependencies, secrets: given = {}, ...listed }: Registration,
   accountId: number,
-  catalogueDomains: ReadonlySet<string>,
-  ports: AllowedPorts,
+  { catalogueDomains, ports, usual }: RegistrationContext,
 ): Outcome<{ readonly service: Omit<NewService, 'slug'>; readonly secrets: CheckSettings | undefined }> {
   const { check } = listed;
   const reading = readAll({
     domain: readDomain(domain),
     name: readNameField(name, 'service_name_missing'),
     settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), ports),
+    members: membersOutcome(check, refuseMembers(check, operatorLimits(usual))),
   });
   if (!reading.ok) return reading;
   const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
-  const { settings, ...named } = reading.value;
+  const { settings, members: _members, ...named } = reading.value;
   const service = {
     ...listed,
     ...named,
@@ -364,8 +389,9 @@ function checkOf(before: CheckDefinition, { kind, period, grace, schedule }: Che
     schedule: _schedule,
     settings: _settings,
     sealed: _sealed,
-    ...rest
+    ...kept
   } = before;
+  const { intervalMs: _i, timeoutMs: _t, slowOverMs: _s, confirmAfterMs: _c, regions: _r, ...rest } = kept;
   return {
     ...rest,
     kind,

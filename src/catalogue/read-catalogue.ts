@@ -3,7 +3,7 @@
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CATEGORIES, type Category } from '../domain/category.ts';
-import { describeSettingProblem } from '../domain/refusal.ts';
+import { describeMemberProblem, describeSettingProblem } from '../domain/refusal.ts';
 import {
   type AcceptRule,
   type CheckSettings,
@@ -15,6 +15,13 @@ import {
   type StatusPageKind,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
+import {
+  CHECK_MEMBERS,
+  operatorLimits,
+  PATTERN_EXAMPLES,
+  parseMembers,
+  refuseMembers,
+} from '../kinds/check-members.ts';
 import { validateSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
@@ -61,6 +68,7 @@ const CheckEntry = Type.Object(
     ),
     caFile: Type.Optional(Type.String({ minLength: 1 })),
     settings: Type.Optional(Type.Unsafe<CheckSettings>({ type: 'object' })),
+    ...CHECK_MEMBERS,
   },
   strict,
 );
@@ -122,7 +130,7 @@ export function readCatalogue(text: string, file: string): NewService[] {
   items.forEach((item, index) => {
     if (validate(item)) {
       entries.push(item);
-      problems.push(...wrongSettings(item, index));
+      problems.push(...wrongSettings(item, index), ...wrongMembers(item, index));
     } else problems.push(...describe(item, index, validate.errors ?? []));
   });
   problems.push(...findDoubles(items, (index) => lineOf(['services', String(index)])));
@@ -147,6 +155,14 @@ function wrongSettings({ slug, check }: CatalogueEntry, index: number): Problem[
   return wrong.map(({ setting, text }) => ({
     path: ['services', String(index), 'check', 'settings', setting],
     message: `${slug}: check.settings.${setting} ${text}`,
+  }));
+}
+
+/** Times out of their bounds. The settings for all, which count for absent ones, are not known here. */
+function wrongMembers({ slug, check = {} }: CatalogueEntry, index: number): Problem[] {
+  return refuseMembers(parseMembers(check), operatorLimits(null)).map(({ member, problem }) => ({
+    path: ['services', String(index), 'check', member],
+    message: `${slug}: check.${member} ${describeMemberProblem(member, problem)}`,
   }));
 }
 
@@ -180,6 +196,8 @@ function sentence({ keyword, params, message }: ErrorObject): string {
       return 'must be a status code from 100 to 599 or a class such as 2xx';
     case 'format':
       return `must be ${FORMATS[params.format as keyof typeof FORMATS].expected}`;
+    case 'pattern':
+      return `must be ${PATTERN_EXAMPLES.get(params.pattern) ?? params.pattern}`;
     case 'minLength':
     case 'minItems':
       return 'must not be empty';
@@ -221,7 +239,8 @@ function textOf(item: unknown, member: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function toService({ slug, name, domain, category, check, statusPage }: CatalogueEntry): NewService {
+function toService({ slug, name, domain, category, check = {}, statusPage }: CatalogueEntry): NewService {
+  const { kind, url, method, accept, caFile, settings, ...members } = check;
   return {
     slug,
     name,
@@ -232,9 +251,13 @@ function toService({ slug, name, domain, category, check, statusPage }: Catalogu
     verified: true,
     paused: false,
     check: {
-      ...DEFAULT_CHECK,
-      ...check,
-      accept: (check?.accept as readonly AcceptRule[] | undefined) ?? null,
+      kind: kind ?? DEFAULT_CHECK.kind,
+      url: url ?? null,
+      method: method ?? null,
+      accept: (accept as readonly AcceptRule[] | undefined) ?? null,
+      caFile: caFile ?? null,
+      ...(settings === undefined ? {} : { settings }),
+      ...parseMembers(members),
     },
     statusPage:
       statusPage === undefined

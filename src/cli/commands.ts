@@ -48,21 +48,17 @@ export function buildCommands(): Command {
   addJson(services, 'list', 'list services with their last known status').action(
     act(async () => (await import('./service-commands.ts')).listServices),
   );
-  addForAccount(services, 'add', 'register a service for an account', OWNER)
-    .argument('<domain>')
-    .addOption(kindOption().default('root'))
-    .addOption(settingOption())
-    .addOption(settingFileOption())
-    .addOption(acceptOption())
-    .action(act(async () => (await import('./service-commands.ts')).addService));
-  add(services, 'set', "change an account's service")
+  const adding = addForAccount(services, 'add', 'register a service for an account', OWNER).argument(
+    '<domain>',
+  );
+  addCheckOptions(adding.addOption(kindOption().default('root'))).action(
+    act(async () => (await import('./service-commands.ts')).addService),
+  );
+  const setting = add(services, 'set', "change an account's service")
     .argument('<slug>')
     .option('--name <name>', 'display name')
-    .option('--category <category>', 'one of the categories of the API')
-    .addOption(kindOption())
-    .addOption(settingOption())
-    .addOption(settingFileOption())
-    .addOption(acceptOption())
+    .option('--category <category>', 'one of the categories of the API');
+  addCheckOptions(setting.addOption(kindOption()))
     .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
     .option('--grace <duration>', 'how much later it may come, or "default"')
     .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"')
@@ -162,21 +158,22 @@ function kindOption(): Option {
   return new Option('--kind <kind>', 'how it is monitored').choices(MONITORING_KINDS);
 }
 
-function settingOption(): Option {
-  const option = new Option(
-    '--setting <name=value>',
-    'setting of the kind (docs/checks.md), empty to remove it; may be given again',
-  );
-  return option.argParser(collect);
-}
-
-function settingFileOption(): Option {
-  const option = new Option('--setting-file <name=file>', 'the same, with the content of a file');
-  return option.argParser(collect);
-}
-
-function acceptOption(): Option {
-  return new Option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"');
+/** Options of what a service chooses about its checks beside their kind. */
+function addCheckOptions(command: Command): Command {
+  return command
+    .option(
+      '--setting <name=value>',
+      'setting of the kind (docs/checks.md), empty to remove it; may be given again',
+      collect,
+    )
+    .option('--setting-file <name=file>', 'the same, with the content of a file', collect)
+    .option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"')
+    .option('--method <method>', 'method of a root check: HEAD, GET or "default"')
+    .option('--interval <duration>', 'time between two checks, or "default"')
+    .option('--timeout <duration>', 'timeout of an attempt, or "default"')
+    .option('--slow-over <duration>', 'slower responses make it slow, or "default"')
+    .option('--confirm-after <durations>', 'delays of the re-checks, such as "2s 4s", "none" or "default"')
+    .option('--region <region>', 'checked from this region only, or "default"; may be given again', collect);
 }
 
 /** The values of an option that may be given again. */

@@ -1,7 +1,7 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 
 import { readFileSync } from 'node:fs';
-import { type AllowedPorts, registerServices } from '../app/services.ts';
+import { type RegistrationContext, registerServices } from '../app/services.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
@@ -38,7 +38,8 @@ export async function importServices(file: string, options: CommonOptions & Acco
   const outcome = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const { id } = await chooseAccount(registry, choice);
     const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
-    return registerAll(registry, services, id, taken, allowedPorts(checks));
+    const context = { registry, catalogueDomains: taken, ports: allowedPorts(checks), usual: checks };
+    return registerAll(registry, services, id, context);
   });
   const { added, unchanged } = outcome;
   const leftOut = [...skipped, ...outcome.skipped];
@@ -55,8 +56,7 @@ async function registerAll(
   registry: Registry,
   services: readonly ListedService[],
   accountId: number,
-  catalogueDomains: ReadonlySet<string>,
-  ports: AllowedPorts,
+  context: RegistrationContext,
 ): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { added: [], unchanged: [], skipped: [] };
   const states = await registry.loadServices();
@@ -88,7 +88,7 @@ async function registerAll(
   for (let at = 0; at < fresh.length; at += BATCH) {
     const batch = fresh.slice(at, at + BATCH);
     const outcomes = await registerServices(
-      { registry, catalogueDomains, ports },
+      context,
       { role: 'operator', accountId },
       batch.map(registrationOf),
     );

@@ -4,6 +4,7 @@ import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { CheckTarget } from '../domain/check-target.ts';
+import { timingOf } from '../domain/check-timing.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeCause } from '../domain/failure.ts';
 import { readHostName } from '../domain/host-name.ts';
@@ -163,7 +164,7 @@ export async function checkOnce(
     memory: NO_MEMORY,
     lastCheckedAt: null,
   };
-  const { timeoutMs, slowOverMs } = config.checks;
+  const { timeoutMs, slowOverMs } = timingOf(check, config.checks);
   const signal = new AbortController().signal;
   const first = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
   const isSilent = !first.answered && first.failure?.phase === 'first_byte';

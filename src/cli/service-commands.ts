@@ -10,11 +10,13 @@ import {
   readServiceEdit,
   registerServices,
   removeService,
+  type ServiceChanges,
   type ServiceContext,
 } from '../app/services.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
+import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
@@ -25,13 +27,10 @@ import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
 /** The options of `services set`. Absent properties stay unchanged. */
-export interface SetOptions {
+export interface SetOptions extends CheckOptions {
   readonly name?: string;
   readonly category?: string;
   readonly kind?: CheckKind;
-  readonly setting?: readonly string[];
-  readonly settingFile?: readonly string[];
-  readonly accept?: string;
   /** A duration such as `1h`, or `default`. */
   readonly period?: string;
   readonly grace?: string;
@@ -63,27 +62,23 @@ export async function listServices({ config, json = false }: CommonOptions): Pro
 /** Registers a service; prints its slug. */
 export async function addService(
   domainText: string,
-  options: CommonOptions & AccountChoice & SettingOptions & { kind: CheckKind },
+  options: CommonOptions & AccountChoice & CheckOptions & { kind: CheckKind },
 ): Promise<void> {
   const { config, kind, json = false } = options;
   const domain = resultOf(readDomain(domainText));
-  const texts = readSettingOptions(options);
   const { check = DEFAULT_CHECK, secrets = null } = resultOf(
-    readServiceEdit(
-      { ...DEFAULT_CHECK, kind: 'root' },
-      { kind, settings: texts, accept: options.accept },
-      null,
-    ),
+    readServiceEdit(DEFAULT_CHECK, { kind, ...readCheckOptions(options) }, null, operatorLimits(null)),
   );
-  const { accept, settings = null } = check;
-  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, kind, accept, settings, secrets });
+  const { accept, method, settings = null } = check;
+  const chosen = { kind, accept, method, settings, secrets, choice: choiceOf(check) };
+  const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, ...chosen });
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
     const owner = await chooseAccount(registry, choice);
     const principal = { role: 'operator', accountId: owner.id } as const;
     const [outcome] = await registerServices(
-      { registry, catalogueDomains, ports: allowedPorts(checks) },
+      { registry, catalogueDomains, ports: allowedPorts(checks), usual: checks },
       principal,
       [service],
     );
@@ -101,22 +96,27 @@ export async function setService(
 ): Promise<void> {
   if (Object.values(options).every((value) => value === undefined))
     throw new UsageError(
-      'name what is to change: --name, --category, --kind, --setting, --accept, --period, --grace, --schedule, --paused …',
+      'name what is to change: --name, --category, --kind, --setting, --accept, --interval, --period, --grace, --schedule, --paused …',
     );
-  const { period, grace, schedule, setting, settingFile, kind, ...rest } = options;
-  const settings = readSettingOptions({ setting, settingFile });
-  const plain = {
-    ...rest,
-    period: unlessDefault(period),
-    grace: unlessDefault(grace),
-    schedule: unlessDefault(schedule),
+  const { name, category, kind, paused, publicDependencies } = options;
+  const changes: ServiceChanges = {
+    ...readCheckOptions(options),
+    ...{ name, category, kind, paused, publicDependencies },
+    period: unlessDefault(options.period),
+    grace: unlessDefault(options.grace),
+    schedule: unlessDefault(options.schedule),
+    timezone: options.timezone,
   };
-  const changes = { ...plain, kind, settings };
   // An option that is not valid for any service is wrong usage, whether the service exists or not.
-  const { timezone, ...others } = plain;
-  resultOf(readServiceEdit(DEFAULT_CHECK, schedule === undefined ? others : { ...others, timezone }, null));
-  const changed = await withRegistry(config, async (registry, { checks }) =>
-    resultOf(await changeService(await contextOf(registry, allowedPorts(checks)), OPERATOR, slug, changes)),
+  const { timezone, settings: _, method: __, ...others } = changes;
+  const alone = {
+    ...others,
+    kind: undefined,
+    timezone: changes.schedule === undefined ? undefined : timezone,
+  };
+  resultOf(readServiceEdit(DEFAULT_CHECK, alone, null, operatorLimits(null)));
+  const changed = await withRegistry(config, async (registry, settings) =>
+    resultOf(await changeService(await contextOf(registry, settings), OPERATOR, slug, changes)),
   );
   printNote(`${changed.slug} is changed`);
 }
@@ -126,11 +126,11 @@ export async function changeAddress(
   slug: string,
   { config, remove = false, json = false }: CommonOptions & { readonly remove?: boolean },
 ): Promise<void> {
-  const address = await withRegistry(config, async (registry, { http, checks }) => {
-    const context = await contextOf(registry, allowedPorts(checks));
+  const address = await withRegistry(config, async (registry, settings) => {
+    const context = await contextOf(registry, settings);
     if (remove) return void resultOf(await removeHeartbeatAddress(context, OPERATOR, slug));
     const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug));
-    return `${http.siteUrl}/beat/${secret}`;
+    return `${settings.http.siteUrl}/beat/${secret}`;
   });
   if (address === undefined) return printNote(`the heartbeat address of ${slug} is ended`);
   if (json) return printJson({ slug, address });
@@ -140,8 +140,8 @@ export async function changeAddress(
 
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
-  await withRegistry(config, async (registry, { checks }) =>
-    resultOf(await removeService(await contextOf(registry, allowedPorts(checks)), OPERATOR, slug)),
+  await withRegistry(config, async (registry, settings) =>
+    resultOf(await removeService(await contextOf(registry, settings), OPERATOR, slug)),
   );
   printNote(`${slug} is removed`);
 }
@@ -159,18 +159,43 @@ export function allowedPorts({ ports, ownersMayProbePrivate }: Config['checks'])
   return ownersMayProbePrivate ? null : ports;
 }
 
-/** The options `--setting` and `--setting-file`. */
-interface SettingOptions {
-  readonly setting?: readonly string[] | undefined;
-  readonly settingFile?: readonly string[] | undefined;
-  readonly accept?: string | undefined;
+/** The options of what a service chooses about its checks. */
+interface CheckOptions {
+  readonly setting?: readonly string[];
+  readonly settingFile?: readonly string[];
+  readonly accept?: string;
+  /** `HEAD`, `GET` or `default`. */
+  readonly method?: string;
+  /** A duration such as `30s`, or `default`. */
+  readonly interval?: string;
+  readonly timeout?: string;
+  readonly slowOver?: string;
+  /** Durations such as `2s 4s`, `none` or `default`. */
+  readonly confirmAfter?: string;
+  /** Names of regions, or `default`. */
+  readonly region?: readonly string[];
+}
+
+/** The changes by options; those that are not given are undefined. */
+function readCheckOptions(options: CheckOptions): ServiceChanges {
+  const { accept, method, interval, timeout, slowOver, confirmAfter, region } = options;
+  return {
+    settings: readSettingOptions(options),
+    accept,
+    method: unlessDefault(method),
+    interval: unlessDefault(interval),
+    timeout: unlessDefault(timeout),
+    slowOver: unlessDefault(slowOver),
+    confirmAfter: unlessDefault(confirmAfter),
+    regions: unlessDefault(region?.join(' ')),
+  };
 }
 
 /** Settings by their names, null for those to remove; undefined: none are given. Files keep secrets out of the list of processes. */
 function readSettingOptions({
   setting = [],
   settingFile = [],
-}: SettingOptions): Record<string, string | null> | undefined {
+}: CheckOptions): Record<string, string | null> | undefined {
   if (setting.length + settingFile.length === 0) return undefined;
   const pairs = [
     ...setting.map(splitSetting),
@@ -204,10 +229,11 @@ function unlessDefault(text: string | undefined): string | null | undefined {
   return text === 'default' ? null : text;
 }
 
-async function contextOf(registry: Registry, ports: AllowedPorts): Promise<ServiceContext> {
+async function contextOf(registry: Registry, { checks, limits }: Config): Promise<ServiceContext> {
   const findService = await serviceFinder(registry);
+  const bounds = { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] };
   // Addresses are not counted for domains that the operator registers.
-  return { registry, findService, resolve: async () => [], ports };
+  return { registry, findService, resolve: async () => [], ports: allowedPorts(checks), bounds };
 }
 
 /** The registration of a service. */
@@ -226,6 +252,7 @@ export function registrationOf(listed: ListedService): Registration {
       method,
       accept,
       ...(settings === null ? {} : { settings }),
+      ...listed.choice,
       ...(periodMs === null ? {} : { periodMs }),
       ...(graceMs === null ? {} : { graceMs }),
       ...(schedule === null ? {} : { schedule }),

@@ -10,15 +10,19 @@ export interface VotingOptions {
   readonly watch: (listener: () => void) => () => void;
   /** Regions that had a vote under the previous judge. They keep it for two intervals without a live node. */
   readonly former: readonly string[];
-  /** Time between two checks of a service, milliseconds. */
+  /** The setting `checks.interval`, milliseconds. */
   readonly intervalMs: number;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
 /** The regions that have a vote. */
 export interface VotingRegions {
-  /** Names of the regions, in order. */
-  voting(): readonly string[];
+  /**
+   * Names of the regions, in order. `intervalMs`: a shorter interval of a service, for which regions without a live node
+   * lose their vote earlier; default: the setting. A longer one lets them keep it no longer, because a node that restarts is
+   * back within minutes.
+   */
+  voting(intervalMs?: number): readonly string[];
   /** Stops watching the nodes. */
   close(): void;
 }
@@ -52,9 +56,12 @@ export function createVotingRegions({
   look();
   const close = watch(look);
   return {
-    voting() {
+    voting(ofServiceMs = intervalMs) {
       look();
-      return [...known].flatMap(([region, { online }]) => (online ? [region] : [])).sort();
+      const sinceMs = clock.monotonic() - INTERVALS_WITHOUT_NODE * Math.min(ofServiceMs, intervalMs);
+      return [...known]
+        .flatMap(([region, { online, seenMs }]) => (online && seenMs >= sinceMs ? [region] : []))
+        .sort();
     },
     close,
   };

@@ -1,5 +1,6 @@
 /** The configuration as the program uses it: durations in milliseconds, with names that say so, and canonical blocks. */
 
+import { longestCheckMs } from '../domain/check-timing.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';
 import type { TSchema } from '../json-schema.ts';
@@ -125,14 +126,6 @@ function findRolesProblem(roles: Config['node']['roles'], storage: Config['stora
     ...(storage.redis.url === null ? ['storage.redis.url'] : []),
   ];
   return `leaves out ${absent.join(' and ')}; without ${unset.join(' and ')} one process has all roles: ${NODE_ROLES.join(', ')}`;
-}
-
-/** How long a check that fails can last with its re-checks, milliseconds. */
-export function longestCheckMs({
-  timeoutMs,
-  confirmAfterMs,
-}: Pick<Config['checks'], 'timeoutMs' | 'confirmAfterMs'>): number {
-  return timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
 }
 
 /** A warning about valid settings, logged at start. */

@@ -184,6 +184,11 @@ export const CONFIG_SCHEMA = section(
         }),
         authenticatedPerMinute: count(60, 'Requests per minute for each API key.', { reloadable: true }),
         domainsPerAccount: count(100, 'Maximum number of domains that one account may register.'),
+        minInterval: duration(
+          '30s',
+          'Shortest time between two checks that owners may choose for a service.',
+          1_000,
+        ),
       },
       'Rate limits and quotas.',
     ),

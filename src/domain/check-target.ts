@@ -1,4 +1,5 @@
 /** The targets of checks, and the function that makes an attempt. */
+import { isCheckedFrom } from './check-timing.ts';
 import type { Attempt, ProbeMemory } from './result.ts';
 import type { CheckDefinition, Service, ServiceOrigin } from './service.ts';
 
@@ -14,15 +15,19 @@ export interface CheckTarget {
   readonly lastCheckedAt: number | null;
 }
 
-/** The target of a service. Null: it is paused, sends heartbeats or is not verified yet, so it is not checked. */
+/**
+ * The target of a service for checks from a region. Null: it is paused, sends heartbeats, is not verified yet or is checked
+ * from other regions only, so it is not checked.
+ */
 export function checkTargetOf(
   service: Service,
+  region: string,
   memory: ProbeMemory,
   lastCheckedAt: number | null,
 ): CheckTarget | null {
   const { id: serviceId, revision, domain, origin, check, paused, verified } = service;
   // An owner's domain is not checked before it is verified (decisions, Ownership).
-  if (paused || check.kind === 'heartbeat' || !verified) return null;
+  if (paused || check.kind === 'heartbeat' || !verified || !isCheckedFrom(check, region)) return null;
   return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
 }
 
@@ -48,7 +53,10 @@ export type RunAttempt = (target: CheckTarget, options: AttemptOptions) => Promi
 /** The properties that determine a check. */
 type Checked = Pick<CheckTarget, 'domain' | 'origin' | 'check'>;
 
-/** Whether two definitions of a service have the same check; name and category make no difference. */
+/**
+ * Whether two definitions of a service have the same check, so that what earlier checks have learned applies. Name, category,
+ * times and regions make no difference.
+ */
 export function isSameCheck(a: Checked, b: Checked): boolean {
   return a.domain === b.domain && a.origin === b.origin && isSameDefinition(a.check, b.check);
 }

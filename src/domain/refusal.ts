@@ -4,7 +4,7 @@
  */
 import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
-import { formatTime } from './durations.ts';
+import { formatDuration, formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import { KEY_SCOPES } from './key-scope.ts';
@@ -86,6 +86,33 @@ export type SettingProblemParams = ParamsOf<typeof SETTING_PROBLEMS>;
 
 /** What is wrong with a setting of a check. */
 export type SettingProblem = Coded<SettingProblemParams>;
+
+type OfLimitMs = { readonly limitMs: number };
+
+const MEMBER_PROBLEMS = {
+  format: 'cannot be read',
+  minimum: ({ limitMs }: OfLimitMs) => `must be at least ${formatDuration(limitMs)}`,
+  maximum: ({ limitMs }: OfLimitMs) => `must be at most ${formatDuration(limitMs)}`,
+  over_interval: ({ limitMs }: OfLimitMs) =>
+    `must not be longer than the interval, which is ${formatDuration(limitMs)}`,
+  over_timeout: ({ limitMs }: OfLimitMs) =>
+    `must not be longer than the timeout, which is ${formatDuration(limitMs)}`,
+  count: ({ max }: OfMax) => `has at most ${max} parts`,
+  region_unknown: ({ region, regions }: { readonly region: string; readonly regions: readonly string[] }) =>
+    `names ${region}, where no node makes checks: choose from ${regions.join(', ')}`,
+};
+
+/** What is wrong with a time or the regions of a check, with parameters. */
+export type MemberProblemParams = ParamsOf<typeof MEMBER_PROBLEMS>;
+
+/** What is wrong with a time or the regions of a check. */
+export type MemberProblem = Coded<MemberProblemParams>;
+
+/** What a member of a check looks like, by its name. */
+const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
+  ['confirmAfter', 'expected delays such as "2s 4s", or "none"'],
+  ['regions', 'expected names of regions such as "eu us"'],
+]);
 
 /** Why a text is no host name for a service, with parameters. */
 export type HostNameProblemParams = ParamsOf<typeof HOST_NAME_PROBLEMS>;
@@ -246,6 +273,11 @@ const REFUSALS = {
         ? `There is no member ${member}.`
         : `The member ${member} ${describeSettingProblem(problem)}.`,
   listed_twice: ({ key }: { readonly key: string }) => `${key} is listed more than once.`,
+  check_member_invalid: ({ member, problem }: { readonly member: string; readonly problem: MemberProblem }) =>
+    `${member} ${describeMemberProblem(member, problem)}.`,
+  method_invalid: 'The method is HEAD or GET.',
+  method_of_root:
+    'This method belongs to the kind root; the kind http has a setting named method, and the others have none.',
   accept_invalid: 'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',
   duration_invalid: 'A period and a grace are durations such as 90s, 10m or 1h, at most 365d.',
   schedule_invalid: ({ never }: { readonly never: boolean }) =>
@@ -321,6 +353,13 @@ export type NoticeParams = ParamsOf<typeof NOTICES>;
 
 /** A notice to an account about its services. */
 export type Notice = Coded<NoticeParams>;
+
+/** What is wrong with a member of a check, as the end of a sentence: `must be at least 30s`. */
+export function describeMemberProblem(member: string, problem: MemberProblem): string {
+  const text = textOf(MEMBER_PROBLEMS, problem, 'is not valid');
+  if (problem.code !== 'format') return text;
+  return `${text}: ${MEMBER_FORMS.get(member) ?? 'expected a duration such as 30s, 5m or 1h'}`;
+}
 
 /** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */
 export function describeHostNameProblem(problem: HostNameProblem): string {

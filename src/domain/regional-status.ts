@@ -13,15 +13,19 @@ export interface RegionalCheck {
   readonly verdict: Verdict;
   /** Where it was made. */
   readonly region: string;
-  /** The regions that have a vote now; empty: not known, then every region with a fresh check has one. */
+  /**
+   * The regions that have a vote on the service now; empty: not known, then every region with a fresh check has one.
+   */
   readonly voting: readonly string[];
 }
 
-/** How regions agree. */
+/** How regions agree on a service. */
 export interface RegionRules {
   readonly quorum: Quorum;
   /** How long a check counts, milliseconds: two intervals and the longest check. */
   readonly freshMs: number;
+  /** The regions from which the service is checked; checks of others are dropped. Null: every region. */
+  readonly among: readonly string[] | null;
 }
 
 /**
@@ -70,7 +74,7 @@ function listRegions(
   { regions = [] }: CurrentStatus,
   { result, verdict, region, voting }: RegionalCheck,
   limit: number,
-  { freshMs }: RegionRules,
+  { freshMs, among }: RegionRules,
 ): RegionStatus[] {
   const known = regions.find((one) => one.region === region);
   const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
@@ -82,7 +86,8 @@ function listRegions(
     since: isContinued ? known.since : startedAt,
     observedAt: result.endedAt,
   };
-  const all = [...regions.filter((one) => one.region !== region), own];
+  const isKept = (name: string) => name !== region && (among === null || among.includes(name));
+  const all = [...regions.filter((one) => isKept(one.region)), own];
   const newestAt = Math.min(limit, Math.max(...all.map(({ observedAt }) => observedAt)));
   return all
     .map((one) => {

@@ -35,6 +35,16 @@ export interface CheckDefinition {
   readonly settings?: CheckSettings;
   /** Encrypted credentials by the names of their settings (`credential-seal.ts`); absent: there are none. */
   readonly sealed?: Readonly<Record<string, string>>;
+  /** Time between two checks, milliseconds; absent: the setting `checks.interval` counts. */
+  readonly intervalMs?: number;
+  /** Timeout of an attempt, milliseconds; absent: `checks.timeout` counts, at most the interval. */
+  readonly timeoutMs?: number;
+  /** Slower responses make the service slow, milliseconds; absent: `checks.slowOver` counts. */
+  readonly slowOverMs?: number;
+  /** Delays of the re-checks after a failure, milliseconds; empty: there are none; absent: `checks.confirmAfter` counts. */
+  readonly confirmAfterMs?: readonly number[];
+  /** The regions from which the service is checked, at least one; absent: every region. */
+  readonly regions?: readonly string[];
   /** Heartbeats: the time from one to the next, milliseconds; absent: the setting `heartbeats.silence` counts. */
   readonly periodMs?: number;
   /** Heartbeats: how late one may arrive, milliseconds; absent: 0. */

@@ -5,18 +5,14 @@
  */
 import type { MessagePort } from 'node:worker_threads';
 import type { CheckTarget } from '../domain/check-target.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
 import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
 
-/** Settings of the engine; all durations in milliseconds. */
-export interface EngineSettings {
-  readonly intervalMs: number;
-  readonly timeoutMs: number;
-  /** A good response that takes longer is `slow`. */
-  readonly slowOverMs: number;
-  readonly confirmAfterMs: readonly number[];
+/** Settings of the engine; all durations in milliseconds. Services without times of their own are checked by these. */
+export interface EngineSettings extends CheckTiming {
   /** The first checks of all services are spread over this. */
   readonly firstSpreadMs: number;
   /** Maximum number of attempts in flight per host. */
@@ -38,7 +34,10 @@ export type ToHost =
   | { readonly type: 'remove'; readonly serviceIds: readonly number[] }
   /** Checks services again, spread over `spreadMs` (after the prober was offline). */
   | { readonly type: 'recheck'; readonly serviceIds: readonly number[]; readonly spreadMs: number }
-  /** Checks are due this much later than the phase of their service, from now on. */
+  /**
+   * Checks are due this much later than the phase of their service, from now on. A service with an interval of its own is
+   * shifted by the same part of it.
+   */
   | { readonly type: 'shift'; readonly phaseShiftMs: number }
   | { readonly type: 'stop' };
 

@@ -95,7 +95,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
     return variant === 'uptime'
       ? describeUptime(figures, window, state)
-      : describeLatency(figures, window, measure, slowOverMs, state);
+      : describeLatency(figures, window, measure, service.check.slowOverMs ?? slowOverMs, state);
   };
 
   const draw = async (

@@ -3,6 +3,7 @@ import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { type NodeState, regionsOf } from '../domain/node.ts';
 import type { Log } from '../log.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
@@ -17,11 +18,12 @@ export async function joinOwners(parts: {
   readonly config: Config;
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'query' | 'newest'>;
+  readonly nodes: () => readonly NodeState[];
   readonly clock: Clock;
   readonly log: Log;
 }) {
-  const { registry, samples, clock, log } = parts;
-  const { checks, http, auth } = parts.config;
+  const { registry, samples, nodes, clock, log } = parts;
+  const { checks, http, auth, limits } = parts.config;
   const { nameservers, ports, allowPrivate, ownersMayProbePrivate } = checks;
   const outbound = createOutbound(
     { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers },
@@ -57,6 +59,11 @@ export async function joinOwners(parts: {
       proofs,
       // Private addresses, which tests allow, may have any port.
       ports: ownersMayProbePrivate ? null : ports,
+      bounds: {
+        usual: checks,
+        minIntervalMs: limits.minIntervalMs,
+        regions: () => regionsOf(nodes()).map(({ region }) => region),
+      },
     },
     /** Closes the parts. Call it after deliveries have stopped. */
     stop: outbound.close,

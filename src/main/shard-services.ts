@@ -111,7 +111,7 @@ export function createShardServices(options: ShardServicesOptions): ShardService
       changes.push(change);
       return;
     }
-    const target = service === null ? null : checkTargetOf(service, NO_MEMORY, null);
+    const target = service === null ? null : checkTargetOf(service, region, NO_MEMORY, null);
     if (target === null) forget(services, serviceId);
     else services.add(serviceId);
     station.dropHeld(serviceId);

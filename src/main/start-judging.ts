@@ -17,8 +17,8 @@ export interface Judging {
   /** The shards of each region by state. */
   readonly shards: ShardMaintenance['counts'];
   results(): ResultReaderStats;
-  /** The regions that have a vote now, by name. */
-  voting(): readonly string[];
+  /** The regions that have a vote now, by name. `intervalMs`: the interval of a service; default: the setting. */
+  voting(intervalMs?: number): readonly string[];
   /** The regions that have a vote or a live node that makes checks, with whether they have a vote. */
   votes(): ReadonlyMap<string, boolean>;
   /** Requests that the nodes of a region re-check services now. */

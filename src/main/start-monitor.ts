@@ -2,7 +2,7 @@
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
-import { isClustered, longestCheckMs } from '../config/resolve-config.ts';
+import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
@@ -47,6 +47,7 @@ export async function startMonitor(
   const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;
   const { siteUrl } = http;
+  const { region } = config.node;
   const { registry } = shared;
 
   const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux);
@@ -91,7 +92,7 @@ export async function startMonitor(
     clock,
     log,
     settings: {
-      slowOverMs: checks.slowOverMs,
+      usual: checks,
       firstSpreadMs: checks.firstSpreadMs,
       controlTargets: checks.controlTargets.length,
     },
@@ -103,9 +104,7 @@ export async function startMonitor(
       ? {
           regions: {
             quorum: checks.quorum,
-            intervalMs: checks.intervalMs,
-            freshMs: 2 * checks.intervalMs + longestCheckMs(checks),
-            voting: () => judging?.voting() ?? [],
+            voting: (intervalMs: number) => judging?.voting(intervalMs) ?? [],
             requestRechecks: (region, serviceIds) => judging?.requestRechecks(region, serviceIds),
           },
         }
@@ -165,7 +164,7 @@ export async function startMonitor(
     const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
     fleet?.apply({
       serviceId,
-      target: service === null ? null : checkTargetOf(service, memory, lastCheckedAt),
+      target: service === null ? null : checkTargetOf(service, region, memory, lastCheckedAt),
     });
   });
   const catalogueWatch = watchCatalogue(catalogue.text, {
@@ -200,7 +199,7 @@ export async function startMonitor(
       await intake.load(first.map(({ service }) => service));
       if (fleet !== null) {
         const targets = first.map(({ service, memory, current }) =>
-          checkTargetOf(service, memory, current.latest?.checkedAt ?? null),
+          checkTargetOf(service, region, memory, current.latest?.checkedAt ?? null),
         );
         await fleet.start(targets.filter((target) => target !== null));
       }

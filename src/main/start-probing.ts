@@ -36,14 +36,15 @@ const CHECKS_END_MS = 1_000;
 export async function startProbing(parts: RoleParts): Promise<Probing> {
   const { config, shared, node, clock, log } = parts;
   const { registry } = shared;
-  const { intervalMs, firstSpreadMs, slowOverMs, controlTargets } = config.checks;
+  const { intervalMs, firstSpreadMs, controlTargets } = config.checks;
   const { name, region } = node;
   const address = requireRedisAddress(config.storage.redis.url);
   const redis = { address, clock, log };
 
   const sender = createResultSender({ ...redis, node: name, region, clockOffsetMs: node.clockOffsetMs });
   const station = createStation({
-    ...{ clock, log, region, slowOverMs, firstSpreadMs },
+    ...{ clock, log, region, firstSpreadMs },
+    slowOverMs: (serviceId) => fleet.targetOf(serviceId)?.check.slowOverMs ?? config.checks.slowOverMs,
     controlTargets: controlTargets.length,
     queryControlTargets: createControlQuery(config),
     fleetSize: () => fleet.report().services,

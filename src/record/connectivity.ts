@@ -14,8 +14,8 @@ import { createMajorityWatch } from './majority-watch.ts';
 export interface ConnectivityOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** A good response that takes longer is `slow`, milliseconds. */
-  readonly slowOverMs: number;
+  /** A good response of a service that takes longer is `slow`, milliseconds. */
+  readonly slowOverMs: (serviceId: number) => number;
   /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
   readonly controlTargets: number;
   /** True: at least one control target responded. No response within 3 s, or a rejection, counts as no. */
@@ -58,7 +58,7 @@ export function createConnectivity(options: ConnectivityOptions) {
   /** Rules on a held result. An error status can come from a proxy on the way only while the prober is offline. */
   function ruleOn({ result, span }: HeldResult): Ruling {
     if (!result.answered) return watch.rule(span);
-    const verdict = judgeAttempt(result, slowOverMs);
+    const verdict = judgeAttempt(result, slowOverMs(result.serviceId));
     if (verdict === 'slow') return watch.ruleSlow(span);
     return verdict === 'down' && (outages.isOpen || outages.overlaps(span)) ? 'own' : 'clear';
   }
@@ -84,7 +84,8 @@ export function createConnectivity(options: ConnectivityOptions) {
       const answer = answered ? (result.firstFailedAt === null ? 'first' : 'later') : 'none';
       const beganAt = result.firstFailedAt ?? result.startedAt;
       watch.note(result.serviceId, beganAt + toMonotonic, result.endedAt + toMonotonic, answer);
-      if (answered && result.suspect === null && judgeAttempt(result, slowOverMs) === 'up') return 'trusted';
+      const isClear = answered && result.suspect === null;
+      if (isClear && judgeAttempt(result, slowOverMs(result.serviceId)) === 'up') return 'trusted';
       // A result with an own fault and a response is always suspect. Without a response, it may be the first sign of an
       // outage.
       if (answered && result.suspect !== null) return decide(result, 'clear');

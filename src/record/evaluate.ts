@@ -3,6 +3,7 @@
  */
 
 import { failingRegions, newestCheckOf } from '../domain/agree.ts';
+import { type CheckTiming, freshMsOf, timingOf } from '../domain/check-timing.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import {
@@ -23,7 +24,7 @@ import { stepOwnIncident } from '../domain/own-incident.ts';
 import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/regional-status.ts';
 import { type CheckResult, isSameMemory, joinMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
-import type { Service } from '../domain/service.ts';
+import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Verdict } from '../domain/status.ts';
 import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
@@ -40,15 +41,18 @@ import {
 
 /** Rules of the evaluation. The two functions must be deterministic: equal arguments give equal results. */
 export interface EvaluationRules {
-  /** A good response that takes longer is `slow`, milliseconds. */
-  readonly slowOverMs: number;
+  /** The settings `checks.*`, which count for services without times of their own. */
+  readonly usual: CheckTiming;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;
   /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
   /** How regions agree; null: all results count as those of one region. */
-  readonly regions: RegionRules | null;
+  readonly regions: Pick<RegionRules, 'quorum'> | null;
 }
+
+/** The rules by which the status of a service follows from a check. */
+export type CheckRules = Pick<EvaluationRules, 'usual' | 'regions'>;
 
 /** The changes to a service that one observation makes. */
 export interface Update {
@@ -95,8 +99,9 @@ function evaluateCheck(
   rules: EvaluationRules,
 ): Update | null {
   const result = checkResultOf(observation);
-  const verdict = judgeAttempt(result, rules.slowOverMs);
-  const current = nextOfCheck(state.current, observation, verdict, now, rules.regions);
+  const { check } = state.service;
+  const verdict = judgeAttempt(result, timingOf(check, rules.usual).slowOverMs);
+  const current = nextOfCheck(state.current, observation, verdict, now, rulesFor(check, rules));
   if (current === null) return null;
   const learned = observation.via === 'region' ? joinMemory(state.memory, result.memory) : result.memory;
   const memory = isSameMemory(state.memory, learned) ? null : learned;
@@ -109,6 +114,12 @@ function evaluateCheck(
   if (observation.via !== 'region' || verdict !== 'down') return update;
   const recheckRegions = regionsToAsk(state.current, current, { ...observation, verdict });
   return recheckRegions.length === 0 ? update : { ...update, recheckRegions };
+}
+
+/** How the regions agree on a service with this check; null: there is one region. */
+export function rulesFor(check: CheckDefinition, { usual, regions }: CheckRules): RegionRules | null {
+  if (regions === null) return null;
+  return { ...regions, freshMs: freshMsOf(timingOf(check, usual)), among: check.regions ?? null };
 }
 
 /** The status after a check; null: the current one is at least as new. */
@@ -156,7 +167,7 @@ function evaluateHeartbeat(
   rules: EvaluationRules,
 ): Update {
   const { report, arrivedAt } = received;
-  const beat = beatOf(report, arrivedAt, rules.slowOverMs);
+  const beat = beatOf(report, arrivedAt, timingOf(state.service.check, rules.usual).slowOverMs);
   const isMonitored = isHeartbeatMonitored(state.service);
   const counted = isMonitored && !isOutdated(state, report) && !isOvertaken(state, received, now);
   const latest = beat === null ? null : latestOfBeat(beat);

@@ -3,6 +3,7 @@
  * registry accepts no writes, it publishes previews of check results before they are committed.
  */
 import type { Clock } from '../clock.ts';
+import { timingOf } from '../domain/check-timing.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import { judgeAttempt } from '../domain/judge.ts';
@@ -14,7 +15,7 @@ import type { Observations } from '../store/ports/observations.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
-import { type EvaluationRules, nextOfCheck } from './evaluate.ts';
+import { type CheckRules, nextOfCheck, rulesFor } from './evaluate.ts';
 import { checkResultOf, type Observation } from './observation.ts';
 import { createSampleWriter, createStatusWriter } from './store-writers.ts';
 import type { TrackedService } from './tracked-services.ts';
@@ -104,7 +105,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
 export function createPreviews(
   publisher: Pick<Publisher, 'addStatus'>,
   clock: Pick<Clock, 'now'>,
-  { slowOverMs, regions }: Pick<EvaluationRules, 'slowOverMs' | 'regions'>,
+  rules: CheckRules,
 ) {
   /** A preview has the `seq` of the newest committed status, so that the updates to come are newer. */
   function show(tracked: TrackedService, current: CurrentStatus): void {
@@ -115,8 +116,9 @@ export function createPreviews(
   /** Updates the preview of the service by the observation, if it has one. */
   function extend(tracked: TrackedService, observation: Observation): void {
     if (observation.via === 'heartbeat' || observation.via === 'missed' || tracked.preview === null) return;
-    const verdict = judgeAttempt(checkResultOf(observation), slowOverMs);
-    const next = nextOfCheck(tracked.preview, observation, verdict, clock.now(), regions);
+    const { check } = tracked.service;
+    const verdict = judgeAttempt(checkResultOf(observation), timingOf(check, rules.usual).slowOverMs);
+    const next = nextOfCheck(tracked.preview, observation, verdict, clock.now(), rulesFor(check, rules));
     if (next !== null) show(tracked, next);
   }
 

@@ -2,14 +2,17 @@
  * The record: evaluates observations and keeps the current status of each service. An observation passes intake,
  * connectivity, evaluate, commit and publish, once and in this order (docs/adr/0013).
  */
+
+import { getOrInsert } from '../async/bounded-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
+import { type CheckTiming, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
 import { unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
 import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
 import { type CheckResult, NO_MEMORY, type ProbeMemory, type RuledResult } from '../domain/result.ts';
-import type { Service } from '../domain/service.ts';
+import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';
@@ -53,8 +56,8 @@ export interface RecordOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: {
-    /** A good response that takes longer is `slow`. */
-    readonly slowOverMs: number;
+    /** The settings `checks.*`, which count for services without times of their own. */
+    readonly usual: CheckTiming;
     /** Services affected by an outage of the prober are checked again within this time. */
     readonly firstSpreadMs: number;
     /** How many control targets are configured; 0: the majority of the fleet decides (decisions). */
@@ -85,7 +88,7 @@ export type ResultRecord = ReturnType<typeof createRecord>;
 /** Makes the record. */
 export function createRecord(options: RecordOptions) {
   const { clock, log, registry, storage, sourceUrl, isInMaintenance } = options;
-  const { slowOverMs, firstSpreadMs, controlTargets } = options.settings;
+  const { usual, firstSpreadMs, controlTargets } = options.settings;
   const { silenceMs, ...claims } = options.heartbeats;
   const observations = options.observations ?? null;
   const toSample = observations === null ? sampleOf : detailedSampleOf;
@@ -96,13 +99,14 @@ export function createRecord(options: RecordOptions) {
   const publisher = createPublisher({ ...options, observations }, clock, log);
   const regions = options.regions ?? null;
   const rechecks = regions === null ? null : createRegionRechecks(regions, clock);
-  const rules = { slowOverMs, sourceUrl, isInMaintenance, regions };
+  const rules = { usual, sourceUrl, isInMaintenance, regions };
   const pipeline = createUpdatePipeline({
     ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
   });
   const intake = createHeartbeatIntake({ ...claims, services, revisions, pipeline, deadlines, clock });
   const connectivity = createConnectivity({
-    ...{ clock, log, slowOverMs, controlTargets },
+    ...{ clock, log, controlTargets },
+    slowOverMs,
     queryControlTargets: options.queryControlTargets,
     fleetSize: services.checkedCount,
     onChange: onConnectivityChange,
@@ -149,13 +153,14 @@ export function createRecord(options: RecordOptions) {
       return;
     }
     const ahead: RuledResult[] = [];
-    const voting = regions?.voting() ?? [];
+    const votingOn = readVoting();
     for (const ruled of results) {
       const { result, region, suspect } = ruled;
       const tracked = services.get(result.serviceId);
       if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
       else if (isOfRevision(tracked, result)) {
         addSample(result, suspect, region);
+        const voting = votingOn(tracked.service.check);
         if (!suspect)
           pipeline.observe(tracked, { via: 'region', result, region, deliveredAt, voting }, null, batch);
       }
@@ -186,7 +191,26 @@ export function createRecord(options: RecordOptions) {
   /** `region` absent: the check was made by this process. */
   function addSample(result: CheckResult, suspect: boolean, region?: string): void {
     const named = options.sampleRegions?.nameOf(region);
-    publisher.addSample(toSample(result, judgeAttempt(result, slowOverMs), suspect, named));
+    const verdict = judgeAttempt(result, slowOverMs(result.serviceId));
+    publisher.addSample(toSample(result, verdict, suspect, named));
+  }
+
+  /** From which response time on a service is slow, milliseconds. */
+  function slowOverMs(serviceId: number): number {
+    return services.get(serviceId)?.service.check.slowOverMs ?? usual.slowOverMs;
+  }
+
+  /** Returns the regions that have a vote on a service, for the results of one batch. */
+  function readVoting(): (check: CheckDefinition) => readonly string[] {
+    const byInterval = new Map<number, readonly string[]>();
+    return (check) => {
+      if (regions === null) return [];
+      const { intervalMs } = timingOf(check, usual);
+      return regionsOfCheck(
+        check,
+        getOrInsert(byInterval, intervalMs, () => regions.voting(intervalMs)),
+      );
+    };
   }
 
   function endBatch(): void {

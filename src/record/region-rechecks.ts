@@ -6,33 +6,37 @@ import type { Clock } from '../clock.ts';
 import type { RegionRules } from '../domain/regional-status.ts';
 
 /** How the verdicts of the regions of a cluster form one status. */
-export interface RegionOptions extends RegionRules {
-  /** The regions that have a vote now: online, with a live node in the last two intervals. Empty: not known. */
-  readonly voting: () => readonly string[];
-  /** Minimum time between two requests for the same service, milliseconds. */
-  readonly intervalMs: number;
+export interface RegionOptions extends Pick<RegionRules, 'quorum'> {
+  /**
+   * The regions that have a vote now on services with an interval, milliseconds: online, with a live node in the last two
+   * intervals. Empty: not known.
+   */
+  readonly voting: (intervalMs: number) => readonly string[];
   /** Requests that a region re-checks the services now. */
   readonly requestRechecks: (region: string, serviceIds: readonly number[]) => void;
 }
+
+/** How often services that may be requested again are forgotten, milliseconds. */
+const CLEAN_PERIOD_MS = 60_000;
 
 /** Collects the re-check requests to other regions. */
 export type RegionRechecks = ReturnType<typeof createRegionRechecks>;
 
 /** Creates an empty collection of re-check requests. */
 export function createRegionRechecks(
-  { intervalMs, requestRechecks }: Pick<RegionOptions, 'intervalMs' | 'requestRechecks'>,
+  { requestRechecks }: Pick<RegionOptions, 'requestRechecks'>,
   clock: Pick<Clock, 'monotonic'>,
 ) {
-  /** Times of the requests of the last interval by service, monotonic milliseconds; oldest first. */
-  const askedAt = new Map<number, number>();
+  /** Until when a service is not requested again, monotonic milliseconds. */
+  const quietUntil = new Map<number, number>();
+  let nextCleanMs = 0;
   /** Services to request in this iteration of the event loop, by region. */
   let next = new Map<string, number[]>();
 
   function forgetOld(nowMs: number): void {
-    for (const [serviceId, atMs] of askedAt) {
-      if (nowMs - atMs < intervalMs) return;
-      askedAt.delete(serviceId);
-    }
+    if (nowMs < nextCleanMs) return;
+    nextCleanMs = nowMs + CLEAN_PERIOD_MS;
+    for (const [serviceId, untilMs] of quietUntil) if (untilMs <= nowMs) quietUntil.delete(serviceId);
   }
 
   function send(): void {
@@ -43,13 +47,14 @@ export function createRegionRechecks(
 
   return {
     /**
-     * Adds a service. Its regions receive the request after this iteration of the event loop, at most once an interval.
+     * Adds a service. Its regions receive the request after this iteration of the event loop, at most once within
+     * `intervalMs`, the interval of the service.
      */
-    add(serviceId: number, regions: readonly string[]): void {
+    add(serviceId: number, regions: readonly string[], intervalMs: number): void {
       const nowMs = clock.monotonic();
       forgetOld(nowMs);
-      if (askedAt.has(serviceId)) return;
-      askedAt.set(serviceId, nowMs);
+      if ((quietUntil.get(serviceId) ?? nowMs) > nowMs) return;
+      quietUntil.set(serviceId, nowMs + intervalMs);
       if (next.size === 0) queueMicrotask(send);
       for (const region of regions) {
         const serviceIds = next.get(region) ?? [];

@@ -4,6 +4,7 @@
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
+import { timingOf } from '../domain/check-timing.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
 import type { Sample } from '../domain/sample.ts';
@@ -110,7 +111,10 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
     const update = evaluate(tracked, pending.observation, clock.now(), rules);
     if (update === null) return;
-    if (update.recheckRegions !== undefined) rechecks?.add(tracked.service.id, update.recheckRegions);
+    if (update.recheckRegions !== undefined) {
+      const { id, check } = tracked.service;
+      rechecks?.add(id, update.recheckRegions, timingOf(check, rules.usual).intervalMs);
+    }
     if (update.memory !== null) learn(tracked, update.memory);
     if (update.isRoutine) gather(tracked, update, pending.batch);
     else

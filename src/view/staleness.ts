@@ -3,9 +3,14 @@ import type { CurrentStatus } from '../domain/current.ts';
 import { expectedInterval } from '../domain/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
 
-/** Longest time between two checks or heartbeats of a service, milliseconds; heartbeats may have a period or schedule. */
+/**
+ * Longest time between two checks or heartbeats of a service, milliseconds. `intervalMs` counts for checks without an
+ * interval of their own, and is the minimum for heartbeats, which may have a period or schedule.
+ */
 export function intervalOf({ check }: Service, intervalMs: number): number {
-  return check.kind === 'heartbeat' ? Math.max(intervalMs, expectedInterval(check)) : intervalMs;
+  return check.kind === 'heartbeat'
+    ? Math.max(intervalMs, expectedInterval(check))
+    : (check.intervalMs ?? intervalMs);
 }
 
 /** Returns when the monitor last listened for heartbeats, epoch milliseconds; while it listens, that is now. */

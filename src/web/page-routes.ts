@@ -28,7 +28,7 @@ export type PageSources = Omit<
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
-    'providers' | 'sessions' | 'proofs' | 'ports' | 'registry' | 'samples'
+    'providers' | 'sessions' | 'proofs' | 'ports' | 'bounds' | 'registry' | 'samples'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;

@@ -1,4 +1,5 @@
 /** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
+
 import t from 'tap';
 import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
@@ -14,6 +15,7 @@ import {
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { USUAL } from '../support/attempts.ts';
 import { registryHere } from '../support/registry-here.ts';
 
 const dataDir = t.testdir();
@@ -28,6 +30,7 @@ const context = {
   resolve: untouched,
   charge: untouched,
   ports: null,
+  bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => [] },
   now: () => 0,
   findService: () => null,
 };

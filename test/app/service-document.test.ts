@@ -4,8 +4,11 @@ import t from 'tap';
 import { readServiceDocument, serviceDocumentOf } from '../../src/app/service-document.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { ownerLimits } from '../../src/kinds/check-members.ts';
+import { USUAL } from '../support/attempts.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
+const LIMITS = ownerLimits(USUAL, 30_000, ['eu', 'us']);
 const PLAIN = {
   domain: 'a.example',
   name: 'a.example',
@@ -31,6 +34,19 @@ t.test('it reads a document, whose absent members have their defaults', async (t
       { ...PLAIN, check: { ...DEFAULT_CHECK, kind: 'tcp', settings: { port: 443 } } },
     ],
     [
+      {
+        domain: 'a.example',
+        check: { interval: '30s', timeout: '5s', slowOver: '1s', confirmAfter: [], regions: ['eu'] },
+      },
+      {
+        ...PLAIN,
+        check: {
+          ...DEFAULT_CHECK,
+          ...{ intervalMs: 30_000, timeoutMs: 5_000, slowOverMs: 1_000, confirmAfterMs: [], regions: ['eu'] },
+        },
+      },
+    ],
+    [
       { domain: 'a.example', check: { kind: 'heartbeat' }, period: '90s', grace: '1m' },
       { ...PLAIN, check: { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 90_000, graceMs: 60_000 } },
     ],
@@ -47,7 +63,11 @@ t.test('it reads a document, whose absent members have their defaults', async (t
     ],
   ];
   for (const [document, value] of cases)
-    t.strictSame(readServiceDocument(document, [80, 443]), { ok: true, value }, JSON.stringify(document));
+    t.strictSame(
+      readServiceDocument(document, [80, 443], LIMITS),
+      { ok: true, value },
+      JSON.stringify(document),
+    );
 });
 
 t.test('it names every member that is not valid', async (t) => {
@@ -96,11 +116,27 @@ t.test('it names every member that is not valid', async (t) => {
       { domain, check: { kind: 'tcp', settings: { port: 22 } } },
       [['check.settings.port', 'setting_invalid']],
     ],
+    [
+      { domain, check: { interval: '29s', timeout: '31s', confirmAfter: ['2s'], regions: ['ap'] } },
+      [
+        ['check.interval', 'check_member_invalid'],
+        ['check.timeout', 'check_member_invalid'],
+        ['check.regions', 'check_member_invalid'],
+      ],
+    ],
+    [
+      { domain, check: { interval: '1 min', confirmAfter: ['2s', 'x'], regions: [] } },
+      [
+        ['check.interval', 'member_invalid'],
+        ['check.confirmAfter.1', 'member_invalid'],
+        ['check.regions', 'member_invalid'],
+      ],
+    ],
     [{ domain, schedule: '@daily', period: '1h' }, [['schedule', 'period_and_schedule']]],
     [{ domain, timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
   ];
   for (const [document, expected] of cases) {
-    const reading = readServiceDocument(document, [80, 443]);
+    const reading = readServiceDocument(document, [80, 443], LIMITS);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(document));
   }
@@ -121,6 +157,9 @@ t.test('it writes a service as the document from which it is read', async (t) =>
             url: fc.constant('https://a.example:8443/x'),
             method: fc.constantFrom('HEAD', 'GET'),
             accept: fc.constantFrom(['2xx'], [200, '4xx']),
+            interval: fc.constantFrom('30s', '1d'),
+            confirmAfter: fc.constantFrom([], ['2s', '4s']),
+            regions: fc.constantFrom(['eu'], ['us', 'eu']),
           },
           { requiredKeys: [] },
         ),
@@ -133,9 +172,9 @@ t.test('it writes a service as the document from which it is read', async (t) =>
   );
   fc.assert(
     fc.property(service, (document) => {
-      const reading = readServiceDocument(document, null);
+      const reading = readServiceDocument(document, null, LIMITS);
       const written = reading.ok ? serviceDocumentOf(reading.value) : reading;
-      t.strictSame(readServiceDocument(written, null), reading);
+      t.strictSame(readServiceDocument(written, null, LIMITS), reading);
     }),
     { numRuns: propertyRuns(50) },
   );

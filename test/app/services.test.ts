@@ -2,8 +2,11 @@
 import t from 'tap';
 import { readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { ownerLimits } from '../../src/kinds/check-members.ts';
 import type { ServiceEdit } from '../../src/store/ports/services.ts';
+import { USUAL } from '../support/attempts.ts';
 
+const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
 
 t.test('it changes the named fields and keeps the others', async (t) => {
@@ -38,10 +41,22 @@ t.test('it changes the named fields and keeps the others', async (t) => {
     [{ kind: 'tls', settings: { minDays: '' } }, { check: { ...CHECK, kind: 'tls' } }],
     [{ accept: '2xx, 401' }, { check: { ...CHECK, accept: ['2xx', 401] } }],
     [{ accept: '' }, { check: { ...CHECK, accept: null } }],
+    [
+      { interval: '30s', timeout: '5s', slowOver: '1s', confirmAfter: 'none', regions: 'eu' },
+      {
+        check: {
+          ...CHECK,
+          ...{ intervalMs: 30_000, timeoutMs: 5_000, slowOverMs: 1_000, confirmAfterMs: [], regions: ['eu'] },
+        },
+      },
+    ],
+    [{ interval: null, regions: '' }, { check: CHECK }],
+    [{ kind: 'root', method: 'GET' }, { check: { ...CHECK, kind: 'root', method: 'GET' } }],
+    [{ method: '' }, { check: CHECK }],
   ];
   for (const [changes, edit] of cases)
     t.strictSame(
-      readServiceEdit(CHECK, changes, [80, 443]),
+      readServiceEdit(CHECK, changes, [80, 443], LIMITS),
       { ok: true, value: edit },
       JSON.stringify(changes),
     );
@@ -90,9 +105,20 @@ t.test('it names every field that is not valid', async (t) => {
       ],
     ],
     [{ settings: { port: '443' } }, [['settings.port', 'setting_invalid']]],
+    [
+      { interval: '29s', timeout: 'x', name: '' },
+      [
+        ['name', 'service_name_missing'],
+        ['timeout', 'check_member_invalid'],
+      ],
+    ],
+    [{ interval: '29s' }, [['interval', 'check_member_invalid']]],
+    [{ regions: 'eu us' }, [['regions', 'check_member_invalid']]],
+    [{ method: 'GET' }, [['method', 'method_of_root']]],
+    [{ kind: 'root', method: 'POST' }, [['method', 'method_invalid']]],
   ];
   for (const [changes, expected] of cases) {
-    const reading = readServiceEdit(CHECK, changes, [80, 443]);
+    const reading = readServiceEdit(CHECK, changes, [80, 443], LIMITS);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }
@@ -119,7 +145,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     [{ kind: 'tcp', settings: { port: '443' } }, {}],
   ];
   for (const [changes, check, secrets] of kept) {
-    const reading = readServiceEdit(HTTP, changes, null);
+    const reading = readServiceEdit(HTTP, changes, null, LIMITS);
     const title = JSON.stringify(changes);
     if (!reading.ok) t.fail(`${title}: ${JSON.stringify(reading.refusals)}`);
     else {
@@ -135,7 +161,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     }
   }
   const problemsOf = (changes: ServiceChanges) => {
-    const reading = readServiceEdit(HTTP, changes, null);
+    const reading = readServiceEdit(HTTP, changes, null, LIMITS);
     return reading.ok
       ? []
       : reading.refusals.map(({ field, refusal }) => [field, 'problem' in refusal && refusal.problem]);

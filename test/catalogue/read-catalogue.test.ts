@@ -117,12 +117,42 @@ incidents: []
   }
 });
 
+const read = (check: object) =>
+  readCatalogue(
+    JSON.stringify({ services: [{ slug: 'a', name: 'A', domain: 'a.example', category: 'ai', check }] }),
+    'c.yaml',
+  );
+
+t.test('it takes times and regions of a check within their bounds', async (t) => {
+  const members = {
+    interval: '1s',
+    timeout: '900ms',
+    slowOver: '0.2s',
+    confirmAfter: ['1s'],
+    regions: ['eu'],
+  };
+  t.strictSame(read(members)[0]?.check, {
+    ...{ kind: 'root', url: null, method: null, accept: null, caFile: null },
+    ...{ intervalMs: 1_000, timeoutMs: 900, slowOverMs: 200, confirmAfterMs: [1_000], regions: ['eu'] },
+  });
+  t.strictSame(read({ confirmAfter: [] })[0]?.check.confirmAfterMs, []);
+  const refused: readonly (readonly [object, string])[] = [
+    [{ interval: '999ms' }, 'check.interval must be at least 1s'],
+    [{ interval: '25h' }, 'check.interval must be at most 1d'],
+    [{ interval: 30 }, 'check.interval must be text'],
+    [{ timeout: '5 s' }, 'check.timeout must be a duration such as 30s, 5m or 1h'],
+    [{ interval: '5s', timeout: '6s' }, 'check.timeout must not be longer than the interval, which is 5s'],
+    [{ timeout: '1s', slowOver: '2s' }, 'check.slowOver must not be longer than the timeout, which is 1s'],
+    [{ confirmAfter: '2s' }, 'check.confirmAfter must be a list'],
+    [{ confirmAfter: ['11m'] }, 'check.confirmAfter must be at most 10m'],
+    [{ regions: [] }, 'check.regions must not be empty'],
+    [{ regions: ['EU'] }, 'check.regions.0 must be a name of 1 to 32 of a-z, 0-9 and -'],
+  ];
+  for (const [check, problem] of refused)
+    t.throws(() => read(check), { message: `c.yaml:1: a: ${problem}` }, problem);
+});
+
 t.test('it takes settings of a check by the schema of its kind', async (t) => {
-  const read = (check: object) =>
-    readCatalogue(
-      JSON.stringify({ services: [{ slug: 'a', name: 'A', domain: 'a.example', category: 'ai', check }] }),
-      'c.yaml',
-    );
   t.match(read({ kind: 'tcp', settings: { port: 5432 } })[0]?.check, {
     kind: 'tcp',
     settings: { port: 5432 },

@@ -2,6 +2,7 @@
  * A judge for the test to kill: takes results from a Redis into the registry of a folder, and writes a line to standard
  * output for each batch that is committed, before it is acknowledged.
  */
+
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { startResultReader } from '../../src/cluster/results/result-reader.ts';
@@ -10,6 +11,7 @@ import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { USUAL } from '../support/attempts.ts';
 
 const [dataDir = '', url = ''] = process.argv.slice(2);
 const common = { clock: systemClock, log: silentLog };
@@ -20,7 +22,7 @@ const record = createRecord({
   registry,
   status: createMemoryStatusStore({ log: silentLog }),
   samples: { append: async () => {} },
-  settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+  settings: { usual: USUAL, firstSpreadMs: 0, controlTargets: 1 },
   heartbeats: { registry, isCatalogueDomain: () => false, silenceMs: 600_000 },
   queryControlTargets: async () => true,
   onRecheck() {},

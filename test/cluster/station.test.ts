@@ -13,7 +13,14 @@ function createWorld(controlTargets = 2, fleetSize = 2) {
   const states: boolean[] = [];
   const world = { clock, passed, rechecks, states, answers: true };
   const station = createStation({
-    ...{ region: 'eu', slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets, clock, log: silentLog },
+    ...{
+      region: 'eu',
+      slowOverMs: () => 3_000,
+      firstSpreadMs: 60_000,
+      controlTargets,
+      clock,
+      log: silentLog,
+    },
     queryControlTargets: async () => world.answers,
     fleetSize: () => fleetSize,
     onRuled: (results: readonly RuledResult[]) =>

@@ -71,7 +71,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
-      'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount',
+      'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount limits.minInterval',
       'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
       'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key secrets.checksKey log.level log.format',
@@ -104,7 +104,12 @@ t.test('it has the defaults that operators are promised', async (t) => {
       ownersMayProbePrivate: false,
     },
     heartbeats: { silenceMs: 600_000 },
-    limits: { anonymousPerMinute: 15, authenticatedPerMinute: 60, domainsPerAccount: 100 },
+    limits: {
+      anonymousPerMinute: 15,
+      authenticatedPerMinute: 60,
+      domainsPerAccount: 100,
+      minIntervalMs: 30_000,
+    },
     incidents: { feedIntervalMs: 300_000 },
     auth: { providers: [] },
     storage: {

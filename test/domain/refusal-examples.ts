@@ -117,6 +117,15 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'There is no member check.paths.',
   ],
   listed_twice: [{ key: 'a.example' }, 'a.example is listed more than once.'],
+  check_member_invalid: [
+    { member: 'confirmAfter', problem: { code: 'format' } },
+    'confirmAfter cannot be read: expected delays such as "2s 4s", or "none".',
+  ],
+  method_invalid: [{}, 'The method is HEAD or GET.'],
+  method_of_root: [
+    {},
+    'This method belongs to the kind root; the kind http has a setting named method, and the others have none.',
+  ],
   accept_invalid: [
     {},
     'Expected statuses are codes such as 401 and classes such as 2xx, separated by spaces.',

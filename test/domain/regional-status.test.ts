@@ -14,7 +14,7 @@ import { nextStatus, scopeOf, transitionBetween } from '../../src/domain/transit
 import { failed503, good, makeService } from '../record/record-world.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
-const RULES: RegionRules = { quorum: 'majority', freshMs: 150_000 };
+const RULES: RegionRules = { quorum: 'majority', freshMs: 150_000, among: null };
 const ALL = ['ap', 'eu', 'us'];
 const LATER = 10_000_000;
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { type CheckResult, NO_MEMORY } from '../../src/domain/result.ts';
 import { createAssignments } from '../../src/engine/fleet/assignments.ts';
 import { startWatchdog } from '../../src/engine/fleet/host-child.ts';
-import { goodResult } from '../support/attempts.ts';
+import { goodResult, USUAL } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { targetOf } from './attempt.ts';
 
@@ -17,7 +17,7 @@ function resultOf(serviceId: number, changes: Partial<CheckResult> = {}) {
 t.test(
   'it accepts newer revisions only, and updates the probe memory from results of the current one',
   async (t) => {
-    const assignments = createAssignments(INTERVAL);
+    const assignments = createAssignments({ ...USUAL, intervalMs: INTERVAL });
     t.equal(assignments.put(targetOf(1)), true);
     t.equal(assignments.put(targetOf(1, { domain: 'x' })), false);
     assignments.take([resultOf(1), resultOf(2)]);
@@ -40,14 +40,14 @@ t.test(
 );
 
 t.test('it marks services for another check', async (t) => {
-  const assignments = createAssignments(INTERVAL);
+  const assignments = createAssignments({ ...USUAL, intervalMs: INTERVAL });
   assignments.put(targetOf(1, { lastCheckedAt: NOW, memory }));
   assignments.forgetChecks([1, 2]);
   t.same(assignments.get(1), targetOf(1, { lastCheckedAt: null, memory }));
 });
 
 t.test('it keeps the pause that a 429 asks for until the next result', async (t) => {
-  const assignments = createAssignments(INTERVAL);
+  const assignments = createAssignments({ ...USUAL, intervalMs: INTERVAL });
   assignments.put(targetOf(1));
   assignments.take([resultOf(1, { retryAfterMs: 60_000, blocked: true })]);
   t.same(assignments.notBefore([1, 2]), [[1, NOW + 60_009]]);
@@ -56,7 +56,7 @@ t.test('it keeps the pause that a 429 asks for until the next result', async (t)
 });
 
 t.test('it postpones services whose attempt crashed their thread, longer with each crash', async (t) => {
-  const assignments = createAssignments(INTERVAL);
+  const assignments = createAssignments({ ...USUAL, intervalMs: INTERVAL });
   assignments.put(targetOf(1));
   const waitOf = () => (assignments.notBefore([1])[0]?.[1] ?? 0) - NOW;
   for (const longest of [1, 2, 4, 8, 12, 12].map((times) => times * INTERVAL)) {

@@ -47,21 +47,21 @@ t.test('it returns the delay of the current iteration, before and after its time
 t.test('it counts the slots, and shares the services that have them', async (t) => {
   const shared = shareSlots(3);
   const slots = createSlots(3, shared);
-  t.same([slots.take(7), slots.take(0), slots.take(2 ** 40)], [0, 1, 2]);
-  t.throws(() => slots.take(8), RangeError);
+  t.same([slots.take(7, 2), slots.take(0, 2), slots.take(2 ** 40, 2)], [0, 1, 2]);
+  t.throws(() => slots.take(8, 2), RangeError);
   t.same(readSlots(shared), [7, 0, 2 ** 40]);
   slots.free(1);
   t.same([slots.available, slots.busy, readSlots(shared)], [1, 2, [7, 2 ** 40]]);
-  t.equal(slots.take(9), 1);
+  t.equal(slots.take(9, 2), 1);
 });
 
 t.test('it finds an attempt that is too old, but not one whose slot was taken again', async (t) => {
   const slots = createSlots(2);
-  slots.take(5);
-  const slot = slots.take(6);
-  t.equal(slots.findOverdue(2), null);
-  t.equal(slots.findOverdue(2), null);
+  slots.take(5, 2);
+  const slot = slots.take(6, 2);
+  t.equal(slots.findOverdue(), null);
+  t.equal(slots.findOverdue(), null);
   slots.free(slot);
-  slots.take(6);
-  t.equal(slots.findOverdue(2), 5);
+  slots.take(6, 2);
+  t.equal(slots.findOverdue(), 5);
 });

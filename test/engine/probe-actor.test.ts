@@ -8,11 +8,11 @@ import {
   type ProbeEffect,
   type ProbeState,
 } from '../../src/engine/host/probe-actor.ts';
-import { goodAttempt } from '../support/attempts.ts';
+import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
 
 const INTERVAL = 300_000;
-const handle = createProbeHandler({ intervalMs: INTERVAL, confirmAfterMs: [2_000, 4_000] });
+const handle = createProbeHandler({ ...USUAL, intervalMs: INTERVAL });
 const target = targetOf(7);
 const NOW = 1_800_000_000_000;
 /** Wall time minus monotonic time. */
@@ -220,7 +220,7 @@ t.test('it does not repeat what is blocked, and waits as a 429 asks', async (t) 
 });
 
 t.test('it repeats nothing by an old definition', async (t) => {
-  const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
+  const state = handle(begun(), { type: 'defined', target: moved, soonAt: NOW, now: NOW }).state;
   const step = answer(state, NOW + 10, timedOutAttempt(), true);
   t.same(step, { state: idleProbe(moved), effects: [{ type: 'wake', at: NOW + 10 }] });
 });
@@ -249,16 +249,16 @@ const memory = { needsGet: true, headSeen: false, healthSeen: false, askHealthAt
 t.test('an idle service takes a new definition, and is checked soon if its check has changed', async (t) => {
   const taught: ProbeState = idleProbe({ ...target, memory });
   const soonAt = NOW + 20;
-  t.same(handle(taught, { type: 'defined', target: moved, soonAt }), {
+  t.same(handle(taught, { type: 'defined', target: moved, soonAt, now: NOW }), {
     state: idleProbe(moved),
     effects: [{ type: 'hasten', at: soonAt }],
   });
-  t.same(handle(taught, { type: 'defined', target: renamed, soonAt }), {
+  t.same(handle(taught, { type: 'defined', target: renamed, soonAt, now: NOW }), {
     state: idleProbe({ ...renamed, memory }),
     effects: [],
   });
   t.same(
-    handle(idleProbe(target, NOW + 900), { type: 'defined', target: moved, soonAt }).effects,
+    handle(idleProbe(target, NOW + 900), { type: 'defined', target: moved, soonAt, now: NOW }).effects,
     [{ type: 'hasten', at: NOW + 900 }],
     'a 429 is obeyed all the same',
   );
@@ -268,7 +268,7 @@ t.test(
   'it ends a check with the revision it began with, and then checks by the new one at once',
   async (t) => {
     for (const changed of [moved, renamed]) {
-      const state = handle(begun(), { type: 'defined', target: changed, soonAt: NOW }).state;
+      const state = handle(begun(), { type: 'defined', target: changed, soonAt: NOW, now: NOW }).state;
       const step = answer(state, NOW + 5, goodAttempt({ startedAt: NOW, memory }));
       t.equal(resultOf(step.effects)?.revision, 1);
       t.match(step.effects.at(-1), { type: 'wake', at: NOW + 5 });
@@ -278,13 +278,13 @@ t.test(
 );
 
 t.test('it gives no verdict on an unconfirmed failure of an old definition', async (t) => {
-  const attempting = handle(begun(), { type: 'defined', target: moved, soonAt: NOW }).state;
+  const attempting = handle(begun(), { type: 'defined', target: moved, soonAt: NOW, now: NOW }).state;
   t.match(answer(attempting, NOW + 5, refusedAttempt({ startedAt: NOW })), {
     state: idleProbe(moved),
     effects: [{ type: 'wake', at: NOW + 5 }, { type: 'doubt' }],
   });
   const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
-  t.same(handle(waiting, { type: 'defined', target: moved, soonAt: NOW + 20 }), {
+  t.same(handle(waiting, { type: 'defined', target: moved, soonAt: NOW + 20, now: NOW }), {
     state: idleProbe(moved),
     effects: [{ type: 'wake', at: NOW + 20 }],
   });
@@ -292,7 +292,7 @@ t.test('it gives no verdict on an unconfirmed failure of an old definition', asy
 
 t.test('a confirmation continues when only the name of the service has changed', async (t) => {
   const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
-  const state = handle(waiting, { type: 'defined', target: renamed, soonAt: NOW }).state;
+  const state = handle(waiting, { type: 'defined', target: renamed, soonAt: NOW, now: NOW }).state;
   t.same(handle(state, { type: 'due' }).effects, [{ type: 'attempt', target, number: 1 }]);
 });
 

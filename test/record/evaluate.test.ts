@@ -10,11 +10,12 @@ import type { ServiceStatus } from '../../src/domain/status.ts';
 import { type EvaluationRules, evaluate } from '../../src/record/evaluate.ts';
 import type { MissedHeartbeat, Observation, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import type { ServiceState } from '../../src/store/ports/services.ts';
+import { USUAL } from '../support/attempts.ts';
 import { ERROR_503, failed503, good, makeService } from './record-world.ts';
 
 const NOW = 1_000_000;
 const RULES: EvaluationRules = {
-  slowOverMs: 3_000,
+  usual: USUAL,
   sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
   isInMaintenance: () => false,
   regions: null,
@@ -62,7 +63,7 @@ t.test('it keeps what any region has learned of a service', async (t) => {
         result: good(1, NOW, { memory: { ...NO_MEMORY, ...found } }),
       },
       NOW,
-      { ...RULES, regions: { quorum: 'majority', freshMs: 150_000 } },
+      { ...RULES, regions: { quorum: 'majority' } },
     )?.memory;
   t.equal(learnedBy(memory, {}), null, 'a region that has learned nothing yet takes nothing back');
   t.same(learnedBy(memory, { headSeen: true, askHealthAt: NOW + 500 }), { ...memory, headSeen: true });

@@ -1,4 +1,5 @@
 /** Heartbeats through the record into the real registry: what is on disk when a sender is answered. */
+
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
@@ -7,6 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { until } from '../store/registry-fixtures.ts';
+import { USUAL } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { START } from './record-world.ts';
@@ -32,7 +34,7 @@ async function open(t: Test, dataDir: string) {
     samples: { append: async () => {} },
     clock,
     log: silentLog,
-    settings: { slowOverMs: 3_000, firstSpreadMs: 0, controlTargets: 1 },
+    settings: { usual: USUAL, firstSpreadMs: 0, controlTargets: 1 },
     heartbeats: {
       registry,
       isCatalogueDomain: () => false,

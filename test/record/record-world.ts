@@ -12,7 +12,7 @@ import type { SampleRegions } from '../../src/record/sample-regions.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
-import { goodResult } from '../support/attempts.ts';
+import { goodResult, USUAL } from '../support/attempts.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
 
@@ -159,7 +159,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     ...(options.sampleRegions === undefined ? {} : { sampleRegions: options.sampleRegions }),
     clock,
     log,
-    settings: { slowOverMs: 3_000, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
+    settings: { usual: USUAL, firstSpreadMs: 60_000, controlTargets: options.controlTargets ?? 2 },
     heartbeats: {
       registry: {
         async claimDomain(domain, accountId) {

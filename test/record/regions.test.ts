@@ -27,8 +27,6 @@ const INTERVAL_MS = 60_000;
 function threeRegions(voting: () => readonly string[] = () => REGIONS, asked: [string, number[]][] = []) {
   const options: RegionOptions = {
     quorum: 'majority',
-    freshMs: 150_000,
-    intervalMs: INTERVAL_MS,
     voting,
     requestRechecks: (region, serviceIds) => void asked.push([region, [...serviceIds]]),
   };

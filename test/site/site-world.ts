@@ -26,6 +26,7 @@ import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts'
 import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { USUAL } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
@@ -297,6 +298,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       samples: { newest: (serviceId, limit) => samples().newest(serviceId, limit) },
       providers: [],
       ports: null,
+      bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       proofs: {
         instructions: (accountId, domain) => ({
           recordName: `_upbeat.${domain}`,

@@ -1,5 +1,14 @@
 /** Attempts and results of checks as the engine makes them, for tests of what comes behind it. */
+import type { CheckTiming } from '../../src/domain/check-timing.ts';
 import { type Attempt, type CheckResult, NO_MEMORY, NO_TIMING } from '../../src/domain/result.ts';
+
+/** Times of checks: the defaults of the settings but for the interval, with which a verdict counts for 150 s. */
+export const USUAL: CheckTiming = {
+  intervalMs: 60_000,
+  timeoutMs: 8_000,
+  slowOverMs: 3_000,
+  confirmAfterMs: [2_000, 4_000],
+};
 
 /** A good attempt in 12 ms, begun at 0, with changes. */
 export function goodAttempt(changes: Partial<Attempt> = {}): Attempt {

@@ -1,4 +1,5 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
+
 import type { Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Role } from '../../src/domain/role.ts';
@@ -13,6 +14,7 @@ import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
+import { USUAL } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -73,6 +75,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     samples: { newest: checks === undefined ? away : async () => [...checks] },
     proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
     ports: [80, 443],
+    bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,

@@ -1,6 +1,7 @@
 /** A service in an import file, and the fields that cannot be imported. */
 
 import type { Category } from '../../domain/category.ts';
+import type { CheckChoice } from '../../domain/check-timing.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem, describeSettingProblem } from '../../domain/refusal.ts';
@@ -16,6 +17,8 @@ export interface ListedService extends Pick<CheckDefinition, 'kind' | 'url' | 'm
   readonly settings: CheckSettings | null;
   /** Credentials among the settings, in clear text; null: there are none. */
   readonly secrets: CheckSettings | null;
+  /** Times and regions of its checks. */
+  readonly choice: CheckChoice;
   readonly paused: boolean;
   /** Heartbeats: time between two, milliseconds; null: the setting `heartbeats.silence` applies. */
   readonly periodMs: number | null;
@@ -35,6 +38,7 @@ export const PLAIN_SERVICE: Omit<ListedService, 'domain' | 'name'> = {
   accept: null,
   settings: null,
   secrets: null,
+  choice: {},
   paused: false,
   periodMs: null,
   graceMs: null,

@@ -4,7 +4,12 @@ import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
 import { printableJson } from '../../domain/printable-text.ts';
-import { describeRefusal, describeSettingProblem, refusalOfSchedule } from '../../domain/refusal.ts';
+import {
+  describeMemberProblem,
+  describeRefusal,
+  describeSettingProblem,
+  refusalOfSchedule,
+} from '../../domain/refusal.ts';
 import {
   type AcceptRule,
   type CheckKind,
@@ -12,6 +17,15 @@ import {
   MONITORING_KINDS,
   type Service,
 } from '../../domain/service.ts';
+import {
+  changeMembers,
+  choiceOf,
+  MEMBER_NAMES,
+  operatorLimits,
+  refuseMembers,
+  textOfList,
+  writeMembers,
+} from '../../kinds/check-members.ts';
 import { type SettingsReading, validateSettings } from '../../kinds/settings.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
 import { formatJson } from '../output.ts';
@@ -29,11 +43,11 @@ import {
 } from './listed-service.ts';
 
 const EXPORT_COLUMNS = [
-  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings'],
+  ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
   ...['paused', 'period', 'grace', 'schedule', 'timezone', 'public_dependencies'],
 ];
 const COLUMNS = new Set([...EXPORT_COLUMNS, 'check']);
-const OF_CHECK = new Set(['kind', 'url', 'method', 'accept', 'settings']);
+const OF_CHECK = new Set(['kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES]);
 const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['', false],
   ['false', false],
@@ -76,6 +90,8 @@ export function readOwnRow(row: Row): EntryReading {
         .map(({ setting, problem }) => `the setting ${setting} ${describeSettingProblem(problem)}`)
         .join(', '),
     };
+  const members = readOwnMembers(row, check);
+  if ('problem' in members) return members;
   const { method, lost } = readMethod(row.method ?? check.method);
   const more = {
     category,
@@ -85,6 +101,7 @@ export function readOwnRow(row: Row): EntryReading {
     accept,
     settings: settings.settings ?? null,
     secrets: settings.secrets ?? null,
+    choice: members.choice,
     paused,
     periodMs,
     graceMs,
@@ -107,6 +124,21 @@ function readSettings(kind: CheckKind, value: unknown): SettingsReading {
   } catch {
     return { ok: false, wrong: [{ setting: quote(value), problem: { code: 'type', type: 'object' } }] };
   }
+}
+
+/** Times and regions: texts, or lists as in the catalogue. */
+function readOwnMembers(row: Row, check: Row): Pick<ListedService, 'choice'> | { readonly problem: string } {
+  const texts = MEMBER_NAMES.map((name) => [name, textOfValue(row[name] ?? check[name])] as const);
+  const reading = changeMembers({}, Object.fromEntries(texts));
+  const wrong = reading.ok ? refuseMembers(reading.choice, operatorLimits(null)) : reading.wrong;
+  if (reading.ok && wrong.length === 0) return { choice: reading.choice };
+  const problems = wrong.map(({ member, problem }) => `${member} ${describeMemberProblem(member, problem)}`);
+  return { problem: problems.join(', ') };
+}
+
+function textOfValue(value: unknown): string | null {
+  if (Array.isArray(value)) return textOfList(value);
+  return value === undefined || value === null ? null : String(value);
 }
 
 function findUnknown(row: Row, known: ReadonlySet<string>, before: string): LostField[] {
@@ -192,9 +224,9 @@ export async function exportServices(
 }
 
 /** The text of a cell: lists separated by spaces, settings as JSON. */
-function cellOf(value: string | boolean | readonly AcceptRule[] | CheckSettings): string {
+function cellOf(value: string | boolean | readonly (AcceptRule | string)[] | CheckSettings): string {
   if (typeof value !== 'object') return String(value);
-  return Array.isArray(value) ? value.join(' ') : JSON.stringify(value);
+  return Array.isArray(value) ? textOfList(value) : JSON.stringify(value);
 }
 
 /** YAML, with quotation marks and the escapes of JSON if it contains control characters. */
@@ -210,10 +242,11 @@ async function formatYaml(value: object): Promise<string> {
 /** A service as an entry of an export, without defaults. */
 export function listingOf(
   service: Service | ListedService,
-): Readonly<Record<string, string | boolean | readonly AcceptRule[] | CheckSettings>> {
+): Readonly<Record<string, string | boolean | readonly (AcceptRule | string)[] | CheckSettings>> {
   const { domain, name, category, paused, publicDependencies = false } = service;
   const { kind, url, method, accept, settings, periodMs, graceMs, schedule } =
     'check' in service ? service.check : service;
+  const choice = 'check' in service ? choiceOf(service.check) : service.choice;
   return {
     domain,
     name,
@@ -223,6 +256,7 @@ export function listingOf(
     ...(method === null ? {} : { method }),
     ...(accept === null ? {} : { accept }),
     ...(settings ? { settings } : {}),
+    ...writeMembers(choice),
     ...(paused ? { paused } : {}),
     ...(typeof periodMs === 'number' ? { period: formatDuration(periodMs) } : {}),
     ...(typeof graceMs === 'number' ? { grace: formatDuration(graceMs) } : {}),

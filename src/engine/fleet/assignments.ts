@@ -3,6 +3,7 @@
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { createBackoff } from '../../async/retry.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
+import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import { dueAfterCrash, hashNumber } from '../host/phase.ts';
@@ -10,13 +11,12 @@ import { dueAfterCrash, hashNumber } from '../host/phase.ts';
 /** Maximum pause of a service whose attempts crash their thread again and again, unless the interval is longer. */
 const MAX_WAIT_MS = HOUR_MS;
 
-/** Creates an empty table. Times are epoch milliseconds. */
-export function createAssignments(intervalMs: number) {
+/** Creates an empty table. `usual`: the times of services without times of their own. Times are epoch milliseconds. */
+export function createAssignments(usual: CheckTiming) {
   const targets = new Map<number, CheckTarget>();
   const earliest = new Map<number, number>();
   /** Pauses of services in whose attempts a thread crashed since their last result. */
   const backoffs = new Map<number, ReturnType<typeof createBackoff>>();
-  const newBackoff = () => createBackoff(intervalMs, Math.max(intervalMs, MAX_WAIT_MS));
   const forget = (serviceId: number) => {
     earliest.delete(serviceId);
     backoffs.delete(serviceId);
@@ -27,6 +27,11 @@ export function createAssignments(intervalMs: number) {
     },
     get: (serviceId: number): CheckTarget | undefined => targets.get(serviceId),
     serviceIds: () => targets.keys(),
+    /** The longest timeout of an attempt, milliseconds. */
+    longestTimeoutMs: (): number =>
+      targets
+        .values()
+        .reduce((longest, { check }) => Math.max(longest, timingOf(check, usual).timeoutMs), usual.timeoutMs),
     /** Adds or changes a service; false: the known revision is as new. The probe memory is kept if the check stays the same. */
     put(target: CheckTarget): boolean {
       const known = targets.get(target.serviceId);
@@ -66,7 +71,10 @@ export function createAssignments(intervalMs: number) {
      */
     postpone(serviceIds: readonly number[], epoch: number, now: number): void {
       for (const serviceId of serviceIds) {
-        if (!targets.has(serviceId)) continue;
+        const target = targets.get(serviceId);
+        if (target === undefined) continue;
+        const { intervalMs } = timingOf(target.check, usual);
+        const newBackoff = () => createBackoff(intervalMs, Math.max(intervalMs, MAX_WAIT_MS));
         const waitMs = getOrInsert(backoffs, serviceId, newBackoff).next();
         earliest.set(serviceId, dueAfterCrash(serviceId, waitMs, epoch, now));
       }

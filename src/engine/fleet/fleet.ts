@@ -5,10 +5,11 @@ import { createSupervisor } from '../../actor/supervisor.ts';
 import { createBackoff } from '../../async/retry.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
+import { timingOf } from '../../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
-import { dueAfterCheck } from '../host/phase.ts';
+import { dueAfterCheck, shiftOf } from '../host/phase.ts';
 import { type EngineSettings, type ForbiddenTarget, type HostReport, unpackResults } from '../protocol.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
@@ -68,14 +69,19 @@ export interface Fleet {
    * seconds, one that was never checked within `firstSpreadMs`.
    */
   takeOver(targets: readonly CheckTarget[]): void;
-  /** Shifts the phases of all services, from 0 to the interval. A change must be less than half of the interval. */
+  /**
+   * Shifts the phases of all services, from 0 to the interval of the settings; services with an interval of their own by the
+   * same part of it. A change must be less than half of the interval.
+   */
   shiftPhases(phaseShiftMs: number): void;
   /** Checks these services again soon, spread over `spreadMs`, but not before the time that a 429 has set. */
   recheck(serviceIds: readonly number[], spreadMs: number): void;
+  /** How to check a service; undefined: the fleet does not have it. */
+  targetOf(serviceId: number): CheckTarget | undefined;
   report(): FleetReport;
   /**
    * Stops the threads after their attempts in flight. Attempts that take longer than `withinMs` are given up; default: the
-   * timeout of an attempt and one second, at most 11 s.
+   * longest timeout of an attempt and one second, at most 11 s.
    */
   stop(withinMs?: number): Promise<void>;
 }
@@ -102,9 +108,9 @@ const MIB = 1_048_576;
 /** Creates a fleet; nothing runs before `start`. */
 export function createFleet(options: FleetOptions): Fleet {
   const { settings, threads, clock, log } = options;
-  const { intervalMs, firstSpreadMs } = settings;
+  const { firstSpreadMs } = settings;
   const memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
-  const assignments = createAssignments(intervalMs);
+  const assignments = createAssignments(settings);
   const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
   const reports: (HostReport | null)[] = hosts.map(() => null);
   const doneBefore: number[] = hosts.map(() => 0);
@@ -188,8 +194,11 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const countOverdue = (serviceIds: readonly number[]) => {
-    const since = clock.now() - intervalMs;
-    return serviceIds.filter((serviceId) => (assignments.get(serviceId)?.lastCheckedAt ?? 0) <= since).length;
+    const now = clock.now();
+    const isOverdue = (target: CheckTarget | undefined) =>
+      target === undefined ||
+      (target.lastCheckedAt ?? 0) <= now - timingOf(target.check, settings).intervalMs;
+    return serviceIds.filter((serviceId) => isOverdue(assignments.get(serviceId))).length;
   };
 
   const take = (results: readonly CheckResult[]) => {
@@ -213,12 +222,13 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 
   const nameOf = (host: number) => `probe thread ${host}`;
-  const shutdownMs = Math.min(STOP_TIMEOUT_MS, settings.timeoutMs + GRACE_MS);
+  const shutdownMs = () => Math.min(STOP_TIMEOUT_MS, assignments.longestTimeoutMs() + GRACE_MS);
   const supervisor = createSupervisor({
     children: [...hosts.keys()].map((host) => ({
       id: nameOf(host),
       restart: 'permanent',
-      shutdownMs,
+      // The fleet ends the threads itself when their attempts take too long.
+      shutdownMs: STOP_TIMEOUT_MS,
       start: () => launch(host),
     })),
     intensity: INTENSITY,
@@ -244,9 +254,12 @@ export function createFleet(options: FleetOptions): Fleet {
     }
   };
 
-  const hasMissedPhase = ({ serviceId, lastCheckedAt }: CheckTarget): boolean =>
-    lastCheckedAt !== null &&
-    dueAfterCheck(serviceId, intervalMs, lastCheckedAt, lastCheckedAt, phaseShiftMs) <= clock.now();
+  const hasMissedPhase = ({ serviceId, check, lastCheckedAt }: CheckTarget): boolean => {
+    if (lastCheckedAt === null) return false;
+    const { intervalMs } = timingOf(check, settings);
+    const shiftMs = shiftOf(phaseShiftMs, settings.intervalMs, intervalMs);
+    return dueAfterCheck(serviceId, intervalMs, lastCheckedAt, lastCheckedAt, shiftMs) <= clock.now();
+  };
 
   const addAll = (targets: readonly CheckTarget[], spreadMs: number) => {
     const added = targets.filter(assignments.put).map(({ serviceId }) => serviceId);
@@ -295,6 +308,7 @@ export function createFleet(options: FleetOptions): Fleet {
         if (own.length > 0) child?.send({ type: 'recheck', serviceIds: own, spreadMs });
       }
     },
+    targetOf: assignments.get,
     report() {
       const done = reports.map((report, host) => (doneBefore[host] ?? 0) + (report?.checksDone ?? 0));
       return {
@@ -304,7 +318,7 @@ export function createFleet(options: FleetOptions): Fleet {
         checksDone: done.reduce((sum, count) => sum + count, 0),
       };
     },
-    async stop(withinMs = shutdownMs) {
+    async stop(withinMs = shutdownMs()) {
       cancelBatch?.();
       // All at once, so that their attempts end in parallel; the supervisor then waits for each in turn.
       for (const child of hosts) child?.ask();

@@ -6,12 +6,13 @@ import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
+import { timingOf } from '../../domain/check-timing.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
 import { readStartPermit } from '../start-permit.ts';
 import { createCheckSchedule } from './check-schedule.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
-import { firstDue, sweepDelay } from './phase.ts';
+import { firstDue, shiftOf, sweepDelay } from './phase.ts';
 import {
   createProbeHandler,
   idleProbe,
@@ -59,7 +60,6 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   let phaseShiftMs = 0;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
   let lastDelayAt = Number.NEGATIVE_INFINITY;
-  const delayAfterMs = Math.min(DELAY_AFTER_MS, settings.slowOverMs / 3);
 
   const clockOffset = () => clock.now() - clock.monotonic();
   const lateness = () => loopDelay.present(clock.monotonic());
@@ -113,12 +113,12 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   };
 
   const attempt = (serviceId: number, target: CheckTarget, number: number) => {
-    const slot = slots.take(serviceId);
+    const { timeoutMs, slowOverMs } = timingOf(target.check, settings);
+    const slot = slots.take(serviceId, Math.ceil((timeoutMs + OVERDUE_MS) / REPORT_MS));
     const startedMs = clock.monotonic();
     const startedOffset = clockOffset();
-    const { timeoutMs } = settings;
     const options = { timeoutMs, number, slot, lateness, totalDelay, signal: aborting.signal };
-    const cancelDelay = clock.after(delayAfterMs, reportDelay);
+    const cancelDelay = clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), reportDelay);
     const settle = (message: ProbeMessage) => {
       cancelDelay();
       slots.free(slot);
@@ -129,7 +129,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     runAttempt(target, options).then(
       (made) => {
         const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
-        const spoilt = isSpoilt(made, loopDelayMs, settings.slowOverMs);
+        const spoilt = isSpoilt(made, loopDelayMs, slowOverMs);
         const offset = clockOffset();
         const startedAt = moveWithClock(made.startedAt, offset - startedOffset);
         const moved = startedAt === made.startedAt ? made : { ...made, startedAt };
@@ -176,19 +176,21 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       const known = actors.state(serviceId);
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
+        const { intervalMs } = timingOf(target.check, settings);
         const due = firstDue(
           serviceId,
           target.lastCheckedAt,
           now,
-          settings.intervalMs,
-          spreadMs,
-          phaseShiftMs,
+          intervalMs,
+          // A service that has a shorter interval of its own is first checked within it.
+          intervalMs === settings.intervalMs ? spreadMs : Math.min(spreadMs, intervalMs),
+          shiftOf(phaseShiftMs, settings.intervalMs, intervalMs),
         );
         actors.add(serviceId, idleProbe(target, earliest));
         schedule.add(serviceId);
         schedule.wake(serviceId, Math.max(due, earliest));
       } else if (target.revision > known.target.revision) {
-        send(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs) });
+        send(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs), now });
       }
     }
   };
@@ -261,7 +263,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         externalBytes: external,
       },
     });
-    const lost = slots.findOverdue(Math.ceil((settings.timeoutMs + OVERDUE_MS) / REPORT_MS));
+    const lost = slots.findOverdue();
     if (lost !== null) finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
   };
 

@@ -22,6 +22,11 @@ export function nextPhase(serviceId: number, intervalMs: number, after: number, 
   return (Math.floor((after - phase) / intervalMs) + 1) * intervalMs + phase;
 }
 
+/** The shift of a service by the same part of its interval as `shiftMs` is of `usualMs`. */
+export function shiftOf(shiftMs: number, usualMs: number, intervalMs: number): number {
+  return intervalMs === usualMs ? shiftMs : Math.floor((shiftMs / usualMs) * intervalMs);
+}
+
 /**
  * The due time of a service that is new to a host. After a check within the last interval, it is the same as without the
  * move; otherwise the service belongs to a sweep that is spread over `spreadMs`.

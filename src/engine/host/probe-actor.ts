@@ -5,9 +5,10 @@
 
 import type { Step } from '../../actor/actor-group.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
+import { type CheckTiming, isSameTiming, timingOf } from '../../domain/check-timing.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { Attempt, CheckResult, SuspectReason } from '../../domain/result.ts';
-import { dueAfterCheck, nextPhase } from './phase.ts';
+import { dueAfterCheck, nextPhase, shiftOf } from './phase.ts';
 
 /** State of an actor. Times are epoch milliseconds. */
 export interface ProbeState {
@@ -60,8 +61,11 @@ export type ProbeMessage =
     }
   /** The attempt with this target was aborted; it gives no verdict. */
   | { readonly type: 'aborted'; readonly target: CheckTarget }
-  /** The definition has changed. If the check is another one, it is due at `soonAt`. */
-  | { readonly type: 'defined'; readonly target: CheckTarget; readonly soonAt: number }
+  /**
+   * The definition has changed. If the check is another one, it is due at `soonAt`. If only its interval is, it is due at
+   * the next phase of the new interval after `now`.
+   */
+  | { readonly type: 'defined'; readonly target: CheckTarget; readonly soonAt: number; readonly now: number }
   /** Another check is due at this time, unless one is in progress. */
   | { readonly type: 'recheck'; readonly at: number };
 
@@ -75,16 +79,15 @@ export type ProbeEffect =
   | { readonly type: 'report'; readonly result: CheckResult }
   | { readonly type: 'doubt'; readonly failedAt: number };
 
-/** Rules of an actor; durations in milliseconds. */
-export interface ProbeRules {
-  readonly intervalMs: number;
-  /** By how much the phases of all services are shifted, now; absent: not. */
+/** Rules of an actor; durations in milliseconds. The times count for services without times of their own. */
+export interface ProbeRules extends CheckTiming {
+  /** By how much the phases of services with the usual interval are shifted, now; absent: not. */
   readonly phaseShiftMs?: () => number;
-  readonly confirmAfterMs: readonly number[];
 }
 
 type ProbeStep = Step<ProbeState, ProbeEffect>;
 type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
+type Defined = Extract<ProbeMessage, { type: 'defined' }>;
 
 /** Maximum delay of the next check by a 429 (decisions, "What a check is"). */
 const MAX_WAIT_MS = HOUR_MS;
@@ -113,7 +116,7 @@ export function createProbeHandler(
       case 'aborted':
         return check?.target === message.target ? unchanged({ ...state, check: null }) : unchanged(state);
       case 'defined':
-        return redefine(state, message.target, message.soonAt);
+        return redefine(state, message, rules);
       case 'recheck':
         return check === null ? hasten(state, message.at) : unchanged(state);
     }
@@ -152,18 +155,39 @@ function begin(state: ProbeState): ProbeStep {
   };
 }
 
-function redefine(state: ProbeState, target: CheckTarget, soonAt: number): ProbeStep {
+function redefine(state: ProbeState, message: Defined, rules: ProbeRules): ProbeStep {
+  const { target, soonAt, now } = message;
   const { check, notBefore } = state;
   if (isSameCheck(state.target, target)) {
-    return unchanged({ ...state, target: { ...target, memory: state.target.memory } });
+    const next = { ...state, target: { ...target, memory: state.target.memory } };
+    // The end of an attempt in flight plans what follows by the new definition.
+    if (isSameTiming(state.target.check, target.check) || check?.attempting) return unchanged(next);
+    if (check !== null) return restart(next, soonAt);
+    const { intervalMs } = timingOf(target.check, rules);
+    if (intervalMs === timingOf(state.target.check, rules).intervalMs) return unchanged(next);
+    // Within the new interval, whatever was left of the old one.
+    const at = nextPhase(target.serviceId, intervalMs, now, shiftFor(intervalMs, rules));
+    // A service without a check is part of the first sweep, which is not postponed.
+    if (target.lastCheckedAt === null) return hasten(next, at);
+    return { state: next, effects: [{ type: 'wake', at: Math.max(at, notBefore) }] };
   }
   if (check === null) return hasten({ ...state, target }, soonAt);
   // An attempt in flight ends first. A check that waits for its next attempt by the old definition is dropped.
   if (check.attempting) return unchanged({ ...state, target });
+  return restart({ ...state, target }, soonAt);
+}
+
+/** Drops a check that waits for its next attempt, and begins another one. */
+function restart(state: ProbeState, at: number): ProbeStep {
   return {
-    state: { target, notBefore, check: null },
-    effects: [{ type: 'wake', at: Math.max(soonAt, notBefore) }],
+    state: { ...state, check: null },
+    effects: [{ type: 'wake', at: Math.max(at, state.notBefore) }],
   };
+}
+
+/** The shift of the phases of services with an interval. */
+function shiftFor(intervalMs: number, { phaseShiftMs, intervalMs: usualMs }: ProbeRules): number {
+  return shiftOf(phaseShiftMs?.() ?? 0, usualMs, intervalMs);
 }
 
 function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
@@ -189,10 +213,11 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   // such as an unreachable network.
   const doubts = failed && !attempt.answered && !check.doubted;
   const doubt: ProbeEffect[] = doubts ? [{ type: 'doubt', failedAt: attempt.startedAt }] : [];
-  const waitMs = rules.confirmAfterMs[check.attempt];
+  const waitMs = timingOf(check.target.check, rules).confirmAfterMs[check.attempt];
   if (failed && waitMs !== undefined) {
     // An unconfirmed failure of an old definition gives no verdict; the service is checked by the new one.
-    if (!isCurrent) return { state: idleProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
+    const isPlanned = isCurrent && isSameTiming(state.target.check, check.target.check);
+    if (!isPlanned) return { state: idleProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
     const waiting: OpenCheck = {
       target: { ...check.target, memory: attempt.memory },
       attempt: check.attempt + 1,
@@ -221,11 +246,12 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     loopDelayMs: worstLoopDelayMs,
   };
   const notBefore = attempt.retryAfterMs === null ? 0 : now + Math.min(attempt.retryAfterMs, MAX_WAIT_MS);
-  const shiftMs = rules.phaseShiftMs?.() ?? 0;
-  const phase = dueAfterCheck(serviceId, rules.intervalMs, attempt.startedAt, now, shiftMs);
+  const { intervalMs } = timingOf(target.check, rules);
+  const shiftMs = shiftFor(intervalMs, rules);
+  const phase = dueAfterCheck(serviceId, intervalMs, attempt.startedAt, now, shiftMs);
   // The record drops the result of an old revision, so that a new check is due at once.
   const wanted = state.target.revision === revision ? phase : now;
-  const at = notBefore > wanted ? nextPhase(serviceId, rules.intervalMs, notBefore, shiftMs) : wanted;
+  const at = notBefore > wanted ? nextPhase(serviceId, intervalMs, notBefore, shiftMs) : wanted;
   return {
     state: idleProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],

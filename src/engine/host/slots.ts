@@ -10,6 +10,7 @@ export function createSlots(count: number, shared: SharedArrayBuffer = shareSlot
   const takenBy = new Float64Array(shared);
   // Counted, not timed: attempts do not age while the machine sleeps.
   const ages = new Uint32Array(takenBy.length);
+  const limits = new Uint32Array(takenBy.length);
   const free = Array.from(takenBy, (_, index) => takenBy.length - 1 - index);
   return {
     get available() {
@@ -18,26 +19,27 @@ export function createSlots(count: number, shared: SharedArrayBuffer = shareSlot
     get busy() {
       return takenBy.length - free.length;
     },
-    /** Takes a free slot for a service. Throws a RangeError if none is free. */
-    take(serviceId: number): number {
+    /** Takes a free slot for a service, which is overdue after `limit` ages. Throws a RangeError if none is free. */
+    take(serviceId: number, limit: number): number {
       const slot = free.pop();
       if (slot === undefined) throw new RangeError('no slot is free');
       takenBy[slot] = serviceId + 1;
       ages[slot] = 0;
+      limits[slot] = limit;
       return slot;
     },
     free(slot: number): void {
       takenBy[slot] = 0;
       free.push(slot);
     },
-    /** Ages every busy slot by one; returns the service of one that is older than `limit` ages, or null. */
-    findOverdue(limit: number): number | null {
+    /** Ages every busy slot by one; returns the service of one that is overdue, or null. */
+    findOverdue(): number | null {
       let overdue: number | null = null;
       for (const [slot, taken] of takenBy.entries()) {
         if (taken === 0) continue;
         const age = (ages[slot] ?? 0) + 1;
         ages[slot] = age;
-        if (age > limit) overdue = taken - 1;
+        if (age > (limits[slot] ?? 0)) overdue = taken - 1;
       }
       return overdue;
     },

@@ -2,8 +2,9 @@
  * Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of
  * changes.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
+import { isSameCheck } from '../../domain/check-target.ts';
+import { isCheckedFrom } from '../../domain/check-timing.ts';
 import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
@@ -165,7 +166,7 @@ export async function updateService(
       .where('id', '=', row.id),
   );
   await showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
-  if (!isDeepStrictEqual(toDefinition(row).check, service.check) || row.domain !== service.domain) {
+  if (!isSameCheck(toDefinition(row), service)) {
     // The probe memory was learned from the old check.
     await queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
   }
@@ -259,7 +260,7 @@ export const SERVICE_ROW_CALLS: Calls<
     );
     return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
       const check = toCheck(check_definition);
-      if (check.kind === 'heartbeat') return [];
+      if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
       const lastCheckedAt = lastCheckOf(latest, regions, region);
       return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
     });

@@ -3,6 +3,7 @@
  * or shows the page with the refusals.
  */
 import { type Outcome, refuseRole } from '../../app/change.ts';
+import type { CheckBounds } from '../../app/check-choice.ts';
 import type { AllowedPorts } from '../../app/services.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
@@ -46,6 +47,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly clock: Clock;
   readonly proofs: DomainProofs;
   readonly ports: AllowedPorts;
+  readonly bounds: CheckBounds;
   readonly limits: () => ApiLimits;
 }
 
@@ -53,8 +55,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
 /** The context of changes that a member makes by forms (`src/app/`). */
-export function changeContext({ registry, directory, proofs, ports, now }: DashboardSources) {
-  return { registry, proofs, ports, now, findService: directory.bySlug, resolve: proofs.addresses };
+export function changeContext({ registry, directory, proofs, ports, bounds, now }: DashboardSources) {
+  return { registry, proofs, ports, bounds, now, findService: directory.bySlug, resolve: proofs.addresses };
 }
 
 /** The signed-in member of an account. */

@@ -1,13 +1,14 @@
 /** Refusals, notices and problems of deliveries in German. */
 import { CATEGORIES } from '../../domain/category.ts';
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
-import { formatTime } from '../../domain/durations.ts';
+import { formatDuration, formatTime } from '../../domain/durations.ts';
 import { KEY_SCOPES } from '../../domain/key-scope.ts';
 import type {
   DeliveryProblem,
   DeliveryProblemParams,
   GivenTextProblemParams,
   HostNameProblemParams,
+  MemberProblemParams,
   Notice,
   NoticeParams,
   PageTextField,
@@ -82,6 +83,23 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
 };
+
+const MEMBER_PROBLEMS: TextTable<MemberProblemParams> = {
+  format: 'ist nicht lesbar',
+  minimum: ({ limitMs }) => `muss mindestens ${formatDuration(limitMs)} sein`,
+  maximum: ({ limitMs }) => `darf höchstens ${formatDuration(limitMs)} sein`,
+  over_interval: ({ limitMs }) =>
+    `darf nicht länger sein als der Abstand der Prüfungen (${formatDuration(limitMs)})`,
+  over_timeout: ({ limitMs }) => `darf nicht länger sein als das Zeitlimit (${formatDuration(limitMs)})`,
+  count: ({ max }) => `hat höchstens ${max} Teile`,
+  region_unknown: ({ region, regions }) =>
+    `nennt ${region}, wo kein Knoten prüft: Möglich sind ${regions.join(', ')}`,
+};
+
+const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
+  ['confirmAfter', 'erwartet werden Dauern wie „2s 4s“ oder „none“'],
+  ['regions', 'erwartet werden Namen von Regionen wie „eu us“'],
+]);
 
 const LOGO_FORMATS = 'PNG, JPEG, WebP oder GIF';
 
@@ -166,6 +184,14 @@ const REFUSALS: TextTable<RefusalParams> = {
         ? `Ein Feld ${member} gibt es nicht.`
         : `Das Feld ${member} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
   listed_twice: ({ key }) => `${key} steht mehr als einmal in der Liste.`,
+  check_member_invalid: ({ member, problem }) => {
+    const text = textOf(MEMBER_PROBLEMS, problem, 'ist ungültig');
+    const form = MEMBER_FORMS.get(member) ?? 'erwartet wird eine Dauer wie 30s, 5m oder 1h';
+    return `${member} ${problem.code === 'format' ? `${text}: ${form}` : text}.`;
+  },
+  method_invalid: 'Die Methode ist HEAD oder GET.',
+  method_of_root:
+    'Diese Methode gehört zur Art root; die Art http hat eine eigene Einstellung method, die übrigen haben keine.',
   accept_invalid: 'Erwartete Status sind Codes wie 401 und Klassen wie 2xx, durch Leerzeichen getrennt.',
   duration_invalid: 'Abstand und Toleranz sind Dauern wie 90s, 10m oder 1h, höchstens 365d.',
   schedule_invalid: ({ never }) =>

@@ -1,0 +1,74 @@
+/** When a service is checked, how long an attempt may take and what is slow: its own values, or those of the settings. */
+import type { CheckDefinition } from './service.ts';
+
+/** Times of a check, milliseconds. */
+export interface CheckTiming {
+  /** Time between two checks. */
+  readonly intervalMs: number;
+  /** Timeout of an attempt. */
+  readonly timeoutMs: number;
+  /** A good response that takes longer is `slow`. */
+  readonly slowOverMs: number;
+  /** Delays of the re-checks, each from the failure before; empty: a failure is not confirmed. */
+  readonly confirmAfterMs: readonly number[];
+}
+
+/** The times that a check has of its own. */
+export type OwnTiming = Partial<CheckTiming>;
+
+/** What a service may choose about its checks beside their kind: times and regions. */
+export type CheckChoice = OwnTiming & Pick<CheckDefinition, 'regions'>;
+
+/**
+ * The times of a check. `usual` counts for those that it has not chosen. The timeout is never longer than an interval that
+ * the check has of its own.
+ */
+export function timingOf(own: OwnTiming, usual: CheckTiming): CheckTiming {
+  const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs } = own;
+  const keepsLength = intervalMs === undefined && timeoutMs === undefined;
+  if (keepsLength && slowOverMs === undefined && confirmAfterMs === undefined) return usual;
+  const interval = intervalMs ?? usual.intervalMs;
+  return {
+    intervalMs: interval,
+    timeoutMs: keepsLength ? usual.timeoutMs : Math.min(timeoutMs ?? usual.timeoutMs, interval),
+    slowOverMs: slowOverMs ?? usual.slowOverMs,
+    confirmAfterMs: confirmAfterMs ?? usual.confirmAfterMs,
+  };
+}
+
+/** Whether two checks have chosen the same times. */
+export function isSameTiming(a: OwnTiming, b: OwnTiming): boolean {
+  return (
+    a === b ||
+    (a.intervalMs === b.intervalMs &&
+      a.timeoutMs === b.timeoutMs &&
+      a.slowOverMs === b.slowOverMs &&
+      String(a.confirmAfterMs) === String(b.confirmAfterMs))
+  );
+}
+
+/** How long a check that fails can last with its re-checks, milliseconds. */
+export function longestCheckMs({
+  timeoutMs,
+  confirmAfterMs,
+}: Pick<CheckTiming, 'timeoutMs' | 'confirmAfterMs'>): number {
+  return timeoutMs * (confirmAfterMs.length + 1) + confirmAfterMs.reduce((sum, ms) => sum + ms, 0);
+}
+
+/** How long the verdict of a region counts, milliseconds: two intervals and the longest check (design, Places). */
+export function freshMsOf(timing: CheckTiming): number {
+  return 2 * timing.intervalMs + longestCheckMs(timing);
+}
+
+/** Whether a service is checked from a region. */
+export function isCheckedFrom({ regions }: Pick<CheckDefinition, 'regions'>, region: string): boolean {
+  return regions === undefined || regions.includes(region);
+}
+
+/** The regions among `regions` from which a service is checked, in their order. */
+export function regionsOfCheck(
+  { regions: own }: Pick<CheckDefinition, 'regions'>,
+  regions: readonly string[],
+): readonly string[] {
+  return own === undefined ? regions : regions.filter((region) => own.includes(region));
+}
