@@ -197,6 +197,18 @@ const CAUSES = {
       ? 'the connection ended before a message'
       : `the server closed the WebSocket before a message (code ${closeCode})`,
   no_message: ({ timeoutMs }: { readonly timeoutMs: number }) => `no message within ${timeoutMs} ms`,
+  http2_invalid: ({ error }: OfError) => `the answer is not valid HTTP/2 (${error})`,
+  http2_reset: ({ error }: OfError) => `the server ended the call (${error})`,
+  answer_too_long: ({ maxBytes }: OfBytes) => `the answer is longer than ${kibibytes(maxBytes)}`,
+  grpc_content_type: ({ text }: OfText) => `the answer is not gRPC (content-type "${text}")`,
+  grpc_status_missing: 'the answer has no gRPC status',
+  grpc_message_invalid: 'the message of the health service cannot be read',
+  grpc_unimplemented:
+    'the server has no health service: add grpc.health.v1.Health to it, or check its port by tcp',
+  grpc_service_unknown: ({ text }: OfText) => `the health service does not know the service "${text}"`,
+  /** `status` is a name of gRPC, and `message` the server's own. */
+  grpc_status: ({ status, message }: { readonly status: string; readonly message: string }) =>
+    `answered with gRPC status ${status}${message === '' ? '' : `: ${message}`}`,
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 

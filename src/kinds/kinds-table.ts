@@ -1,6 +1,7 @@
 /** Every kind of check by its name. */
 import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
+import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
 import { rootCheck } from './root.ts';
@@ -16,4 +17,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   tcp: tcpCheck,
   tls: tlsCheck,
   websocket: websocketCheck,
+  grpc: grpcCheck,
 };

@@ -178,6 +178,15 @@ t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
       wsIgnoreSecWebsocketAcceptHeader: true,
     },
     { type: 'websocket-upgrade', name: 'Nowhere', url: 'https://a.example' },
+    {
+      ...{ type: 'grpc-keyword', name: 'Orders', grpcUrl: 'orders.example.com:50051', grpcEnableTls: true },
+      ...{ grpcServiceName: 'Health', grpcMethod: 'check', grpcBody: '{"service": "shop.Orders"}' },
+      ...{ grpcProtobuf: 'syntax = "proto3";', keyword: 'SERVING', grpcMetadata: '{"a":"b"}' },
+    },
+    {
+      ...{ type: 'grpc-keyword', name: 'Carts', grpcUrl: 'carts.example.com:50051' },
+      ...{ grpcServiceName: 'Carts', grpcMethod: 'list', keyword: 'x' },
+    },
   ];
   const { services, skipped, notCarried } = readImport(JSON.stringify({ monitorList }), 'kuma.json');
   t.same(services, [
@@ -190,9 +199,17 @@ t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
       ...PLAIN_SERVICE,
       ...{ domain: 'a.example', name: 'Lax', kind: 'websocket', settings: { plain: true, port: 81 } },
     },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'orders.example.com', name: 'Orders', kind: 'grpc' },
+      settings: { service: 'shop.Orders', port: 50_051 },
+    },
   ]);
-  t.match(describeSkipped(skipped), [/^left out: Nowhere: domain "" /]);
-  t.match(describeLost(notCarried), [/^not carried over: wsIgnoreSecWebsocketAcceptHeader of Lax: /]);
+  t.match(describeSkipped(skipped), [/^left out: Nowhere: domain "" /, /^left out: Carts: of gRPC, only /]);
+  t.match(describeLost(notCarried), [
+    /^not carried over: wsIgnoreSecWebsocketAcceptHeader of Lax: /,
+    /^not carried over: grpcMetadata of Orders: /,
+  ]);
 });
 
 t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
@@ -214,6 +231,12 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
       body: 'hello',
       conditions: ['[CONNECTED] == true', '[BODY] == pat(*welcome*)', '[BODY].id > 3'],
     },
+    {
+      name: 'Orders',
+      url: 'grpcs://orders.example.com:50051',
+      conditions: ['[CONNECTED] == true', '[BODY].status == "SERVING"'],
+    },
+    { name: 'Carts', url: 'grpc://carts.example.com:50051' },
     { name: 'Plain', url: 'ws://plain.example.com', conditions: ['[CONNECTED] == true'] },
   ];
   const { services, skipped, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
@@ -230,6 +253,15 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
       ...PLAIN_SERVICE,
       ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
       settings: { path: '/feed?v=2', port: 8443, contains: 'welcome', send: 'hello' },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'orders.example.com', name: 'Orders', kind: 'grpc', settings: { port: 50_051 } },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'carts.example.com', name: 'Carts', kind: 'grpc' },
+      settings: { port: 50_051, plain: true },
     },
     {
       ...PLAIN_SERVICE,

@@ -74,6 +74,16 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   no_message: 'no message within 10000 ms',
   credentials_unreadable:
     'the credentials of the check cannot be decrypted: they were encrypted with another key',
+  http2_invalid: 'the answer is not valid HTTP/2 (Protocol error)',
+  http2_reset: 'the server ended the call (REFUSED_STREAM)',
+  answer_too_long: 'the answer is longer than 4 KiB',
+  grpc_content_type: 'the answer is not gRPC (content-type "text/html")',
+  grpc_status_missing: 'the answer has no gRPC status',
+  grpc_message_invalid: 'the message of the health service cannot be read',
+  grpc_unimplemented:
+    'the server has no health service: add grpc.health.v1.Health to it, or check its port by tcp',
+  grpc_service_unknown: 'the health service does not know the service "shop.Orders"',
+  grpc_status: 'answered with gRPC status UNAVAILABLE: draining',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

@@ -106,7 +106,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
   kind_invalid: [
     {},
-    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, heartbeat.',
+    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, heartbeat.',
   ],
   setting_invalid: [
     { setting: 'port', problem: { code: 'port_closed', port: 5432 } },

@@ -102,13 +102,22 @@ interface Endpoint {
 
 /** The check of an address such as `tcp://db.example.com:5432`; null: it is another address. */
 function readEndpoint(url: string | null): Endpoint | null {
-  const [, scheme, host = '', port] = /^(tcp|tls):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
+  const [, scheme, host = '', port] = /^(tcp|tls|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
   if (scheme === undefined) {
     const address = readWebSocketAddress(url);
     return address === null ? null : ({ kind: 'websocket', ...address } as const);
   }
-  const kind = scheme.toLowerCase() === 'tls' ? 'tls' : 'tcp';
-  return { kind, host, settings: { port: Number(port) } } as const;
+  const settings = { port: Number(port) };
+  switch (scheme.toLowerCase()) {
+    case 'tls':
+      return { kind: 'tls', host, settings };
+    case 'grpcs':
+      return { kind: 'grpc', host, settings };
+    case 'grpc':
+      return { kind: 'grpc', host, settings: { ...settings, plain: true } };
+    default:
+      return { kind: 'tcp', host, settings };
+  }
 }
 
 /** What a connection must fulfil: that it is made, how long the certificate must be valid, and what a message contains. */
@@ -121,13 +130,17 @@ function readCheckConditions(value: unknown, kind: ProbedKind) {
     if (expiry !== null && kind === 'tls') settings.minDays = Math.ceil(Number(expiry[1]) / 24);
     else if (body?.[1] !== undefined && kind === 'websocket' && settings.contains === undefined)
       settings.contains = body[1];
-    else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
+    else if (!CONNECTED.test(condition) && !(kind === 'grpc' && SERVING.test(condition))) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
       lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
     }
   }
   return { settings, lost };
 }
+
+const CONNECTED = /^\s*\[CONNECTED\]\s*==\s*true\s*$/;
+/** What a check of gRPC expects anyway. */
+const SERVING = /^\s*\[BODY\](?:\.status)?\s*==\s*"?SERVING"?\s*$/;
 
 function reasonFor(placeholder: string): string {
   const known = Object.hasOwn(PLACEHOLDERS, placeholder) ? PLACEHOLDERS[placeholder] : undefined;
@@ -156,7 +169,7 @@ function readConditions(value: unknown): {
   for (const condition of value.map(String)) {
     const test = readStatusTest(condition);
     if (test !== null) tests.push(test);
-    else if (!/^\s*\[CONNECTED\]\s*==\s*true\s*$/.test(condition)) {
+    else if (!CONNECTED.test(condition)) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
       lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
     }

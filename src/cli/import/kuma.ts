@@ -85,6 +85,7 @@ export function readKumaMonitor(row: Row): EntryReading {
       lost,
     );
   }
+  if (type === 'grpc-keyword') return readGrpcMonitor(row, { ...(name === null ? {} : { name }), paused });
   if (type === 'websocket-upgrade') {
     const { host = null, settings = {} } = readWebSocketAddress(asText(row.url)) ?? {};
     const subprotocol = asText(row.wsSubprotocol);
@@ -110,6 +111,27 @@ export function readKumaMonitor(row: Row): EntryReading {
     ...lostCodes,
     ...findLostFields(row),
   ]);
+}
+
+/** A monitor of gRPC calls any method; the check calls the health service only. */
+function readGrpcMonitor(row: Row, more: { readonly name?: string; readonly paused: boolean }): EntryReading {
+  const service = asText(row.grpcServiceName) ?? '';
+  const method = asText(row.grpcMethod) ?? '';
+  if (!/^(?:grpc\.health\.v1\.)?Health$/.test(service) || method.toLowerCase() !== 'check')
+    return {
+      problem: `of gRPC, only grpc.health.v1.Health/Check is called, and not ${quote(`${service}/${method}`)}`,
+    };
+  const [, host = null, port] = /^([^:/]+):(\d{1,5})$/.exec(asText(row.grpcUrl) ?? '') ?? [];
+  const asked = /^\s*\{\s*"service"\s*:\s*"([^"\\]+)"\s*\}\s*$/.exec(asText(row.grpcBody) ?? '')?.[1];
+  const settings = {
+    ...(asked === undefined ? {} : { service: asked }),
+    ...(isEmpty(row.grpcEnableTls) ? { plain: true } : {}),
+    ...(port === undefined ? {} : { port: Number(port) }),
+  };
+  const isServing = row.keyword === 'SERVING' && isEmpty(row.invertKeyword);
+  const lost = findLostFields(row, new Set(isServing ? ['keyword', 'url'] : ['url']));
+  const metadata = { field: 'grpcMetadata', reason: 'checks send no metadata' };
+  return listKind('grpc', settings, host, more, isEmpty(row.grpcMetadata) ? lost : [...lost, metadata]);
 }
 
 function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): LostField[] {

@@ -12,6 +12,7 @@ export const englishChecks = {
     tls: 'TLS handshake and certificate',
     http: 'HTTP request of your choice',
     websocket: 'WebSocket handshake and first message',
+    grpc: 'gRPC health service',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -22,6 +23,7 @@ export const englishChecks = {
     tls: 'by a TLS handshake',
     http: 'by an HTTP request',
     websocket: 'by a WebSocket handshake',
+    grpc: 'by a call of its gRPC health service',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<CheckKind | 'silence'>,
@@ -44,6 +46,7 @@ export const englishChecks = {
     ['send', 'Text to send after the handshake'],
     ['contains', 'Text in the first message'],
     ['matches', 'Regular expression (RE2) that the first message matches'],
+    ['service', 'Name of the gRPC service; none: the whole server'],
   ]),
   accept: 'Expected statuses',
   yes: 'yes',

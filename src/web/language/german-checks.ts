@@ -10,6 +10,7 @@ export const germanChecks: Texts['checks'] = {
     tls: 'TLS-Verbindung und Zertifikat',
     http: 'HTTP-Anfrage Ihrer Wahl',
     websocket: 'WebSocket-Handshake und erste Nachricht',
+    grpc: 'Health-Dienst von gRPC',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -19,6 +20,7 @@ export const germanChecks: Texts['checks'] = {
     tls: 'durch eine TLS-Verbindung',
     http: 'durch eine HTTP-Anfrage',
     websocket: 'durch einen WebSocket-Handshake',
+    grpc: 'durch einen Aufruf seines Health-Dienstes',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
@@ -40,6 +42,7 @@ export const germanChecks: Texts['checks'] = {
     ['send', 'Text, der nach dem Handshake gesendet wird'],
     ['contains', 'Text in der ersten Nachricht'],
     ['matches', 'Regulärer Ausdruck (RE2), dem die erste Nachricht entspricht'],
+    ['service', 'Name des gRPC-Dienstes; ohne: der ganze Server'],
   ]),
   accept: 'Erwartete Status',
   yes: 'ja',

@@ -11,6 +11,7 @@ const BY: WordOf<CheckKind> = {
   tls: 'durch TLS',
   http: 'durch HTTP',
   websocket: 'durch WebSocket',
+  grpc: 'durch gRPC',
   heartbeat: 'durch Lebenszeichen',
 };
 

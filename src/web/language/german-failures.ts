@@ -123,6 +123,17 @@ const CAUSES: TextTable<FailureCauseParams> = {
       ? 'die Verbindung endete vor einer Nachricht'
       : `der Server schloss den WebSocket vor einer Nachricht (Code ${closeCode})`,
   no_message: ({ timeoutMs }) => `keine Nachricht binnen ${inSeconds(timeoutMs, ',')}`,
+  http2_invalid: ({ error }) => `die Antwort ist kein gültiges HTTP/2 (${error})`,
+  http2_reset: ({ error }) => `der Server brach den Aufruf ab (${error})`,
+  answer_too_long: ({ maxBytes }) => `die Antwort ist länger als ${kibibytes(maxBytes)}`,
+  grpc_content_type: ({ text }) => `die Antwort ist kein gRPC (content-type „${text}“)`,
+  grpc_status_missing: 'die Antwort hat keinen gRPC-Status',
+  grpc_message_invalid: 'die Nachricht des Health-Dienstes ist nicht zu lesen',
+  grpc_unimplemented:
+    'der Server hat keinen Health-Dienst: ergänzen Sie grpc.health.v1.Health, oder lassen Sie den Port durch tcp prüfen',
+  grpc_service_unknown: ({ text }) => `der Health-Dienst kennt den Dienst „${text}“ nicht`,
+  grpc_status: ({ status, message }) =>
+    `Antwort mit dem gRPC-Status ${status}${message === '' ? '' : `: ${message}`}`,
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 
