@@ -104,13 +104,19 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
     { ...PLAIN_SERVICE, domain: 'shop.example.com', name: 'Shop', method: 'GET', accept: ['2xx'] },
     {
       ...PLAIN_SERVICE,
-      ...{ domain: 'api.example.com', name: 'API health', url: 'https://api.example.com:8443/health?full=1' },
-      ...{ method: 'GET', accept: [200, 204, 205, 206] },
+      ...{ domain: 'api.example.com', name: 'API health', kind: 'http', accept: [200, 204, 205, 206] },
+      settings: { path: '/health?full=1', port: 8443, assertions: ['body lacks maintenance'] },
+      secrets: { secretHeaders: ['X-Token: s3cret'] },
     },
     {
       ...PLAIN_SERVICE,
-      ...{ domain: 'login.example.com', name: 'Login (staging)', url: 'https://login.example.com/session' },
-      ...{ accept: ['2xx', '3xx', 401], paused: true },
+      ...{ domain: 'login.example.com', name: 'Login (staging)', kind: 'http', paused: true },
+      accept: ['2xx', '3xx', 401],
+      settings: {
+        ...{ path: '/session', method: 'POST', body: '{"user":"probe"}' },
+        headers: ['Content-Type: application/json'],
+      },
+      secrets: { username: 'probe', password: 'hunter2' },
     },
     {
       ...PLAIN_SERVICE,
@@ -137,25 +143,10 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
   for (const field of [
     ...['notificationList of the file', 'proxyList of the file'],
     ...['interval of 4 entries, such as Shop', 'maxretries of 2 entries', 'timeout of 4 entries'],
-    ...[
-      'keyword of API health',
-      'headers of API health',
-      'method of Login (staging)',
-      'body of Login (staging)',
-    ],
-    ...[
-      'basic_auth_user of Login (staging)',
-      'ignoreTls of Login (staging)',
-      'parent of Shop',
-      'tags of Shop',
-    ],
+    ...['ignoreTls of Login (staging)', 'parent of Shop', 'tags of Shop'],
     ...['description of API health', 'notificationIDList of 3 entries', 'proxyId of Login (staging)'],
-    ...[
-      'maxredirects of Login (staging)',
-      'accepted_statuscodes of Login (staging)',
-      'invertKeyword of API health',
-    ],
-    ...['url of Login (staging)', 'expiryNotification of Shop', 'retryInterval of 5 entries'],
+    ...['maxredirects of Login (staging)', 'accepted_statuscodes of Login (staging)'],
+    ...['expiryNotification of Shop', 'retryInterval of 5 entries'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
@@ -163,6 +154,11 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
     );
   t.notMatch(lines.join('\n'), /hunter2|s3cret/, 'no secret is repeated');
   t.notMatch(lines.join('\n'), /weight|dns_resolve|kafka|packetSize|pathName/, 'nor what says nothing');
+  t.notMatch(
+    lines.join('\n'),
+    /: (?:keyword|invertKeyword|headers|method|body|basic_auth_user) of/,
+    'nor what is',
+  );
 });
 
 t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
@@ -279,16 +275,22 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   const { services, skipped, notCarried, format } = fixture('gatus-config.yaml');
   t.equal(format, 'gatus');
   t.same(services, [
-    { ...PLAIN_SERVICE, domain: 'front.example.com', name: 'front', category: 'ecommerce', accept: [200] },
     {
       ...PLAIN_SERVICE,
-      ...{ domain: 'api.example.com', name: 'api', url: 'https://api.example.com/v1', method: 'GET' },
-      accept: [200, 429],
+      ...{ domain: 'front.example.com', name: 'front', category: 'ecommerce', kind: 'http', accept: [200] },
+      settings: { assertions: ['time below 300'] },
     },
     {
       ...PLAIN_SERVICE,
-      ...{ domain: 'old.example.com', name: 'old', url: 'http://old.example.com/', paused: true },
+      ...{ domain: 'api.example.com', name: 'api', kind: 'http', accept: [200, 429] },
+      settings: { path: '/v1', assertions: ['json $.status is UP'] },
+      secrets: { secretHeaders: ['Authorization: Bearer hunter2'] },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'old.example.com', name: 'old', kind: 'http', paused: true },
       accept: ['2xx', '3xx', 401],
+      settings: { plain: true, method: 'PATCH' },
     },
     {
       ...PLAIN_SERVICE,
@@ -303,25 +305,148 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   const lines = describeLost(notCarried);
   for (const field of [
     ...['alerting of the file', 'storage of the file', 'security of the file'],
-    ...[
-      'condition [RESPONSE_TIME] of front',
-      'condition [BODY] of api',
-      'condition [CERTIFICATE_EXPIRATION] of front',
-    ],
-    ...[
-      'interval of 2 entries',
-      'headers of api',
-      'client of api',
-      'alerts of 2 entries',
-      'group of 2 entries',
-    ],
-    ...['method of old'],
+    'condition [CERTIFICATE_EXPIRATION] of front',
+    ...['interval of 2 entries', 'client of api', 'alerts of 2 entries', 'group of 2 entries'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
       field,
     );
   t.notMatch(lines.join('\n'), /CONNECTED|hunter2/);
+});
+
+/** What becomes of a monitor of Uptime Kuma at https://a.example/. */
+function readMonitor(row: object) {
+  const monitor = { name: 'A', url: 'https://a.example/', method: 'GET', ...row };
+  return readImport(JSON.stringify({ monitorList: [monitor] }), 'kuma.json');
+}
+
+t.test('requests and expectations of Uptime Kuma become those of an http check', async (t) => {
+  const rows: readonly (readonly [object, settings: object, secrets?: object])[] = [
+    [{ type: 'keyword', keyword: 'ok' }, { assertions: ['body contains ok'] }],
+    [
+      { type: 'json-query', jsonPath: '$.status', expectedValue: 'ok' },
+      { assertions: ['json $.status is ok'] },
+    ],
+    [
+      { type: 'json-query', jsonPath: 'a[0].b', jsonPathOperator: '>', expectedValue: '3' },
+      { assertions: ['json $.a[0].b above 3'] },
+    ],
+    [
+      { type: 'http', headers: '{"Accept":"text/plain","Cookie":"a=1"}' },
+      { headers: ['Accept: text/plain'] },
+      { secretHeaders: ['Cookie: a=1'] },
+    ],
+    [
+      { type: 'http', url: 'http://ada:p%40ss@a.example:81/x?y=1#z' },
+      { path: '/x?y=1', plain: true, port: 81 },
+      { username: 'ada', password: 'p@ss' },
+    ],
+    [
+      { type: 'http', method: 'put', body: '{"a":"b c"}', httpBodyEncoding: 'form', maxredirects: 0 },
+      { method: 'PUT', body: 'a=b+c', headers: ['Content-Type: application/x-www-form-urlencoded'] },
+    ],
+  ];
+  for (const [row, settings, secrets = null] of rows) {
+    const { services, skipped, notCarried } = readMonitor(row);
+    const title = JSON.stringify(row);
+    t.match(services, [{ kind: 'http', domain: 'a.example', url: null }], title);
+    t.same(services[0]?.settings, settings, title);
+    t.same(services[0]?.secrets, secrets, title);
+    t.same([skipped, notCarried], [[], []], title);
+  }
+  const kept = readMonitor({ type: 'http' });
+  t.match(
+    kept.services,
+    [{ kind: 'root', method: 'GET', settings: null }],
+    'a plain request stays a plain check',
+  );
+});
+
+t.test('it says of a request what it cannot carry over, and takes the rest', async (t) => {
+  const rows: readonly (readonly [object, lost: string])[] = [
+    [
+      { type: 'json-query', jsonPath: '$count(items)', expectedValue: '3' },
+      'jsonPath of A: "json $count(items) is 3" is no expectation that a check can have',
+    ],
+    [
+      { type: 'json-query', jsonPath: 'n', jsonPathOperator: '>=', expectedValue: '3' },
+      'jsonPath of A: "json $.n >= 3" is no expectation that a check can have',
+    ],
+    [
+      { type: 'http', method: 'GET', body: '{}' },
+      'body of A: the setting body must be one of POST, PUT, PATCH',
+    ],
+    [
+      { type: 'http', method: 'TRACE', maxredirects: 0 },
+      'method of A: the setting method must be one of GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE',
+    ],
+    [
+      { type: 'http', method: 'POST' },
+      'maxredirects of A: redirects are followed for GET, HEAD and OPTIONS alone',
+    ],
+    [{ type: 'http', maxredirects: 0 }, 'maxredirects of A: up to 5 redirects are followed'],
+    [{ type: 'http', headers: 'no json' }, 'headers of A: they are no object in JSON'],
+    [{ type: 'http', headers: '{"Host":"b","X-A":"1"}' }, 'headers of A: a check cannot send "Host"'],
+    [
+      { type: 'http', authMethod: 'ntlm', basic_auth_user: 'ada' },
+      'authMethod of A: checks sign in by basic authentication, a token or headers alone',
+    ],
+    [
+      { type: 'http', basic_auth_user: 'a:b', basic_auth_pass: 'hunter2' },
+      'basic authentication of A: the setting username cannot be read: expected a name without a colon',
+    ],
+  ];
+  for (const [row, expected] of rows) {
+    const { services, notCarried } = readMonitor(row);
+    const lines = describeLost(notCarried);
+    t.ok(lines.includes(`not carried over: ${expected}`), `${expected}\n${lines.join('\n')}`);
+    t.equal(services.length, 1, expected);
+    t.notMatch(lines.join(), /hunter2/);
+  }
+});
+
+t.test('conditions of Gatus become expectations', async (t) => {
+  const rows: readonly (readonly [condition: string, line: string | null])[] = [
+    ['[RESPONSE_TIME] <= 250', 'time below 251'],
+    ['[RESPONSE_TIME] > 5', 'time above 5'],
+    ['[BODY] == ok', 'body is ok'],
+    ['[BODY] == pat(*<h1>Welcome*)', 'body contains <h1>Welcome'],
+    ['[BODY] != pat(*error*)', 'body lacks error'],
+    ['[BODY] == pat(a.b*c)', 'body matches (?s)^a\\.b.*c$'],
+    ['[BODY].status == UP', 'json $.status is UP'],
+    ['[BODY].status == "all good"', 'json $.status is all good'],
+    ['[BODY].data[0].name != x', 'json $.data[0].name is not x'],
+    ['[BODY].a-b == 1', "json $['a-b'] is 1"],
+    ['[BODY].n < 5', 'json $.n below 5'],
+    ['[BODY].status == any(UP, DEGRADED)', 'json $.status matches ^(?:UP|DEGRADED)$'],
+    ['has([BODY].id) == true', 'json $.id exists'],
+    ['has([BODY].errors) == false', null],
+    ['len([BODY].items) > 0', null],
+    ['[BODY].n <= 5', null],
+    ['[DOMAIN_EXPIRATION] > 720h', null],
+    ['[IP] == 192.0.2.1', null],
+  ];
+  for (const [condition, line] of rows) {
+    const endpoints = [
+      { name: 'A', url: 'https://a.example/', conditions: ['[STATUS] == 200', '[BODY] != x', condition] },
+    ];
+    const { services, notCarried } = readImport(JSON.stringify({ endpoints }), 'gatus.json');
+    t.same(services[0]?.settings?.assertions, ['body is not x', ...(line === null ? [] : [line])], condition);
+    t.equal(notCarried.length, line === null ? 1 : 0, condition);
+  }
+  const query = { name: 'A', url: 'https://a.example/q', method: 'POST', graphql: true, body: '{ ok }' };
+  t.match(readImport(JSON.stringify({ endpoints: [query] }), 'gatus.json').services, [
+    {
+      accept: ['1xx', '2xx', '3xx', '4xx', '5xx'],
+      settings: {
+        path: '/q',
+        method: 'POST',
+        headers: ['Content-Type: application/json'],
+        body: '{"query":"{ ok }"}',
+      },
+    },
+  ]);
 });
 
 t.test('it makes one line of thousands of equal reasons', async (t) => {

@@ -78,6 +78,14 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   await program.until(path, ({ status }: Status) => status === 'up');
   t.equal(seen.at(-1), `Bearer ${TOKEN} undefined`);
 
+  const file = join(installation.folder, 'list.yaml');
+  const listed = `settings: { plain: true, port: ${site.port}, path: /two, token: ${TOKEN} }`;
+  writeFileSync(file, `services: [{ domain: two.example.org, kind: http, ${listed} }]`);
+  for (const outcome of [/1 added/, /1 there already/])
+    t.match(await run('services', 'import', file, '--account', 'ada'), { status: 0, stdout: outcome });
+  await program.until('/api/v1/status/two-example-org', ({ status }: Status) => status === 'up');
+  t.same(new Set(seen), new Set([`Bearer ${TOKEN} undefined`]));
+
   // The owner replaces them on the dashboard.
   const registry = await openRegistryInProcess({ dataDir, postgresUrl, log: silentLog, clock: systemClock });
   t.teardown(() => registry.close());
@@ -109,7 +117,7 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   };
   t.match(await page(`${dashboard}/save`, { ...entered, 'settings.path': 'wrong' }), { status: 400 });
   t.match(await page(`${dashboard}/save`, entered), { status: 303 });
-  await until(() => seen.at(-1) === `${BASIC} a=${COOKIE}`, 30_000);
+  await until(() => seen.includes(`${BASIC} a=${COOKIE}`), 30_000);
   const kept = { ...entered, 'settings.username': '', 'settings.password': '', 'settings.secretHeaders': '' };
   t.match(await page(`${dashboard}/save`, { ...kept, 'settings.path': '/in' }), { status: 303 });
   t.match(await page(`${dashboard}/save`, { ...kept, 'settings.plain': '' }), {
@@ -158,7 +166,11 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   t.equal(status, 1);
   t.match(
     JSON.parse(stdout).find(({ what }: { what: string }) => what === 'credentials'),
-    { state: 'MEND', found: /those of in\.example\.org cannot be decrypted/, advice: /secrets checks-key/ },
+    {
+      state: 'MEND',
+      found: /those of in\.example\.org, two\.example\.org cannot be decrypted/,
+      advice: /secrets checks-key/,
+    },
   );
 });
 

@@ -2,6 +2,9 @@
 import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { AcceptRule, CheckSettings, ProbedKind } from '../../domain/service.ts';
+import { readAssertion } from '../../kinds/assertions.ts';
+import { readGatusCondition } from './gatus-condition.ts';
+import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import {
   asRow,
   asText,
@@ -10,22 +13,20 @@ import {
   groupCodes,
   isEmpty,
   type LostField,
-  listAddress,
   listKind,
   listService,
   type Row,
-  readMethod,
   readWebSocketAddress,
 } from './listed-service.ts';
 
 const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
 
+/** Fields of a request that become settings of an `http` check. */
+const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
+
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   interval: 'the interval is one for all: checks.interval',
-  headers: 'checks send no headers of their own',
-  body: 'checks send no body',
-  graphql: 'checks send no body',
   client: 'time-outs, resolvers and certificates are set for all checks',
   alerts: 'set webhooks on the dashboard',
   'maintenance-windows': 'there are no maintenance windows',
@@ -33,15 +34,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What to use instead of a condition. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
-  BODY: 'bodies are not searched',
+  BODY: 'no expectation of a check says the same',
   RESPONSE_TIME: 'what takes longer than checks.slowOver is slow, and not down',
-  CERTIFICATE_EXPIRATION: 'the end of a certificate is shown, and is no failure before it comes',
+  CERTIFICATE_EXPIRATION: 'a check of the kind tls has minDays for it',
 };
 
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
 export function readGatusEndpoint(row: Row): EntryReading {
-  const { accept, lost: lostConditions } = readConditions(row.conditions);
-  const { method, lost: lostMethod } = readMethod(row.method);
   const { category, lost: lostGroup } = readGroup(row.group);
   const paused = row.enabled === false;
   const endpoint = readEndpoint(asText(row.url));
@@ -59,12 +58,29 @@ export function readGatusEndpoint(row: Row): EntryReading {
     };
     return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
   }
-  return listAddress(asText(row.url), asText(row.name), { ...category, method, accept, paused }, [
+  const { accept, expectations, lost: lostConditions } = readConditions(row.conditions);
+  const request: ListedRequest = { ...readRequest(row), expectations };
+  return listRequest(request, asText(row.name), { ...category, accept, paused }, [
     ...lostGroup,
-    ...lostMethod,
     ...lostConditions,
-    ...findLost(row, (field) => KNOWN.has(field), REASONS),
+    ...findLost(row, (field) => KNOWN.has(field) || OF_REQUESTS.has(field), REASONS),
   ]);
+}
+
+/** The request of an endpoint. Gatus sends the body of a GraphQL endpoint as a query in JSON. */
+function readRequest(row: Row): ListedRequest {
+  const headers = Object.entries(asRow(row.headers)).map(([name, value]) => [name, String(value)] as const);
+  const body = typeof row.body === 'string' && row.body !== '' ? row.body : null;
+  const isQuery = row.graphql === true && body !== null;
+  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
+  return {
+    ...PLAIN_REQUEST,
+    url: asText(row.url),
+    method: asText(row.method)?.toUpperCase() ?? null,
+    headers: isQuery && !hasType ? [...headers, ['Content-Type', 'application/json']] : headers,
+    body: isQuery ? JSON.stringify({ query: body }) : body,
+    anyStatus: ['1xx', '2xx', '3xx', '4xx', '5xx'],
+  };
 }
 
 /** An external endpoint, which sends heartbeats. It has no address, so its name must be a domain. */
@@ -158,28 +174,34 @@ function readGroup(value: unknown): { category: { category?: Category }; lost: r
   };
 }
 
-/** The status codes that meet all conditions. */
+/** The status codes that meet all conditions, and what else is expected of the response. */
 function readConditions(value: unknown): {
   accept: readonly AcceptRule[] | null;
+  expectations: readonly Expectation[];
   lost: readonly LostField[];
 } {
-  if (!Array.isArray(value)) return { accept: null, lost: [] };
+  const expectations: Expectation[] = [];
+  if (!Array.isArray(value)) return { accept: null, expectations, lost: [] };
   const lost: LostField[] = [];
   const tests: ((code: number) => boolean)[] = [];
   for (const condition of value.map(String)) {
     const test = readStatusTest(condition);
+    const line = readGatusCondition(condition);
     if (test !== null) tests.push(test);
+    else if (line !== null && readAssertion(line) !== null)
+      expectations.push({ field: `condition ${condition.trim().split(' ')[0]}`, line });
     else if (!CONNECTED.test(condition)) {
       const placeholder = /\[([A-Z_]+)\]/.exec(condition)?.[1] ?? '';
       lost.push({ field: `condition [${placeholder}]`, reason: reasonFor(placeholder) });
     }
   }
-  if (tests.length === 0) return { accept: null, lost };
+  if (tests.length === 0) return { accept: null, expectations, lost };
   const codes = Array.from({ length: 500 }, (_, index) => 100 + index);
   const accept = groupCodes(new Set(codes.filter((code) => tests.every((test) => test(code)))));
-  if (accept.length > 0) return { accept, lost };
+  if (accept.length > 0) return { accept, expectations, lost };
   return {
     accept: null,
+    expectations,
     lost: [...lost, { field: 'condition [STATUS]', reason: 'no status code meets it' }],
   };
 }

@@ -1,4 +1,5 @@
 /** Reads monitors of an Uptime Kuma backup (JSON, version 1). */
+import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import {
   asText,
   type EntryReading,
@@ -6,12 +7,10 @@ import {
   groupCodes,
   isEmpty,
   type LostField,
-  listAddress,
   listKind,
   listService,
   quote,
   type Row,
-  readMethod,
   readWebSocketAddress,
 } from './listed-service.ts';
 
@@ -43,16 +42,9 @@ const REASONS: Readonly<Record<string, string>> = {
   maxretries: 'failures are confirmed after checks.confirmAfter',
   timeout: 'the time-out is one for all: checks.timeout',
   resendInterval: 'webhooks are sent once for each change',
-  keyword: 'bodies are not searched',
-  invertKeyword: 'bodies are not searched',
-  jsonPath: 'bodies are not searched',
-  expectedValue: 'bodies are not searched',
-  jsonPathOperator: 'bodies are not searched',
   ignoreTls: 'certificates are always judged',
   expiryNotification: 'the end of a certificate is shown, and no alert is sent',
   maxredirects: 'at most 5 redirects are followed',
-  headers: 'checks send no headers of their own',
-  body: 'checks send no body',
   proxyId: 'checks use no proxy',
   notificationIDList: 'set webhooks on the dashboard',
   parent: 'there are no groups of monitors; status pages have some',
@@ -60,6 +52,19 @@ const REASONS: Readonly<Record<string, string>> = {
   description: 'there are no descriptions',
 };
 const AUTHENTICATION = /^(?:auth|basic_auth|oauth|tls(?:Ca|Cert|Key)$)/;
+
+/** Fields of a request that become settings of an `http` check. */
+const OF_REQUESTS: ReadonlySet<string> = new Set([
+  ...['headers', 'body', 'httpBodyEncoding', 'keyword', 'invertKeyword'],
+  ...['jsonPath', 'jsonPathOperator', 'expectedValue', 'maxredirects'],
+]);
+const OF_BASIC_AUTHENTICATION = ['authMethod', 'basic_auth_user', 'basic_auth_pass'];
+/** Content types of bodies by their encodings. */
+const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
+  ['json', 'application/json'],
+  ['xml', 'text/xml; charset=utf-8'],
+  ['form', 'application/x-www-form-urlencoded'],
+]);
 
 /** A monitor; an inactive one becomes a paused service. */
 export function readKumaMonitor(row: Row): EntryReading {
@@ -105,11 +110,11 @@ export function readKumaMonitor(row: Row): EntryReading {
   }
   if (!WEB_TYPES.has(type)) return { problem: `monitors of type ${type.slice(0, 40)} have no equal here` };
   const { accept, lost: lostCodes } = readCodes(row.accepted_statuscodes);
-  const { method, lost: lostMethod } = readMethod(row.method);
-  return listAddress(asText(row.url), name, { method, accept, paused }, [
-    ...lostMethod,
+  const { request, lost, imported } = readRequest(row, type);
+  return listRequest(request, name, { accept, paused }, [
+    ...lost,
     ...lostCodes,
-    ...findLostFields(row),
+    ...findLostFields(row, imported),
   ]);
 }
 
@@ -134,6 +139,85 @@ function readGrpcMonitor(row: Row, more: { readonly name?: string; readonly paus
   return listKind('grpc', settings, host, more, isEmpty(row.grpcMetadata) ? lost : [...lost, metadata]);
 }
 
+/** The request of a monitor, the fields that it cannot carry over, and those that it does. */
+function readRequest(row: Row, type: string) {
+  const lost: LostField[] = [];
+  const method = asText(row.method)?.toUpperCase() ?? null;
+  const redirects = row.maxredirects ?? DEFAULTS.maxredirects;
+  const isFollowed = method === null || ['GET', 'HEAD', 'OPTIONS'].includes(method);
+  if (isFollowed && redirects !== DEFAULTS.maxredirects)
+    lost.push({ field: 'maxredirects', reason: 'up to 5 redirects are followed' });
+  if (!isFollowed && redirects !== 0)
+    lost.push({ field: 'maxredirects', reason: 'redirects are followed for GET, HEAD and OPTIONS alone' });
+  const isBasic = isEmpty(row.authMethod) || row.authMethod === 'basic';
+  const headers = readHeaders(row.headers);
+  if (headers === null) lost.push({ field: 'headers', reason: 'they are no object in JSON' });
+  const { body, contentType } = readBody(row);
+  const hasType = headers?.some(([name]) => name.toLowerCase() === 'content-type') ?? false;
+  const expectation = readExpectation(row, type);
+  const request: ListedRequest = {
+    ...PLAIN_REQUEST,
+    url: asText(row.url),
+    method,
+    headers: [
+      ...(headers ?? []),
+      ...(contentType === null || hasType ? [] : [['Content-Type', contentType] as const]),
+    ],
+    body,
+    username: isBasic ? asText(row.basic_auth_user) : null,
+    password: isBasic && typeof row.basic_auth_pass === 'string' ? row.basic_auth_pass : null,
+    expectations: expectation === null ? [] : [expectation],
+  };
+  return { request, lost, imported: new Set([...OF_REQUESTS, ...(isBasic ? OF_BASIC_AUTHENTICATION : [])]) };
+}
+
+/** Headers as an object in JSON; null: they cannot be read. */
+function readHeaders(value: unknown): [name: string, value: string][] | null {
+  if (isEmpty(value)) return [];
+  try {
+    const headers: unknown = typeof value === 'string' ? JSON.parse(value) : value;
+    if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return null;
+    return Object.entries(headers).map(([name, text]) => [name, String(text)]);
+  } catch {
+    return null;
+  }
+}
+
+function readBody({ body: value, httpBodyEncoding }: Row): {
+  readonly body: string | null;
+  readonly contentType: string | null;
+} {
+  if (typeof value !== 'string' || value.trim() === '') return { body: null, contentType: null };
+  const encoding = asText(httpBodyEncoding) ?? 'json';
+  const contentType = CONTENT_TYPES.get(encoding) ?? null;
+  if (encoding !== 'form') return { body: value, contentType };
+  const fields = readHeaders(value);
+  return { body: fields === null ? value : new URLSearchParams(fields).toString(), contentType };
+}
+
+const JSON_OPERATORS: ReadonlyMap<string, string> = new Map([
+  ['==', 'is'],
+  ['!=', 'is not'],
+  ['>', 'above'],
+  ['<', 'below'],
+  ['contains', 'contains'],
+]);
+
+/** What a monitor expects of the body; null: nothing. Expressions of JSONata that are no plain path stay as they are. */
+function readExpectation(row: Row, type: string): Expectation | null {
+  if (type === 'keyword' && typeof row.keyword === 'string') {
+    const operator = isEmpty(row.invertKeyword) ? 'contains' : 'lacks';
+    return { field: 'keyword', line: `body ${operator} ${row.keyword}` };
+  }
+  if (type !== 'json-query') return null;
+  const path = asText(row.jsonPath) ?? '$';
+  const plain = /^(?:\$\.?)?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[\d+\])*)?$/.exec(path);
+  const given = asText(row.jsonPathOperator) ?? '==';
+  const operator = JSON_OPERATORS.get(given) ?? given;
+  const at = plain === null ? path : plain[1] === undefined ? '$' : `$.${plain[1]}`;
+  return { field: 'jsonPath', line: `json ${at} ${operator} ${String(row.expectedValue ?? '')}` };
+}
+
 function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): LostField[] {
   const isImported = (field: string, value: unknown) =>
     KNOWN.has(field) ||
@@ -142,7 +226,9 @@ function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): Lo
     DEFAULTS[field] === value ||
     (typeof value === 'object' && value !== null && Object.values(value).every(isEmpty));
   const credentials = Object.keys(row).filter((field) => AUTHENTICATION.test(field));
-  const reasons = Object.fromEntries(credentials.map((field) => [field, 'checks sign in nowhere']));
+  const reasons = Object.fromEntries(
+    credentials.map((field) => [field, 'checks sign in by basic authentication, a token or headers alone']),
+  );
   return findLost(row, isImported, { ...reasons, ...REASONS });
 }
 

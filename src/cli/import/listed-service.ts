@@ -136,29 +136,44 @@ export function readWebSocketAddress(
   };
 }
 
-/** The service at a URL. User and password in the URL are lost, since checks do not send them. */
+/** A web address without user, password and fragment; user and password beside it are null if it has none. */
+export type AddressReading =
+  | { readonly address: URL; readonly username: string | null; readonly password: string | null }
+  | { readonly problem: string };
+
+/** Parses a web address. */
+export function readAddress(url: string | null): AddressReading {
+  if (url === null) return { problem: 'it has no address' };
+  const address = URL.parse(url);
+  if (address === null) return { problem: `address ${quote(url)} cannot be read` };
+  if (address.protocol !== 'http:' && address.protocol !== 'https:')
+    return { problem: `addresses that begin with ${address.protocol} have no equal here` };
+  const [username = '', password = ''] = [address.username, address.password].map(decode);
+  address.username = '';
+  address.password = '';
+  address.hash = '';
+  return { address, username: username || null, password: password || null };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The service at a URL. */
 export function listAddress(
   url: string | null,
   name: string | null,
   more: Partial<Omit<ListedService, 'domain' | 'name' | 'url'>>,
   lost: readonly LostField[] = [],
 ): EntryReading {
-  if (url === null) return { problem: 'it has no address' };
-  const address = URL.parse(url);
-  if (address === null) return { problem: `address ${quote(url)} cannot be read` };
-  if (address.protocol !== 'http:' && address.protocol !== 'https:')
-    return { problem: `addresses that begin with ${address.protocol} have no equal here` };
-  const isSecret = address.username !== '' || address.password !== '';
-  address.username = '';
-  address.password = '';
-  address.hash = '';
-  const { hostname, href } = address;
-  return listService(hostname, name, { ...more, url: href === `https://${hostname}/` ? null : href }, [
-    ...lost,
-    ...(isSecret
-      ? [{ field: 'url', reason: 'user and password of an address are not kept: checks sign in nowhere' }]
-      : []),
-  ]);
+  const reading = readAddress(url);
+  if ('problem' in reading) return reading;
+  const { hostname, href } = reading.address;
+  return listService(hostname, name, { ...more, url: href === `https://${hostname}/` ? null : href }, lost);
 }
 
 /** `HEAD` or `GET`; another method is lost. */

@@ -1,0 +1,172 @@
+/** Requests in import files of others: what of them becomes an `http` check, or a plain check of an address. */
+import { describeSettingProblem } from '../../domain/refusal.ts';
+import type { AcceptRule, CheckSettings } from '../../domain/service.ts';
+import { readAssertion } from '../../kinds/assertions.ts';
+import { validateSettings } from '../../kinds/settings.ts';
+import {
+  type EntryReading,
+  type ListedService,
+  type LostField,
+  listAddress,
+  listService,
+  quote,
+  readAddress,
+} from './listed-service.ts';
+
+/** A request with what is expected of its response. */
+export interface ListedRequest {
+  readonly url: string | null;
+  /** Upper case; null: the default of the file's program, GET. */
+  readonly method: string | null;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | null;
+  readonly username: string | null;
+  readonly password: string | null;
+  readonly expectations: readonly Expectation[];
+  /** Good statuses of an `http` check if the file names none. */
+  readonly anyStatus: readonly AcceptRule[] | null;
+}
+
+/** An expectation as a line of the setting `assertions`, and the field of the file that it comes from. */
+export interface Expectation {
+  readonly field: string;
+  readonly line: string;
+}
+
+/** Request without anything of its own. */
+export const PLAIN_REQUEST: ListedRequest = {
+  url: null,
+  method: null,
+  headers: [],
+  body: null,
+  username: null,
+  password: null,
+  expectations: [],
+  anyStatus: null,
+};
+
+const MAX_HEADERS = 20;
+const MAX_ASSERTIONS = 10;
+/** Headers whose names say that they carry a credential. They are encrypted. */
+const CREDENTIAL_NAME = /auth|cookie|token|secret|key|pass|session|credential/i;
+
+/** The service of a request. What its settings cannot express is lost; it is then still checked by what they can. */
+export function listRequest(
+  request: ListedRequest,
+  name: string | null,
+  more: Partial<Omit<ListedService, 'domain' | 'name' | 'url'>>,
+  lost: readonly LostField[] = [],
+): EntryReading {
+  const reading = readAddress(request.url);
+  if ('problem' in reading) return reading;
+  const { address, username, password } = reading;
+  const { method } = request;
+  const path = address.pathname + address.search;
+  const user = request.username ?? username;
+  const isPlain =
+    (method === null || method === 'GET' || method === 'HEAD') &&
+    [request.headers, request.expectations].every((list) => list.length === 0) &&
+    request.body === null &&
+    user === null;
+  if (isPlain) return listAddress(request.url, name, { ...more, method }, lost);
+
+  const collected = collectSettings([
+    ['url', path === '/' ? {} : { path }],
+    ['method', method === null || method === 'GET' ? {} : { method }],
+    ['basic authentication', user === null ? {} : { username: user }],
+    ...(user === null ? [] : [['basic authentication', passwordOf(request.password ?? password)] as const]),
+    ...bodyOf(request),
+  ]);
+  const headers = sortHeaders(request.headers);
+  const assertions = request.expectations.filter(({ line }) => readAssertion(line) !== null);
+  const shown = assertions.slice(0, MAX_ASSERTIONS).map(({ line }) => line);
+  const beyond = assertions.slice(MAX_ASSERTIONS);
+  const unreadable = request.expectations.filter(({ line }) => readAssertion(line) === null);
+  const settings: CheckSettings = {
+    ...collected.settings,
+    ...(address.protocol === 'http:' ? { plain: true } : {}),
+    ...(address.port === '' ? {} : { port: Number(address.port) }),
+    ...headers.settings,
+    ...(shown.length === 0 ? {} : { assertions: shown }),
+  };
+  const validated = validateSettings('http', settings);
+  if (!validated.ok)
+    return {
+      problem: validated.wrong
+        .map(({ setting, problem }) => `the setting ${setting} ${describeSettingProblem(problem)}`)
+        .join(', '),
+    };
+  return listService(
+    address.hostname,
+    name,
+    {
+      ...more,
+      kind: 'http',
+      settings: validated.settings ?? null,
+      secrets: validated.secrets ?? null,
+      accept: more.accept ?? request.anyStatus,
+    },
+    [
+      ...lost,
+      ...collected.lost,
+      ...headers.lost,
+      ...unreadable.map(({ field, line }) => ({
+        field,
+        reason: `${quote(line)} is no expectation that a check can have`,
+      })),
+      ...beyond.map(({ field }) => ({ field, reason: `a check has at most ${MAX_ASSERTIONS} expectations` })),
+    ],
+  );
+}
+
+function passwordOf(password: string | null): CheckSettings {
+  return password === null || password === '' ? {} : { password };
+}
+
+function bodyOf({ method, body }: ListedRequest): (readonly [field: string, settings: CheckSettings])[] {
+  return body === null ? [] : [['body', { body, ...(method === null ? {} : { method }) }]];
+}
+
+/** Settings one after the other; those that are not valid are lost, with the field that they come from. */
+function collectSettings(parts: readonly (readonly [field: string, settings: CheckSettings])[]): {
+  settings: CheckSettings;
+  lost: readonly LostField[];
+} {
+  let settings: CheckSettings = {};
+  const lost: LostField[] = [];
+  for (const [field, more] of parts) {
+    const reading = validateSettings('http', { ...settings, ...more });
+    if (reading.ok) settings = { ...settings, ...more };
+    else
+      for (const { setting, problem } of reading.wrong)
+        lost.push({ field, reason: `the setting ${setting} ${describeSettingProblem(problem)}` });
+  }
+  return { settings, lost };
+}
+
+/** Headers as settings: those with credentials apart. */
+function sortHeaders(headers: ListedRequest['headers']): {
+  settings: CheckSettings;
+  lost: readonly LostField[];
+} {
+  const plain: string[] = [];
+  const secret: string[] = [];
+  const lost: LostField[] = [];
+  for (const [name, value] of headers) {
+    const line = `${name}: ${value}`;
+    const isSecret = CREDENTIAL_NAME.test(name);
+    const list = isSecret ? secret : plain;
+    const reading = validateSettings('http', { [isSecret ? 'secretHeaders' : 'headers']: [line] });
+    if (!reading.ok) lost.push({ field: 'headers', reason: `a check cannot send ${quote(name)}` });
+    else if (list.length === MAX_HEADERS)
+      lost.push({ field: 'headers', reason: `a check sends at most ${MAX_HEADERS} headers` });
+    else list.push(line);
+  }
+  return {
+    settings: {
+      ...(plain.length === 0 ? {} : { headers: plain }),
+      ...(secret.length === 0 ? {} : { secretHeaders: secret }),
+    },
+    lost,
+  };
+}
