@@ -41,10 +41,8 @@ export function readMemberTexts(
   texts: MemberTexts,
   limits: MemberLimits,
 ): Outcome<CheckChoice> {
-  const reading = changeMembers(before, texts);
-  return reading.ok
-    ? membersOutcome(reading.choice, refuseMembers(reading.choice, limits, before))
-    : membersOutcome(before, reading.wrong);
+  const { choice, wrong } = changeMembers(before, texts);
+  return membersOutcome(choice, [...wrong, ...refuseMembers(choice, limits, before)]);
 }
 
 /** The members, or the refusal of each wrong one under its name. */

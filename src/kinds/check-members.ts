@@ -90,10 +90,11 @@ export interface WrongMember {
   readonly problem: MemberProblem;
 }
 
-/** The members that were read, or what is wrong with them. */
-export type MembersReading =
-  | { readonly ok: true; readonly choice: CheckChoice }
-  | { readonly ok: false; readonly wrong: readonly WrongMember[] };
+/** The members that were read; those that are `wrong` stay as they were. */
+export interface MembersReading {
+  readonly choice: CheckChoice;
+  readonly wrong: readonly WrongMember[];
+}
 
 /** The bounds of members; durations in milliseconds. */
 export interface MemberLimits {
@@ -135,7 +136,7 @@ export function changeMembers(before: CheckChoice, texts: MemberTexts): MembersR
     if (text === null || text.trim() === '') return undefined;
     const value = parse(text);
     if (value === null) wrong.push({ member, problem: { code: 'format' } });
-    return value ?? undefined;
+    return value ?? known;
   };
   const choice = choiceOf({
     intervalMs: read('interval', before.intervalMs, parseDuration),
@@ -144,7 +145,7 @@ export function changeMembers(before: CheckChoice, texts: MemberTexts): MembersR
     confirmAfterMs: read('confirmAfter', before.confirmAfterMs, readDelays),
     regions: read('regions', before.regions, readRegions),
   });
-  return wrong.length > 0 ? { ok: false, wrong } : { ok: true, choice };
+  return { choice, wrong };
 }
 
 /** The members of a document that its schema has accepted. */

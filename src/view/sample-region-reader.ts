@@ -2,6 +2,7 @@
 import { createPromiseCache } from '../async/promise-cache.ts';
 import { regionsOf } from '../domain/node.ts';
 import { parseSampleRegions, SAMPLE_REGIONS_FACT } from '../domain/region.ts';
+import type { CheckDefinition } from '../domain/service.ts';
 import { enumParameter, refuse, textParameter } from '../http/parameters.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import {
@@ -62,6 +63,11 @@ export function createSampleRegionReader(sources: {
       if (!known.has(region))
         throw refuse('region', 'is not the name of a region', enumParameter([...known].sort(), ''));
       return { region, takesUnnamed: region === first };
+    },
+    /** The regions among those that a service names for its checks in which no node makes checks now, by name. */
+    withoutNode({ regions: named = [] }: Pick<CheckDefinition, 'regions'>): readonly string[] {
+      const live = new Set(regionsOf(readiness().nodes).map(({ region }) => region));
+      return named.filter((region) => !live.has(region)).sort();
     },
     /** The regions of which a service has samples, by name; empty: at most one, or they cannot be read now. */
     async choicesOf(serviceId: number): Promise<readonly string[]> {

@@ -110,6 +110,7 @@ t.test('it names every field that is not valid', async (t) => {
       [
         ['name', 'service_name_missing'],
         ['timeout', 'check_member_invalid'],
+        ['interval', 'check_member_invalid'],
       ],
     ],
     [{ interval: '29s' }, [['interval', 'check_member_invalid']]],

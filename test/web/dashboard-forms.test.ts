@@ -64,6 +64,36 @@ t.test('a service has the fields of its kind of check, made from the schema of t
   });
 });
 
+t.test('a service has fields for its times and regions, within the bounds for owners', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const fields = { name: 'Mine', category: 'cloud', kind: 'root', dependencies: 'private' };
+  const typed = { interval: '10s', timeout: '40s', confirmAfter: 'soon', regions: 'eu ap', method: 'HEAD' };
+  const { status, text } = await post('/dashboard/services/mine/save', ada, { ...fields, ...typed });
+  t.equal(status, 400);
+  t.same(
+    ['interval', 'timeout', 'slowOver', 'confirmAfter', 'regions'].map((name) => fieldOf(text, name)),
+    [
+      { value: '10s', problem: 'interval must be at least 30s.' },
+      { value: '40s', problem: 'timeout must not be longer than the interval, which is 10s.' },
+      { value: '', problem: null },
+      {
+        value: 'soon',
+        problem:
+          'confirmAfter cannot be read: expected delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
+      },
+      { value: 'eu ap', problem: 'regions names ap, where no node makes checks: choose from eu, us.' },
+    ],
+  );
+  t.equal(chosen(text, 'method'), 'HEAD');
+  t.match(text, /name="interval"[^>]* placeholder="1m"/, 'the setting that counts without a time of its own');
+  t.match(text, /name="confirmAfter"[^>]* placeholder="2s 4s"/);
+  const german = await post('/dashboard/services/mine/save?lang=de', ada, { ...fields, interval: '2d' });
+  t.match(fieldOf(german.text, 'interval').problem, 'interval darf höchstens 1d sein.');
+  const beats = await post('/dashboard/services/mine/save', ada, { ...fields, name: '', kind: 'heartbeat' });
+  t.notMatch(beats.text, /name="(interval|timeout|confirmAfter|regions|method)"/);
+  t.match(beats.text, /name="slowOver"/, 'which a reported response time is compared with');
+});
+
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {
   const { ada, post } = await dashboard(t);
   const fields = {

@@ -1,5 +1,6 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
+import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
@@ -31,6 +32,7 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   maintenances: [],
   vendor: null,
   intervalMs: 300_000,
+  withoutNode: [],
   staleSince: null,
   siteUrl: 'https://upbeat.test',
   now: NOW,
@@ -133,6 +135,22 @@ t.test('it shows each region, and from where it fails', async (t) => {
   t.equal(page.match(/<th scope="row" data-label="Region">/g)?.length, 3);
   const german = await fetch(`${world.origin}/status/shop-example`, { headers: { 'accept-language': 'de' } });
   t.match(await german.text(), /Fehler aus Sicht von eu\./);
+});
+
+t.test('it says from which of its regions a service is not checked', async (t) => {
+  const checked = (regions: readonly string[], more: Partial<Service> = {}) =>
+    service(1, 'shop', { check: { ...DEFAULT_CHECK, regions }, ...more });
+  const notice = 'Not checked from eu, us: no node in that region makes checks.';
+  const pageOf = async (own: Service) => {
+    const world = await startApi({ services: [own] });
+    t.teardown(world.close);
+    return await (await fetch(`${world.origin}/status/shop-example`)).text();
+  };
+  const region = 'local';
+  t.match(await pageOf(checked(['us', region, 'eu'])), notice);
+  for (const own of [checked([region]), checked(['us'], { paused: true }), service(1, 'shop')])
+    t.notMatch(await pageOf(own), 'Not checked from');
+  t.match(viewServicePage(known({ withoutNode: ['us'] }), de).withoutNode, 'Keine Prüfung aus us');
 });
 
 t.test('it shows less of what was never checked, and of what reports by itself', async (t) => {

@@ -129,9 +129,9 @@ function readSettings(kind: CheckKind, value: unknown): SettingsReading {
 /** Times and regions: texts, or lists as in the catalogue. */
 function readOwnMembers(row: Row, check: Row): Pick<ListedService, 'choice'> | { readonly problem: string } {
   const texts = MEMBER_NAMES.map((name) => [name, textOfValue(row[name] ?? check[name])] as const);
-  const reading = changeMembers({}, Object.fromEntries(texts));
-  const wrong = reading.ok ? refuseMembers(reading.choice, operatorLimits(null)) : reading.wrong;
-  if (reading.ok && wrong.length === 0) return { choice: reading.choice };
+  const { choice, wrong: unread } = changeMembers({}, Object.fromEntries(texts));
+  const wrong = [...unread, ...refuseMembers(choice, operatorLimits(null))];
+  if (wrong.length === 0) return { choice };
   const problems = wrong.map(({ member, problem }) => `${member} ${describeMemberProblem(member, problem)}`);
   return { problem: problems.join(', ') };
 }

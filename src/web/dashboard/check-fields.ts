@@ -1,5 +1,11 @@
-/** The fields of the settings of a check, in the form of a service. They are made from the schema of the kind. */
+/**
+ * The fields of a check in the form of a service: the settings of its kind, made from their schema, and what every check may
+ * have of its own.
+ */
+import type { CheckBounds } from '../../app/check-choice.ts';
+import type { ServiceChanges } from '../../app/services.ts';
 import { type CheckDefinition, DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
+import { MEMBER_NAMES, type MemberName, memberTexts } from '../../kinds/check-members.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, RefusedForm } from './dashboard-forms.ts';
@@ -20,6 +26,15 @@ export function settingsOf(fields: FormFields): Record<string, string | null> {
   );
 }
 
+/** The members in a form that has them. The method is a root check's; a form that chooses another kind does not set it. */
+export function membersOf(fields: FormFields): Pick<ServiceChanges, MemberName | 'method'> {
+  const entered = MEMBER_NAMES.map((name) => [name, fields.get(name)] as const);
+  return {
+    ...Object.fromEntries(entered),
+    method: fields.get('kind') === 'root' ? fields.get('method') : undefined,
+  };
+}
+
 /**
  * The fields for the template, with what was entered in a refused form. A refused form that chose another kind has the fields
  * of that kind.
@@ -28,6 +43,7 @@ export function viewSettings(
   check: CheckDefinition,
   refused: RefusedForm | null,
   { texts: { checks } }: Pick<Language, 'texts'>,
+  bounds: CheckBounds,
 ) {
   const typed = refused?.form === 'save' ? refused.typed : null;
   const kind = MONITORING_KINDS.find((one) => one === typed?.get('kind')) ?? check.kind;
@@ -52,19 +68,35 @@ export function viewSettings(
           ]
         : choices.map((value) => ({ value, text: value })),
   }));
-  if (!ACCEPTING_KINDS.has(kind)) return fields;
-  const accept = {
-    key: 'accept',
-    label: checks.accept,
-    input: 'text',
+  /** A field that every kind, or some of them, have. */
+  const common = (
+    key: string,
+    label: string,
+    stored: string,
+    hint: string,
+    words: readonly string[] = [],
+  ) => ({
+    key,
+    label,
+    input: words.length === 0 ? ('text' as const) : ('choice' as const),
     secret: false,
     removal: null,
     required: false,
-    value: typed?.get('accept') ?? (check.accept ?? []).join(' '),
-    hint: '2xx 401',
-    choices: [],
-  } as const;
-  return [...fields, accept];
+    value: typed?.get(key) ?? stored,
+    hint,
+    choices: words.map((value) => ({ value, text: value })),
+  });
+  const own = memberTexts(check);
+  const hints = { ...memberTexts(bounds.usual), regions: bounds.regions().join(' ') };
+  const members = MEMBER_NAMES.filter((name) => kind !== 'heartbeat' || name === 'slowOver');
+  return [
+    ...fields,
+    ...(kind === 'root' ? [common('method', checks.method, check.method ?? '', '', ['HEAD', 'GET'])] : []),
+    ...(ACCEPTING_KINDS.has(kind)
+      ? [common('accept', checks.accept, (check.accept ?? []).join(' '), '2xx 401')]
+      : []),
+    ...members.map((name) => common(name, checks.member[name], own[name] ?? '', hints[name] ?? '')),
+  ];
 }
 
 /** Kinds that judge the status of an HTTP response by `accept`. */

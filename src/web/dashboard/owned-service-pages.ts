@@ -16,7 +16,7 @@ import { serviceNotFound } from '../../view/service-directory.ts';
 import { time } from '../language/phrase.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { settingsOf, viewSettings } from './check-fields.ts';
+import { membersOf, settingsOf, viewSettings } from './check-fields.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -68,7 +68,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         title: name,
         service,
         forms: viewForms(refused),
-        settings: viewSettings(service.check, refused, session.language),
+        settings: viewSettings(service.check, refused, session.language, sources.bounds),
         page: shownAs,
         word: texts.status[current.status],
         status: current.status,
@@ -124,6 +124,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         kind: fields.get('kind') ?? '',
         settings: settingsOf(fields),
         accept: fields.get('accept'),
+        ...membersOf(fields),
         ...heartbeatFields(fields),
         publicDependencies: fields.get('dependencies') === 'public',
       }),

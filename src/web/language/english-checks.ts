@@ -1,5 +1,6 @@
 /** Texts of the kinds of checks and of their settings, in English. */
 import type { CheckKind } from '../../domain/service.ts';
+import type { MemberName } from '../../kinds/check-members.ts';
 import type { WordOf } from './phrase.ts';
 
 /** The texts. */
@@ -49,6 +50,15 @@ export const englishChecks = {
     ['service', 'Name of the gRPC service; none: the whole server'],
   ]),
   accept: 'Expected statuses',
+  method: 'Method of the first request',
+  /** What a check may have of its own, by the names of the members. */
+  member: {
+    interval: 'Time between two checks',
+    timeout: 'Timeout of an attempt',
+    slowOver: 'Slow above this response time',
+    confirmAfter: 'Delays of the re-checks, or none',
+    regions: 'Regions that check it',
+  } satisfies WordOf<MemberName>,
   yes: 'yes',
   no: 'no',
   standard: 'default',

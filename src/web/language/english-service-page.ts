@@ -184,6 +184,7 @@ export const englishServicePage = {
   regionChecked: 'Last check',
   regionFailure: 'Failure',
   failsFrom: (regions: string) => `Fails from ${regions}.`,
+  withoutNode: (regions: string) => `Not checked from ${regions}: no node in that region makes checks.`,
 
   dependencies: 'Dependencies',
   reported: (at: number) => phraseOf`As reported ${age(at)}`,

@@ -177,6 +177,7 @@ export const germanServicePage: Texts['page'] = {
   regionChecked: 'Letzte Prüfung',
   regionFailure: 'Fehler',
   failsFrom: (regions) => `Fehler aus Sicht von ${regions}.`,
+  withoutNode: (regions) => `Keine Prüfung aus ${regions}: Dort prüft kein Knoten.`,
 
   dependencies: 'Abhängigkeiten',
   reported: (at) => phraseOf`Gemeldet ${age(at)}`,

@@ -56,6 +56,8 @@ export interface ServiceKnowledge {
   /** The vendor status; null: the vendor's status page is not read. */
   readonly vendor: ServiceVendorStatus | null;
   readonly intervalMs: number;
+  /** Regions that the service names for its checks in which no node makes checks, by name. */
+  readonly withoutNode: readonly string[];
   /** When the service was last seen if it is stale, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
   /** Without a slash at its end. */
@@ -101,6 +103,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
           )
         : null,
     regions: regionRows(current, language),
+    withoutNode: known.withoutNode.length === 0 ? null : texts.page.withoutNode(known.withoutNode.join(', ')),
     stale: known.staleSince === null ? null : texts.page.stale(known.staleSince),
     facts: factsOf(known, language),
     uptimes: knownRanges(known).map((name) => ({

@@ -150,6 +150,7 @@ export function servicePages(
         maintenances,
         vendor: vendorOf(service),
         intervalMs,
+        withoutNode: isChecked(service) ? regions.withoutNode(service.check) : [],
         siteUrl,
         now: at,
       },
@@ -201,6 +202,11 @@ export function servicePages(
     { path: '/status/:slug', bucket: 'pages', access: 'everyone', handle: page },
     { path: '/status/:slug/response-times.json', bucket: 'pages', access: 'everyone', handle: responseTimes },
   ];
+}
+
+/** Whether nodes check a service, as far as its own definition says. */
+function isChecked({ paused, verified, check }: Service): boolean {
+  return !paused && verified && check.kind !== 'heartbeat';
 }
 
 /**
