@@ -8,7 +8,7 @@ import { formatDuration, formatTime } from './durations.ts';
 import { describeCause, type Failure, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import { KEY_SCOPES } from './key-scope.ts';
-import type { LimitedRole } from './role.ts';
+import { type LimitedRole, ROLES, type Role } from './role.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
@@ -187,6 +187,8 @@ const REFUSALS = {
     `The account has ${max} domains, which is its limit: remove one first.`,
   too_many_registrations: ({ max, retryAt }: OfMax & { readonly retryAt: number }) =>
     `The account has registered ${max} domains within a day, which is its limit: try again after ${formatTime(retryAt)}.`,
+  too_many_invitations: ({ max }: OfMax) => `An account has at most ${max} invitations: withdraw one first.`,
+  too_many_members: ({ max }: OfMax) => `An account has at most ${max} members.`,
   too_many_claims: ({ max }: OfMax) => `The account waits for ${max} domains: verify or drop one first.`,
   shared_address: ({ domain, max }: OfDomain & OfMax) =>
     `${domain} leads to an address where ${max} services of owners are checked already; more are not.`,
@@ -204,6 +206,9 @@ const REFUSALS = {
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
   no_person: ({ id }: OfId) => `There is no person ${id}.`,
   no_member: ({ id }: OfId) => `The account has no member ${id}.`,
+  no_invitation:
+    'This invitation has expired, was used or withdrawn, or belongs to somebody else. Ask for another one.',
+  member_already: 'You are a member of this account already.',
   last_owner: 'An account keeps an owner: make another member an owner first.',
   no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
@@ -260,6 +265,7 @@ const REFUSALS = {
     `The name ${describeGivenTextProblem(problem)}.`,
   domain_invalid: ({ problem }: { readonly problem: HostNameProblem }) =>
     `The domain ${describeHostNameProblem(problem)}.`,
+  role_invalid: `There is no such role: choose one of ${ROLES.join(', ')}.`,
   lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
@@ -342,6 +348,8 @@ const NOTICES = {
     `The slug ${slug} belongs to the verified domain ${takenBy} now. Your service ${domain} goes on as ${newSlug}, with its history.`,
   name_to_catalogue: ({ domain, entryName }: OfDomain & { readonly entryName: string }) =>
     `The public catalogue has a service named ${entryName} now. Your service ${domain} bears its domain as its name; choose another.`,
+  member_joined: ({ name, role }: { readonly name: string; readonly role: Role }) =>
+    `${name} has joined the account as ${role}.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
   credentials_removed: ({ domain }: OfDomain) =>

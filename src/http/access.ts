@@ -3,9 +3,13 @@ import { HttpError } from './problem.ts';
 
 /**
  * `everyone`: no key is needed; a key that is sent must have the scope `read`. `secret`: whoever knows the secret in the path.
- * `members`: people who are signed in, for whom the handler looks. A scope: bearers of a key that has it.
+ * `members`: people who are signed in, for whom the handler looks. A member: those whose role in their account includes it. A
+ * scope: bearers of a key that has it.
  */
-export type Access = 'everyone' | 'secret' | 'members' | { readonly scope: string };
+export type Access = 'everyone' | 'secret' | 'members' | { readonly member: string } | KeyAccess;
+
+/** Access for bearers of a key. */
+export type KeyAccess = { readonly scope: string };
 
 /** The scope of a key for routes that everyone may read. */
 const READING_SCOPE = 'read';
@@ -35,7 +39,7 @@ export function requireAccess(access: Access, key: KeyBearer | null): void {
 
 /** The scope that a key needs; null: none. */
 export function scopeOf(access: Access): string | null {
-  if (typeof access === 'object') return access.scope;
+  if (typeof access === 'object') return 'scope' in access ? access.scope : null;
   return access === 'everyone' ? READING_SCOPE : null;
 }
 

@@ -1,15 +1,17 @@
-/** The session cookie, which also contains a sign-in in progress, and a parser of cookies. */
+/** Cookies of this site for signed-in visitors, and a parser of cookies. */
 
-/** Reads and writes the session cookie of this site. */
+/** Reads and writes a cookie of this site. */
 export type SiteCookie = ReturnType<typeof createSiteCookie>;
 
 /** Maximum length of the value that is read, characters; the rest is ignored. */
 const MAX_VALUE_LENGTH = 2_000;
 
-/** Creates the cookie. On https, the prefix of its name makes browsers accept it only from this host over TLS. */
-export function createSiteCookie(siteUrl: string) {
+/**
+ * Creates the cookie; the default one has the session, and a sign-in in progress. On https, the prefix of its name makes browsers accept it only from this host over TLS.
+ */
+export function createSiteCookie(siteUrl: string, plainName = 'upbeat') {
   const secure = siteUrl.startsWith('https:');
-  const name = secure ? '__Host-upbeat' : 'upbeat';
+  const name = secure ? `__Host-${plainName}` : plainName;
   return {
     /** The value in a `Cookie` header; empty: the cookie is absent. */
     read: (header?: string): string => readCookie(header, name).slice(0, MAX_VALUE_LENGTH),

@@ -1,6 +1,6 @@
 /** A route, its request and its response, independent of a framework. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Access, KeyBearer } from './access.ts';
+import type { Access, KeyAccess, KeyBearer } from './access.ts';
 import type { ReadBody } from './body.ts';
 import type { OpenApiOperation } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
@@ -51,7 +51,7 @@ export type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** What a route does for a method that changes something. */
 export interface WriteOperation {
   /** The scope that the key needs. */
-  readonly access: Exclude<Access, string>;
+  readonly access: KeyAccess;
   /** Maximum size of the body, bytes; 0: there is none to read. */
   readonly maxBytes: number;
   /** Media types of the body. Default `application/json`. */

@@ -29,6 +29,8 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { max: 200, retryAt: AT },
     'The account has registered 200 domains within a day, which is its limit: try again after 2026-11-20T10:00:00.000Z.',
   ],
+  too_many_invitations: [{ max: 20 }, 'An account has at most 20 invitations: withdraw one first.'],
+  too_many_members: [{ max: 100 }, 'An account has at most 100 members.'],
   too_many_claims: [{ max: 20 }, 'The account waits for 20 domains: verify or drop one first.'],
   role_required: [{ role: 'editor' }, 'Only an owner or an editor of the account may do this.'],
   shared_address: [
@@ -45,6 +47,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   no_key: [{ id: 7 }, 'There is no key 7.'],
   no_person: [{ id: 7 }, 'There is no person 7.'],
   no_member: [{ id: 7 }, 'The account has no member 7.'],
+  no_invitation: [
+    {},
+    'This invitation has expired, was used or withdrawn, or belongs to somebody else. Ask for another one.',
+  ],
+  member_already: [{}, 'You are a member of this account already.'],
   last_owner: [{}, 'An account keeps an owner: make another member an owner first.'],
   no_claim: [{ domain: 'a.example' }, 'The domain a.example is not awaiting verification.'],
   no_webhook: [{ id: 7 }, 'There is no webhook 7.'],
@@ -102,6 +109,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   scopes_invalid: [{}, 'A key has one or more of the scopes read, heartbeat, write.'],
   scope_beyond_key: [{ scope: 'write' }, 'A key can only make keys with scopes that it has: it lacks write.'],
   service_name_missing: [{}, 'A service needs a name.'],
+  role_invalid: [{}, 'There is no such role: choose one of owner, editor, viewer.'],
   lifetime_invalid: [{}, 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.'],
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
   kind_invalid: [
@@ -222,6 +230,7 @@ const NOTICES: Examples<NoticeParams> = {
     { domain: 'a.example', entryName: 'Acme' },
     'The public catalogue has a service named Acme now. Your service a.example bears its domain as its name; choose another.',
   ],
+  member_joined: [{ name: 'Ada', role: 'editor' }, 'Ada has joined the account as editor.'],
   webhook_removed: [
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',

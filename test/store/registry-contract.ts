@@ -6,6 +6,7 @@ import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
+import { invitationContract } from './registry-contract-invitations.ts';
 import { keyContract } from './registry-contract-keys.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
@@ -48,6 +49,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('status pages', (t) => pageContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('sign-in', (t) => signInContract(t, open));
+  t.test('invitations', (t) => invitationContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));

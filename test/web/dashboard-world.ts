@@ -27,13 +27,18 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
   const signIn = async (name: string) => open(await registry.addPerson(name, NOW));
   const open = async (person: Person) => {
     const { token } = await sessions.open(person.id);
-    const session = await sessions.find(token);
-    return {
-      id: session?.accountId ?? 0,
-      personId: person.id,
-      cookie: `upbeat=${token}`,
-      token: session?.formToken ?? '',
+    const see = async () => {
+      const session = await sessions.find(token);
+      return {
+        id: session?.accountId ?? 0,
+        personId: person.id,
+        cookie: `upbeat=${token}`,
+        token: session?.formToken ?? '',
+        /** The same session as it is now, after it changed its account. */
+        renew: see,
+      };
     };
+    return await see();
   };
   /** Signs a further member of an account in. */
   const join = async (accountId: number, role: Role, name: string = role) => {
@@ -110,9 +115,10 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
         ...rest,
       };
       const answer = await Promise.resolve(route.handle(request)).catch((error: { code: string }) => error);
-      if ('code' in answer) return { status: 0, code: answer.code, text: '', location: '' };
+      if ('code' in answer) return { status: 0, code: answer.code, text: '', location: '', cookie: '' };
       const location = answer.headers.Location ?? '';
-      return { status: answer.status, code: '', text: String(answer.body), location };
+      const [cookie = ''] = (answer.headers['Set-Cookie'] ?? '').split(';');
+      return { status: answer.status, code: '', text: String(answer.body), location, cookie };
     }
     throw new Error(`no route for ${path}`);
   };

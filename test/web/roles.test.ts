@@ -11,6 +11,7 @@ const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard/webhooks': 'editor',
   '/dashboard/pages': 'viewer',
   '/dashboard/pages/:slug': 'editor',
+  '/dashboard/members': 'viewer',
 };
 
 /** The role that each form needs. */
@@ -40,7 +41,16 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/pages/:slug/logo': 'editor',
   '/dashboard/pages/:slug/unlogo': 'editor',
   '/dashboard/pages/:slug/delete': 'editor',
+  '/dashboard/members/invite': 'owner',
+  '/dashboard/members/withdraw': 'owner',
+  '/dashboard/members/role': 'owner',
+  '/dashboard/members/remove': 'owner',
+  // The last one, because it ends the session.
+  '/dashboard/members/leave': 'viewer',
 };
+
+/** Routes of people, whatever their role is. */
+const OTHERS = ['/dashboard/switch', '/invitations/:secret', '/invitations/:secret/accept'];
 
 /** The path of a route with the slug of ada's service or page in it. */
 const pathOf = (route: string) => route.replace(':slug', route.includes('/pages/') ? 'acme' : 'mine');
@@ -62,9 +72,15 @@ t.test('it lets each role see and send what the role permits, and nothing else',
   const { routes, people, grace, call, post, upload } = await setUp(t);
   t.same(
     routes.map(({ path }) => path).sort(),
-    [...Object.keys(PAGES), ...Object.keys(FORMS)].sort(),
+    [...Object.keys(PAGES), ...Object.keys(FORMS), ...OTHERS].sort(),
     'every route of the dashboard is listed here',
   );
+  for (const [path, member] of Object.entries({ ...PAGES, ...FORMS }))
+    t.strictSame(
+      routes.find((route) => route.path === path)?.access,
+      { member },
+      `${path} declares its role`,
+    );
   // From the lesser role, because the forms of the greater one change what is there.
   for (const role of ROLES.toReversed()) {
     for (const [route, needed] of Object.entries(PAGES)) {
@@ -126,7 +142,7 @@ t.test('it shows no form that the role may not send, and nothing secret', async 
         t.notMatch(text, /hooks\.example|UPBEAT_KEY|<input(?! type="hidden" name="token")/);
     }
   }
-  t.equal(shown.viewer, 0);
+  t.equal(shown.viewer, 1, 'the form that leaves the account');
   t.ok(shown.editor > 10);
   t.ok(shown.owner > shown.editor);
 });

@@ -8,6 +8,7 @@ import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
 import type { InboxStore } from './inbox.ts';
 import type { IncidentStore } from './incidents.ts';
+import type { InvitationStore } from './invitations.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './lease.ts';
 import type { MemberStore } from './members.ts';
@@ -41,6 +42,7 @@ export interface Registry
     SignInGuardStore,
     PeopleStore,
     MemberStore,
+    InvitationStore,
     OwnershipStore,
     CredentialStore,
     KeyStore,

@@ -47,6 +47,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['accounts', 'id'],
   ['people', 'id'],
   ['members', 'account_id', 'person_id'],
+  ['invitations', 'id'],
   ['services', 'id'],
   ['changes', 'seq'],
   ['current', 'service_id'],

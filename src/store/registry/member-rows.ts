@@ -13,11 +13,13 @@ export const MEMBER_CALLS: Calls<MemberStore> = {
     await requireMember(store, accountId, personId);
     if (role !== 'owner') await requireOtherOwner(store, accountId, personId);
     await putMember(store, accountId, personId, role, 0);
+    if (role !== 'owner') await endInvitations(store, accountId, personId);
   }),
   removeMember: write(async (store, accountId, personId) => {
     const { kysely, queries } = store;
     await requireMember(store, accountId, personId);
     await requireOtherOwner(store, accountId, personId);
+    await endInvitations(store, accountId, personId);
     for (const table of ['members', 'sessions'] as const)
       await queries.run(
         kysely.deleteFrom(table).where('account_id', '=', accountId).where('person_id', '=', personId),
@@ -99,6 +101,17 @@ async function requireMember(store: RegistryStore, accountId: number, personId: 
   const memberships = await membershipsOf(store, personId);
   if (!memberships.some((one) => one.accountId === accountId))
     throw new RegistryError('not_found', { code: 'no_member', id: personId });
+}
+
+/** Ends the invitations of a former owner, who could return by one of them. */
+async function endInvitations(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  inviterId: number,
+): Promise<void> {
+  await queries.run(
+    kysely.deleteFrom('invitations').where('account_id', '=', accountId).where('inviter_id', '=', inviterId),
+  );
 }
 
 /** Throws `last_owner` if the account has no other owner than the person, who is one. */

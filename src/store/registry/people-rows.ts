@@ -153,7 +153,7 @@ async function putIdentity(
 }
 
 /** Throws `not_found` if there is no such person. */
-async function readPerson({ kysely, queries }: RegistryStore, id: number): Promise<Person> {
+export async function readPerson({ kysely, queries }: RegistryStore, id: number): Promise<Person> {
   const row = await queries.first(
     kysely.selectFrom('people').select(['id', 'name', 'created_at']).where('id', '=', id),
   );
@@ -161,8 +161,8 @@ async function readPerson({ kysely, queries }: RegistryStore, id: number): Promi
   return fromRow(row);
 }
 
-/** The account of the person's next session. */
-async function chooseAccount(
+/** Makes the account that of the person's next session. */
+export async function chooseAccount(
   { kysely, queries }: RegistryStore,
   personId: number,
   accountId: number,

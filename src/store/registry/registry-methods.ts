@@ -8,6 +8,7 @@ import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
 import { INBOX_CALLS } from './inbox-rows.ts';
 import { INCIDENT_CALLS } from './incident-rows.ts';
+import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
@@ -68,6 +69,7 @@ const CALLS: Calls<ServedByCalls> = {
   ...ACCOUNT_CALLS,
   ...PEOPLE_CALLS,
   ...MEMBER_CALLS,
+  ...INVITATION_CALLS,
   ...OWNERSHIP_CALLS,
   ...KEY_CALLS,
   ...SIGN_IN_CALLS,

@@ -207,6 +207,17 @@ export interface RegistrySchema {
     role: Role;
     since: number;
   };
+  /** Invitations; only a digest of the secret is stored. `person_id`: who opened it first; null: nobody yet. */
+  invitations: {
+    id: Generated<number>;
+    sha256: Uint8Array;
+    account_id: number;
+    inviter_id: number;
+    role: Role;
+    created_at: number;
+    expires_at: number;
+    person_id: number | null;
+  };
   /** API keys; only a digest of the secret is stored. */
   api_keys: {
     id: Generated<number>;

@@ -8,13 +8,14 @@ import type { AllowedPorts } from '../../app/services.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
-import type { LimitedRole } from '../../domain/role.ts';
+import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
+import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
@@ -34,6 +35,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
     PeopleStore &
     MemberStore &
+    InvitationStore &
     KeyStore &
     Omit<ServiceStore, 'watchChanges'> &
     OwnershipStore &
@@ -65,8 +67,8 @@ export function memberOf({ role, accountId }: Visitor) {
 }
 
 /** Throws `forbidden_role` if the visitor's role does not include `needed`. */
-export function requireRole(session: Visitor, needed: LimitedRole): void {
-  const refused = refuseRole(memberOf(session), needed);
+export function requireRole(session: Visitor, needed: Role): void {
+  const refused = needed === 'viewer' ? null : refuseRole(memberOf(session), needed);
   for (const { refusal } of refused?.refusals ?? [])
     throw new HttpError('forbidden_role', describeRefusal(refusal));
 }
@@ -96,7 +98,7 @@ export interface DashboardForm<Subject> {
   /** Name of the form on its page. */
   readonly name: string;
   /** The role that the form needs; the page shows it to such members only. Default `editor`. */
-  readonly role?: LimitedRole;
+  readonly role?: Role;
   /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
   readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
@@ -112,22 +114,22 @@ export interface DashboardForm<Subject> {
 
 /**
  * The route of a page for signed-in visitors; other visitors are redirected to the sign-in page. `role`: the role that the
- * page needs; absent: it shows no secrets, and every member may see it.
+ * page needs; by default it shows no secrets, and every member may see it.
  */
 export function visitorRoute(
   sources: Pick<SignInSources, 'sessions' | 'cookie'>,
   path: string,
   show: (session: Visitor, request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-  role?: LimitedRole,
+  role: Role = 'viewer',
 ): Route {
   return {
     path,
     bucket: 'pages',
-    access: 'members',
+    access: { member: role },
     async handle(request) {
       const session = await findSession(request, sources);
       if (session === null) return seeOther('/sign-in');
-      if (role !== undefined) requireRole(session, role);
+      requireRole(session, role);
       return await show(session, request);
     },
   };
@@ -141,7 +143,7 @@ export function formRoute<Subject>(
   return {
     path,
     bucket: 'pages',
-    access: 'members',
+    access: { member: role },
     anyMethod: true,
     async handle(request) {
       const { session, form: fields } = await requireForm(request, sources);
@@ -162,7 +164,7 @@ export function visitorForms(
   path: string,
   page: (session: Visitor, refused: RefusedForm) => Promise<HttpResponse>,
 ) {
-  return (name: string, take: DashboardForm<Visitor>['take'], role?: LimitedRole): Route =>
+  return (name: string, take: DashboardForm<Visitor>['take'], role?: Role): Route =>
     formRoute<Visitor>(sources, {
       path: `${path}/${name}`,
       name,

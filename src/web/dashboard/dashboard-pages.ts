@@ -21,6 +21,8 @@ import {
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
+import { invitationCookie, invitationPages } from './invitation-pages.ts';
+import { memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
@@ -34,6 +36,7 @@ const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heart
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
   const { registry, directory, status, proofs, siteUrl } = sources;
   const context = changeContext(sources);
+  const invitation = invitationCookie(sources);
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
@@ -45,17 +48,21 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
-    const [keys, services, claims, notices] = await Promise.all([
+    const [keys, services, claims, notices, accounts] = await Promise.all([
       viewRights(session).mayOwn ? listKeys(context, memberOf(session)) : [],
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
+      registry.membershipsOf(session.personId),
     ]);
     return show(
       './dashboard',
       {
         title: texts.title,
         forms: viewForms(refused),
+        accounts,
+        accountId,
+        role: language.texts.members.role[session.role],
         notices: notices.map((notice) => ({
           ...notice,
           text: notice.notice === null ? notice.text : texts.notice(notice.notice),
@@ -95,7 +102,11 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   const form = visitorForms(sources, '/dashboard', overview);
 
   return [
-    visitorRoute(sources, '/dashboard', (session) => overview(session, null)),
+    visitorRoute(
+      sources,
+      '/dashboard',
+      async (session, request) => invitation.follow(request) ?? (await overview(session, null)),
+    ),
     form(
       'keys',
       async (_, session, fields) => {
@@ -136,5 +147,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     ...webhookPages(show, sources),
     ...pageOverview(show, sources),
     ...pageEditor(show, sources),
+    ...memberPages(show, sources),
+    ...invitationPages(render, sources),
   ];
 }

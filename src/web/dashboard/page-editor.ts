@@ -136,7 +136,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     {
       path: `${PAGES_PATH}/:slug/logo`,
       bucket: 'pages',
-      access: 'members',
+      access: { member: 'editor' },
       anyMethod: true,
       async handle(request) {
         // An upload requires a session.

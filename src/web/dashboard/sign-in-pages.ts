@@ -143,7 +143,7 @@ export async function findSession(
 }
 
 /** The language of a page. The response to a form has no URL, so it has no links to other languages. */
-function languageOf(request: HttpRequest): ChosenLanguage {
+export function languageOf(request: HttpRequest): ChosenLanguage {
   const language = chooseLanguage(request);
   return request.method === 'POST' ? { ...language, choices: [] } : language;
 }

@@ -11,6 +11,7 @@ import type { VendorStatus } from '../../domain/vendor-status.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
+import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -157,6 +158,7 @@ export const english = {
   },
   checks: englishChecks,
   dashboard: englishDashboard,
+  members: englishMembers,
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */
   service: {

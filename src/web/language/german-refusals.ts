@@ -17,6 +17,7 @@ import type {
   RefusalParams,
   SettingProblemParams,
 } from '../../domain/refusal.ts';
+import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
 import { germanFailure } from './german-failures.ts';
 
@@ -113,6 +114,9 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Das Konto hat an einem Tag ${max} Domains registriert, mehr sind nicht möglich: versuchen Sie es nach ${formatTime(retryAt)} wieder.`,
   role_required: ({ role }) =>
     `Das dürfen im Konto nur Eigentümer${role === 'owner' ? '' : ' und Bearbeiter'}.`,
+  too_many_invitations: ({ max }) =>
+    `Ein Konto hat höchstens ${max} Einladungen: ziehen Sie zuerst eine zurück.`,
+  too_many_members: ({ max }) => `Ein Konto hat höchstens ${max} Mitglieder.`,
   too_many_claims: ({ max }) =>
     `Das Konto wartet auf ${max} Domains: bestätigen oder verwerfen Sie erst eine.`,
   shared_address: ({ domain, max }) =>
@@ -125,6 +129,9 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
   no_person: ({ id }) => `Es gibt keine Person ${id}.`,
   no_member: ({ id }) => `Das Konto hat kein Mitglied ${id}.`,
+  no_invitation:
+    'Diese Einladung ist abgelaufen, verbraucht oder zurückgezogen, oder sie gehört jemand anderem. Bitten Sie um eine neue.',
+  member_already: 'Sie sind schon Mitglied dieses Kontos.',
   last_owner: 'Ein Konto behält einen Eigentümer: machen Sie zuerst ein anderes Mitglied dazu.',
   no_claim: ({ domain }) => `Die Domain ${domain} wartet nicht auf Bestätigung.`,
   no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
@@ -171,6 +178,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   service_name_missing: 'Ein Dienst braucht einen Namen.',
   name_invalid: ({ problem }) => textOf(NAME_PROBLEMS, problem, 'Der Name ist nicht erlaubt.'),
   domain_invalid: ({ problem }) => textOf(DOMAIN_PROBLEMS, problem, 'Die Domain ist kein Hostname.'),
+  role_invalid: 'Diese Rolle gibt es nicht.',
   lifetime_invalid:
     'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
@@ -224,6 +232,12 @@ const REFUSALS: TextTable<RefusalParams> = {
     `Ein Logo hat ${min} bis ${max} Pixel auf jeder Seite; dieses hat ${width} mal ${height}.`,
 };
 
+const ROLES: Readonly<Record<Role, string>> = {
+  owner: 'Eigentümer',
+  editor: 'Bearbeiter',
+  viewer: 'Betrachter',
+};
+
 const NOTICES: TextTable<NoticeParams> = {
   domain_lost: ({ domain }) =>
     `${domain} wurde von einem anderen Konto bestätigt und gehört von jetzt an diesem.`,
@@ -237,6 +251,7 @@ const NOTICES: TextTable<NoticeParams> = {
     `Der Kurzname ${slug} gehört jetzt zur bestätigten Domain ${takenBy}. Ihr Dienst ${domain} heißt dort von nun an ${newSlug} und behält seinen Verlauf.`,
   name_to_catalogue: ({ domain, entryName }) =>
     `Der öffentliche Katalog hat jetzt einen Dienst namens ${entryName}. Ihr Dienst ${domain} trägt seine Domain als Namen; wählen Sie einen anderen.`,
+  member_joined: ({ name, role }) => `${name} ist dem Konto beigetreten, als ${ROLES[role]}.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
   credentials_removed: ({ domain }) =>

@@ -4,6 +4,7 @@ import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanFailure } from './german-failures.ts';
 import { germanNote, germanOpening } from './german-incidents.ts';
+import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -155,6 +156,7 @@ export const german: Texts = {
   },
   checks: germanChecks,
   dashboard: germanDashboard,
+  members: germanMembers,
   pageEditor: germanPageEditor,
   /** The texts of the page of one service. */
   service: {

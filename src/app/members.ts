@@ -1,0 +1,117 @@
+/** Members of an account and invitations to it: its owners invite, change and remove members; every member may leave. */
+import { createHash, randomBytes } from 'node:crypto';
+import { DAY_MS } from '../domain/durations.ts';
+import { isRole, type Role } from '../domain/role.ts';
+import type { Account } from '../store/ports/accounts.ts';
+import type { InvitationStore, OpenedInvitation } from '../store/ports/invitations.ts';
+import type { MemberStore } from '../store/ports/members.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
+
+/** The dependencies of changes of members. */
+export interface MemberContext {
+  readonly registry: InvitationStore & MemberStore;
+  readonly now: () => number;
+}
+
+/** Lifetime of an invitation, milliseconds. */
+const INVITATION_MS = 7 * DAY_MS;
+const SECRET_BYTES = 32;
+const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Invites somebody to the account. Returns the secret of the invitation, of which only a hash is stored: show it once.
+ * Refused with `role_required`, `role_invalid` or `too_many_invitations`.
+ */
+export async function inviteMember(
+  { registry, now }: MemberContext,
+  principal: AccountPrincipal,
+  { inviterId, role: word }: { readonly inviterId: number; readonly role: string },
+): Promise<Outcome<{ readonly secret: string; readonly role: Role; readonly expiresAt: number }>> {
+  const denied = refuseRole(principal, 'owner');
+  if (denied !== null) return denied;
+  const role = readRole(word);
+  if (!role.ok) return role;
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  const createdAt = now();
+  const expiresAt = createdAt + INVITATION_MS;
+  const invitation = { sha256: hashSecret(secret), inviterId, role: role.value, createdAt, expiresAt };
+  return await attempt(async () => {
+    await registry.addInvitation({ accountId: principal.accountId, ...invitation });
+    return { secret, role: role.value, expiresAt };
+  }, 'role');
+}
+
+/** Withdraws an invitation by its number. Refused with `role_required` or `no_invitation`. */
+export async function withdrawInvitation(
+  { registry }: MemberContext,
+  principal: AccountPrincipal,
+  id: number,
+): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'owner');
+  if (denied !== null) return denied;
+  const isRemoved = await registry.removeInvitation(principal.accountId, id);
+  return isRemoved ? accept(undefined) : refuse({ code: 'no_invitation' });
+}
+
+/** Gives a member another role. Refused with `role_required`, `role_invalid`, `no_member` or `last_owner`. */
+export async function setMemberRole(
+  { registry }: MemberContext,
+  principal: AccountPrincipal,
+  personId: number,
+  word: string,
+): Promise<Outcome<void>> {
+  const denied = refuseRole(principal, 'owner');
+  if (denied !== null) return denied;
+  const role = readRole(word);
+  return role.ok ? await attempt(() => registry.setRole(principal.accountId, personId, role.value)) : role;
+}
+
+/**
+ * Removes a member, whose sessions in the account end. `selfId`: the person who makes the change, who may leave with any
+ * role. Refused with `role_required`, `no_member` or `last_owner`.
+ */
+export async function removeMember(
+  { registry }: MemberContext,
+  principal: AccountPrincipal,
+  personId: number,
+  selfId: number,
+): Promise<Outcome<void>> {
+  const denied = personId === selfId ? null : refuseRole(principal, 'owner');
+  return denied ?? (await attempt(() => registry.removeMember(principal.accountId, personId)));
+}
+
+/**
+ * Opens an invitation, which becomes that of the first person who opens it. `personId` null: a visitor who is not signed
+ * in. Refused with `no_invitation`, which does not tell why.
+ */
+export async function openInvitation(
+  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  secret: string,
+  personId: number | null,
+): Promise<Outcome<OpenedInvitation>> {
+  if (!SECRET_FORM.test(secret)) return refuse({ code: 'no_invitation' });
+  const sha256 = hashSecret(secret);
+  const found =
+    personId === null
+      ? await registry.findInvitation(sha256, now())
+      : await registry.openInvitation(sha256, personId, now());
+  return found === null ? refuse({ code: 'no_invitation' }) : accept(found);
+}
+
+/** Accepts an invitation. Refused with `no_invitation`, `member_already` or `too_many_members`. */
+export async function acceptInvitation(
+  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  secret: string,
+  personId: number,
+): Promise<Outcome<Account>> {
+  if (!SECRET_FORM.test(secret)) return refuse({ code: 'no_invitation' });
+  return await attempt(() => registry.acceptInvitation(hashSecret(secret), personId, now()));
+}
+
+function readRole(word: string): Outcome<Role> {
+  return isRole(word) ? accept(word) : refuse({ code: 'role_invalid' }, 'role');
+}
+
+function hashSecret(secret: string): Uint8Array {
+  return new Uint8Array(createHash('sha256').update(secret).digest());
+}

@@ -1,0 +1,100 @@
+/**
+ * `/invitations/:secret`: the page of an invitation. A request for it changes no account, because programs follow links too:
+ * only its form accepts. A visitor who is not signed in gets a cookie, and returns to the invitation after signing in.
+ */
+import { acceptInvitation, openInvitation } from '../../app/members.ts';
+import { createSiteCookie } from '../../http/cookies.ts';
+import { seeOther } from '../../http/form.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { ChosenLanguage } from '../language/language.ts';
+import { time } from '../language/phrase.ts';
+import type { RenderPage } from '../parts/views.ts';
+import { findSession, languageOf, requireForm, type SignInSources } from './sign-in-pages.ts';
+
+/** Maximum time between opening an invitation and signing in, seconds. */
+const RETURN_SECONDS = 3_600;
+
+/** Sources of the page. */
+type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now'> & {
+  readonly registry: InvitationStore;
+};
+
+/** Creates the cookie that leads back to an invitation after signing in. */
+export function invitationCookie({ siteUrl }: Pick<InvitationSources, 'siteUrl'>) {
+  const cookie = createSiteCookie(siteUrl, 'upbeat-invitation');
+  return {
+    write: (secret: string) => cookie.write(secret, RETURN_SECONDS),
+    /** The response that leads to the invitation of a request's cookie and removes the cookie; null: it has none. */
+    follow({ headers }: HttpRequest): HttpResponse | null {
+      const secret = cookie.read(headers.cookie);
+      if (!/^[\w-]{1,100}$/.test(secret)) return null;
+      return seeOther(`/invitations/${secret}`, cookie.write('', 0));
+    },
+  };
+}
+
+/** The routes. */
+export function invitationPages(render: RenderPage, sources: InvitationSources): Route[] {
+  const cookie = invitationCookie(sources);
+
+  const show = (
+    language: ChosenLanguage,
+    data: object,
+    { status = 200, headers = {} }: Partial<Pick<HttpResponse, 'status' | 'headers'>> = {},
+  ): HttpResponse => {
+    const title = language.texts.members.invitation;
+    const answer = render('./invitation', { language, title, problem: null, ...data }, status);
+    // The address is a secret: it is not sent to other sites, nor kept by caches and search engines.
+    const secrecy = {
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'X-Robots-Tag': 'noindex',
+    };
+    return { ...answer, headers: { ...answer.headers, ...secrecy, ...headers } };
+  };
+
+  const page = async (request: HttpRequest): Promise<HttpResponse> => {
+    const secret = request.params.secret ?? '';
+    const language = languageOf(request);
+    const session = await findSession(request, sources);
+    const opened = await openInvitation(sources, secret, session?.personId ?? null);
+    if (!opened.ok) {
+      const [first] = opened.refusals;
+      const problem = first === undefined ? '' : language.texts.dashboard.refusal(first.refusal);
+      return show(language, { invitation: null, problem }, { status: 404 });
+    }
+    const { value } = opened;
+    const data = {
+      invitation: value,
+      expires: language.texts.members.expiresAt(time(value.expiresAt)),
+      person: session?.personName ?? null,
+      token: session?.formToken ?? '',
+      action: `/invitations/${secret}/accept`,
+    };
+    return session === null ? show(language, data, { headers: cookie.write(secret) }) : show(language, data);
+  };
+
+  return [
+    { path: '/invitations/:secret', bucket: 'pages', access: 'secret', handle: page },
+    {
+      path: '/invitations/:secret/accept',
+      bucket: 'pages',
+      access: 'members',
+      anyMethod: true,
+      async handle(request) {
+        const { session, token } = await requireForm(request, sources);
+        const outcome = await acceptInvitation(sources, request.params.secret ?? '', session.personId);
+        if (outcome.ok) {
+          await sources.sessions.switchAccount(token, outcome.value.id);
+          return seeOther('/dashboard');
+        }
+        const { language } = session;
+        const problem = outcome.refusals
+          .map(({ refusal }) => language.texts.dashboard.refusal(refusal))
+          .join(' ');
+        return show(language, { invitation: null, problem }, { status: 400 });
+      },
+    },
+  ];
+}

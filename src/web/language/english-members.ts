@@ -1,0 +1,52 @@
+/** Texts of the pages of members and invitations, in English. */
+import type { Role } from '../../domain/role.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
+
+/** The texts of these pages. */
+export const englishMembers = {
+  title: 'Members',
+  lead: 'People who sign in to this account',
+  role: { owner: 'Owner', editor: 'Editor', viewer: 'Viewer' } satisfies WordOf<Role>,
+  rights: {
+    owner: 'manages everything, with keys and members',
+    editor: 'changes services, status pages and webhooks',
+    viewer: 'sees the dashboard, without its secrets',
+  } satisfies WordOf<Role>,
+  you: 'you',
+  name: 'Name',
+  roleColumn: 'Role',
+  signsInBy: 'Signs in with',
+  since: 'Member since',
+  action: 'Action',
+  change: 'Change',
+  roleOf: (name: string) => `Role of ${name}`,
+  changeOf: (name: string) => `Change the role of ${name}`,
+  remove: 'Remove',
+  removeOf: (name: string) => `Remove ${name}`,
+  leave: 'Leave this account',
+  leaveLead: 'You are signed out of it. Another owner can invite you again.',
+  invitations: 'Invitations',
+  noInvitations: 'None.',
+  invitedBy: (name: string) => `by ${name}`,
+  openedBy: (name: string) => `opened by ${name}`,
+  notOpened: 'not opened yet',
+  expiresAt: (at: Moment): Phrase => phraseOf`expires ${at}`,
+  withdraw: 'Withdraw',
+  withdrawOf: (role: string) => `Withdraw the invitation as ${role}`,
+  invite: 'Invite a member',
+  inviteLead:
+    'You get a link for one person. It works once, within 7 days, and belongs to the first person who opens it while signed in.',
+  create: 'Create a link',
+  linkOnce: 'Send this link to one person. It is shown only once.',
+  link: 'Invitation link',
+  account: 'Account',
+  switch: 'Switch',
+  as: (role: string) => `as ${role}`,
+  invitation: 'Invitation',
+  invited: (account: string, inviter: string) => `${inviter} invites you to the account ${account}.`,
+  willBe: (role: string, rights: string) => `You will be its ${role}, who ${rights}.`,
+  signedInAs: (name: string) => `You are signed in as ${name}.`,
+  accept: 'Accept the invitation',
+  signInFirst: 'Sign in to accept it. You return here afterwards.',
+  toDashboard: 'To the dashboard',
+};
