@@ -28,7 +28,7 @@ const INCIDENT_MEMBERS = {
 };
 
 /** An incident without its service. */
-const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
+export const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
 
 /** An incident with its service. */
 const IncidentOfServiceSchema = namedObject('IncidentOfService', {

@@ -9,6 +9,7 @@ export const PROBLEMS = {
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
   insufficient_scope: { status: 403, title: 'Scope missing' },
+  forbidden_origin: { status: 403, title: 'Origin refused' },
   forbidden_form: { status: 403, title: 'Form refused' },
   forbidden_role: { status: 403, title: 'Role missing' },
   forbidden_domain: { status: 403, title: 'Domain of another account' },

@@ -14,6 +14,8 @@ import { joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
 import { type HeatmapSources, heatmapRoute } from '../images/heatmap.ts';
+import type { Log } from '../log.ts';
+import { mcpRoute } from '../mcp/mcp-route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -50,6 +52,7 @@ export type RouteSources = Omit<
   };
   readonly status: StatusStore;
   readonly metrics: Metrics;
+  readonly log: Log;
 };
 
 /** Creates all routes, and the event streams to close when the program stops. */
@@ -93,6 +96,7 @@ export function createRoutes(sources: RouteSources): {
   ]);
   const openApi = createOpenApi({ ...parts, routes: described });
   const ownRoutes = systemRoutes({ readiness, metrics, search, status, clock });
+  const mcp = mcpRoute({ ...parts, search, services, routes: described });
   const site = pageRoutes({ ...parts, apiDocument: openApi.document });
   return {
     streams: {
@@ -105,7 +109,7 @@ export function createRoutes(sources: RouteSources): {
       },
     },
     // Pages come last, because some of their paths also match paths of the API.
-    routes: [...described, openApi.route, ...ownRoutes, ...site.routes],
+    routes: [...described, openApi.route, mcp, ...ownRoutes, ...site.routes],
     ownRoutes,
   };
 }

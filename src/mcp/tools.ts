@@ -1,0 +1,285 @@
+/**
+ * What assistants can ask: each tool has the schemas of its input and its result, and a function from the one to the other.
+ * Results are those of the API's endpoints. Names, titles and descriptions come from owners and vendors; results carry them
+ * as values of JSON members and never inside a sentence of ours, so that an instruction in them stays data.
+ */
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { IncidentSchema, IncidentsSchema } from '../api/incidents.ts';
+import type { ServiceJson } from '../api/services.ts';
+import { ServicesSchema, StatusSchema } from '../api/services.ts';
+import { VendorSchema } from '../api/vendor.ts';
+import { CATEGORIES } from '../domain/category.ts';
+import { unknownStatus } from '../domain/current.ts';
+import { INCIDENT_STATUSES } from '../domain/incident.ts';
+import { judgeOutage, OUTAGE_VERDICTS } from '../domain/outage-verdict.ts';
+import type { Service } from '../domain/service.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
+import { scopeOf } from '../domain/transition.ts';
+import { viewIncident } from '../domain/webhook-event.ts';
+import { HttpError, problemBody } from '../http/problem.ts';
+import type { Route } from '../http/route.ts';
+import { enumOf, nullable, object } from '../http/schema.ts';
+import { type Static, type TObject, Type } from '../json-schema.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { Readiness } from '../view/monitor.ts';
+import { SERVICE_SORTS } from '../view/service-order.ts';
+import type { ServiceSearch } from '../view/service-search.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { intervalOf, isStale } from '../view/staleness.ts';
+import { findMeantService } from './find-service.ts';
+
+/** Sources of the tools. */
+export interface ToolSources
+  extends Pick<
+    SiteSources,
+    'directory' | 'status' | 'vendorOf' | 'intervalMs' | 'listenedAt' | 'siteUrl' | 'now'
+  > {
+  readonly search: ServiceSearch;
+  readonly services: ServiceJson;
+  readonly registry: Pick<IncidentStore, 'listIncidents'>;
+  readonly readiness: () => Pick<Readiness, 'prober'>;
+  /** The endpoints of the API, whose results tools pass on. */
+  readonly routes: readonly Route[];
+}
+
+/** The SDK's function that makes a validator of a JSON Schema. */
+type FromJsonSchema = typeof import('@modelcontextprotocol/server').fromJsonSchema;
+
+/** A tool: compiled once, and registered with the server of each request. */
+export interface Tool {
+  compile(fromJsonSchema: FromJsonSchema): (server: McpServer) => void;
+}
+
+interface ToolDefinition<Input extends TObject> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: Input;
+  readonly result: TObject;
+  /** Throws an `HttpError` with the words of the API if there is no result. */
+  readonly run: (input: Static<Input>) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+const MAX_TEXT_LENGTH = 253;
+const MAX_OPEN_INCIDENTS = 10;
+
+const SERVICE_INPUT = Type.String({
+  minLength: 1,
+  maxLength: MAX_TEXT_LENGTH,
+  description: 'The service: its slug, domain, URL or name.',
+  examples: ['github', 'github.com', 'GitHub'],
+});
+const LIMIT_INPUT = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 100, description: 'Number of results. Default 20.' }),
+);
+const CURSOR_INPUT = Type.Optional(
+  Type.String({ maxLength: 2_000, description: 'The `next_cursor` of a result, for what follows it.' }),
+);
+const NEXT_CURSOR = nullable(Type.String(), 'The cursor of the next page; null: this is the last one.');
+
+/** The tools. */
+export function createTools(sources: ToolSources): Tool[] {
+  const { directory, status, services, registry, vendorOf, readiness, siteUrl, now } = sources;
+  const ask = createApiCaller(sources.routes);
+
+  const find = (text: string): Service => {
+    const meant = findMeantService(text, sources);
+    if (meant.service !== null) return meant.service;
+    const candidates = meant.candidates.map(({ slug, name, domain }) => ({ slug, name, domain }));
+    throw new HttpError(
+      'service_not_found',
+      candidates.length === 0
+        ? 'No such service is monitored here. list_services finds services by a part of their name.'
+        : 'The text does not name one service. `candidates` has those that may be meant; ask again with a slug.',
+      { candidates },
+    );
+  };
+  const statusOf = (service: Service) => readObject(services.status(service).body);
+
+  const serviceStatus = defineTool({
+    name: 'service_status',
+    title: 'Status of a service',
+    description:
+      'The current status of one service as our own checks see it: up, slow, down or unknown, since when, its response time, why it fails, and what its vendor says.',
+    input: object({ service: SERVICE_INPUT }),
+    result: StatusSchema,
+    run: async ({ service }) => statusOf(find(service)),
+  });
+
+  const isItDown = defineTool({
+    name: 'is_it_down',
+    title: 'Is it down, or is it me?',
+    description:
+      'Whether a service that a person cannot reach is down for others too. Combines our checks, all regions, and the status page of the vendor into a verdict, with the facts behind it.',
+    input: object({ service: SERVICE_INPUT }),
+    result: object({
+      verdict: enumOf(
+        OUTAGE_VERDICTS,
+        'down: for everybody; partly_down: from some regions; maintenance and vendor_problem: the vendor says so; up: the cause is probably on the side of the person.',
+      ),
+      sentence: Type.String({ description: 'The verdict in a sentence.' }),
+      page_url: Type.String({ description: 'The page about the service, for people.' }),
+      status: StatusSchema,
+      open_incidents: Type.Array(IncidentSchema),
+    }),
+    async run(input) {
+      const service = find(input.service);
+      const current = status.get(service.id) ?? unknownStatus(service.id);
+      const interval = intervalOf(service, sources.intervalMs);
+      const { online } = readiness().prober;
+      const found = await registry.listIncidents({
+        serviceId: service.id,
+        limit: MAX_OPEN_INCIDENTS,
+        offset: 0,
+      });
+      const judged = judgeOutage({
+        status: current.status,
+        isOutdated: !online || isStale(current, interval, now(), sources.listenedAt),
+        scope: scopeOf(current),
+        vendor: vendorOf(service)?.status ?? null,
+      });
+      return {
+        ...judged,
+        page_url: `${siteUrl}/status/${directory.pageName(service)}`,
+        status: statusOf(service),
+        open_incidents: found.filter((one) => one.status !== 'resolved').map(viewIncident),
+      };
+    },
+  });
+
+  const listServices = defineTool({
+    name: 'list_services',
+    title: 'List services',
+    description:
+      'Monitored services with their current status, filtered by category, status and a part of the name, domain or slug.',
+    input: object({
+      category: Type.Optional(enumOf(CATEGORIES)),
+      status: Type.Optional(enumOf(SERVICE_STATUSES)),
+      q: Type.Optional(
+        Type.String({
+          maxLength: MAX_TEXT_LENGTH,
+          description: 'A part of name, domain or slug, in any case.',
+        }),
+      ),
+      sort: Type.Optional(enumOf(SERVICE_SORTS, 'The order; a minus reverses it. Default slug.')),
+      limit: LIMIT_INPUT,
+      cursor: CURSOR_INPUT,
+    }),
+    result: object({
+      services: ServicesSchema.properties.services,
+      total: ServicesSchema.properties.total,
+      next_cursor: NEXT_CURSOR,
+    }),
+    async run(input) {
+      const { body, nextCursor } = await ask('/api/v1/services', {}, { limit: 20, ...input });
+      return { services: body.services, total: body.total, next_cursor: nextCursor };
+    },
+  });
+
+  const incidents = defineTool({
+    name: 'incidents',
+    title: 'Incidents',
+    description:
+      'Recent incidents, newest first: of all services or of one, from our own checks and from status pages of vendors, also running maintenances.',
+    input: object({
+      service: Type.Optional(SERVICE_INPUT),
+      status: Type.Optional(
+        enumOf(INCIDENT_STATUSES, 'Only incidents in this state; only without `service`.'),
+      ),
+      limit: LIMIT_INPUT,
+      cursor: CURSOR_INPUT,
+    }),
+    result: object({
+      incidents: IncidentsSchema.properties.incidents,
+      total: IncidentsSchema.properties.total,
+      next_cursor: NEXT_CURSOR,
+    }),
+    async run({ service, ...input }) {
+      const query = { limit: 20, ...input };
+      if (service === undefined) {
+        const { body, nextCursor } = await ask('/api/v1/incidents', {}, query);
+        return { incidents: body.incidents, total: body.total, next_cursor: nextCursor };
+      }
+      const { slug } = find(service);
+      const { body, nextCursor } = await ask('/api/v1/incidents/:slug', { slug }, query);
+      const list = Array.isArray(body.incidents) ? body.incidents : [];
+      const named = list.map((incident: unknown) => ({ ...toObject(incident), service: body.service }));
+      return { incidents: named, total: body.total, next_cursor: nextCursor };
+    },
+  });
+
+  const vendorStatus = defineTool({
+    name: 'vendor_status',
+    title: 'What a vendor says',
+    description:
+      'What the status page of the vendor says of its own service, and how long the vendor took to acknowledge the outages of the last year.',
+    input: object({ service: SERVICE_INPUT }),
+    result: VendorSchema,
+    run: async ({ service }) =>
+      (await ask('/api/v1/services/:slug/vendor', { slug: find(service).slug }, {})).body,
+  });
+
+  return [isItDown, serviceStatus, listServices, incidents, vendorStatus];
+
+  function defineTool<Input extends TObject>(definition: ToolDefinition<Input>): Tool {
+    const { name, title, description, input, result, run } = definition;
+    return {
+      compile(fromJsonSchema) {
+        const inputSchema = fromJsonSchema<Static<Input>>(toSdkSchema(input));
+        const outputSchema = fromJsonSchema<Record<string, unknown>>(toSdkSchema(result));
+        const annotations = { readOnlyHint: true, openWorldHint: false };
+        const config = { title, description, inputSchema, outputSchema, annotations };
+        return (server) =>
+          void server.registerTool(name, config, async (given: Static<Input>) => {
+            try {
+              return resultOf(await run(given));
+            } catch (error) {
+              if (!(error instanceof HttpError)) throw error;
+              return { ...resultOf(JSON.parse(problemBody(error, siteUrl))), isError: true };
+            }
+          });
+      },
+    };
+  }
+}
+
+/** A schema of an object in the form of the SDK's types, without members that are undefined. */
+function toSdkSchema({ properties, required = [] }: TObject) {
+  return { type: 'object' as const, properties, required, additionalProperties: false };
+}
+
+/** A result as JSON, and as text for clients that read no JSON. */
+function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+}
+
+/** Calls endpoints of the API without a request: the request for the tool has been counted. */
+function createApiCaller(routes: readonly Route[]) {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
+  return async (
+    path: string,
+    params: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, string | number | undefined>>,
+  ) => {
+    const handle = byPath.get(path)?.handle;
+    if (handle === undefined) throw new Error(`there is no endpoint ${path}`);
+    const given = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) given.set(name, String(value));
+    const request = { method: 'GET', params, query: given.toString(), headers: {}, client: '' };
+    const { body, headers } = await handle(request);
+    return { body: readObject(body), nextCursor: nextCursorOf(headers.Link ?? '') };
+  };
+}
+
+function nextCursorOf(link: string): string | null {
+  return /[?&]cursor=([\w-]+)[^>]*>; rel="next"/.exec(link)?.[1] ?? null;
+}
+
+function readObject(body: string | Uint8Array): Record<string, unknown> {
+  return toObject(JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()));
+}
+
+function toObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
