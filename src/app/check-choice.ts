@@ -29,10 +29,14 @@ export function limitsFor({ role }: Principal, { usual, minIntervalMs, regions }
   return role === 'operator' ? operatorLimits(usual) : ownerLimits(usual, minIntervalMs, regions());
 }
 
-/** Reads times and regions in a document that its schema has accepted. Refused with `check_member_invalid`. */
-export function readMembers(members: CheckMembers, limits: MemberLimits): Outcome<CheckChoice> {
+/** Reads times and regions in a document that its schema has accepted; those of `before` may stay. Refused with `check_member_invalid`. */
+export function readMembers(
+  members: CheckMembers,
+  limits: MemberLimits,
+  before?: CheckDefinition,
+): Outcome<CheckChoice> {
   const choice = parseMembers(members);
-  return membersOutcome(choice, refuseMembers(choice, limits));
+  return membersOutcome(choice, refuseMembers(choice, limits, before));
 }
 
 /** Reads times and regions of a check as texts. Refused with `check_member_invalid`. */

@@ -66,7 +66,9 @@ export async function verifyClaim(
  * `proof_missing`, `shared_address`, `too_many_domains` or `too_many_registrations`.
  */
 export async function verifyDomain(
-  context: DomainContext,
+  context: Omit<DomainContext, 'registry'> & {
+    readonly registry: Pick<OwnershipStore, 'proveDomain' | 'claimAddresses'>;
+  },
   principal: AccountPrincipal,
   domain: string,
   kind: CheckKind,

@@ -3,6 +3,7 @@ import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatDuration } from '../domain/durations.ts';
 import {
   type AcceptRule,
+  type CheckDefinition,
   type CheckKind,
   type CheckSettings,
   DEFAULT_CHECK,
@@ -128,12 +129,14 @@ const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchem
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
  * `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone` or
- * `period_and_schedule`; the field is a path such as `check.settings.port`.
+ * `period_and_schedule`; the field is a path such as `check.settings.port`. `before`: the check that the document changes,
+ * whose times and regions may stay; `kept`: names of its credentials that stay.
  */
 export function readServiceDocument(
   value: unknown,
   ports: AllowedPorts,
   limits: MemberLimits,
+  { before, kept = [] }: { readonly before?: CheckDefinition; readonly kept?: readonly string[] } = {},
 ): Outcome<Registration> {
   const structure = readStructure(value);
   if (!structure.ok) return structure;
@@ -143,8 +146,8 @@ export function readServiceDocument(
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
-    settings: below('check', readTypedSettings(kind, check.settings, ports)),
-    members: below('check', readMembers(check, limits)),
+    settings: below('check', readTypedSettings(kind, check.settings, ports, kept)),
+    members: below('check', readMembers(check, limits, before)),
     period: readLength(rest.period, undefined, MIN_PERIOD_MS),
     grace: readLength(rest.grace, undefined, 0),
     schedule: readScheduleFields(schedule, timezone, undefined),

@@ -43,7 +43,7 @@ import { sealSettings } from './seal-settings.ts';
 
 /** The dependencies of changes of services. */
 export interface ServiceContext {
-  readonly registry: Pick<ServiceStore, 'changeService' | 'removeService'> &
+  readonly registry: Pick<ServiceStore, 'findService' | 'changeService' | 'removeService'> &
     Pick<OwnershipStore, 'claimAddresses'> &
     CredentialStore;
   /** The live service of an owner or the catalogue with that slug; null: there is none. */
@@ -264,13 +264,14 @@ function readSettings(
   return settingsOutcome(changeSettings(kind, before, texts), kind, ports);
 }
 
-/** Reads the settings of a kind with their types, credentials among them. Refused with `setting_invalid`. */
+/** Reads the settings of a kind with their types, credentials among them; `kept`: credentials that are stored. Refused with `setting_invalid`. */
 export function readTypedSettings(
   kind: CheckKind,
   settings: unknown,
   ports: AllowedPorts,
+  kept: readonly string[] = [],
 ): Outcome<EnteredSettings> {
-  return settingsOutcome(validateSettings(kind, settings), kind, ports);
+  return settingsOutcome(validateSettings(kind, settings, kept), kind, ports);
 }
 
 /** Refuses each wrong setting under the name of its field, `settings.` and its name. */

@@ -201,6 +201,8 @@ const REFUSALS = {
   no_account: ({ account }: { readonly account: string }) => `There is no account ${account}.`,
   no_service: ({ slug }: OfSlug) => `There is no service ${slug}.`,
   no_owned_service: ({ slug }: OfSlug) => `No account has a service ${slug}.`,
+  /** The client has seen another revision. */
+  service_stale: ({ slug }: OfSlug) => `The service ${slug} was changed elsewhere in the meantime.`,
   catalogue_service: ({ slug }: OfSlug) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
@@ -269,6 +271,7 @@ const REFUSALS = {
   lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
+  domain_fixed: 'The domain of a service cannot be changed: create a service for the other domain.',
   setting_invalid: ({ setting, problem }: OfSetting) =>
     `The setting ${setting} ${describeSettingProblem(problem)}.`,
   /** `member` is a path in a document, such as `check.settings.port`. */

@@ -39,6 +39,16 @@ export function decodeText(body: Uint8Array): string {
   }
 }
 
+/** Parses a body as JSON. Throws `invalid_body` if it is not. */
+export function parseJson(body: Uint8Array): unknown {
+  const text = decodeText(body);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpError('invalid_body', 'The body is not JSON.', { place: '' });
+  }
+}
+
 /** Creates the reader of a message's body. Nothing is read before the reader is called. */
 export function createBodyReader(message: IncomingMessage): ReadBody {
   return (maxBytes, maxDiscardedBytes = MAX_DISCARDED_BYTES) => {

@@ -15,13 +15,19 @@ export const PROBLEMS = {
   forbidden_domain: { status: 403, title: 'Domain of another account' },
   domain_limit: { status: 403, title: 'Too many domains' },
   dependencies_private: { status: 403, title: 'Dependencies are not public' },
+  account_limit: { status: 403, title: 'Limit of the account' },
   service_not_found: { status: 404, title: 'Service not found' },
   address_not_found: { status: 404, title: 'Heartbeat address not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
+  key_not_found: { status: 404, title: 'API key not found' },
+  webhook_not_found: { status: 404, title: 'Webhook not found' },
   page_not_found: { status: 404, title: 'Status page not found' },
   route_not_found: { status: 404, title: 'No such route' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   request_timeout: { status: 408, title: 'Request took too long' },
+  conflict: { status: 409, title: 'Conflict with what is there' },
+  domain_unverified: { status: 409, title: 'Domain not verified' },
+  precondition_failed: { status: 412, title: 'Changed in the meantime' },
   body_too_large: { status: 413, title: 'Body too large' },
   expectation_failed: { status: 417, title: 'Expectation failed' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
@@ -80,6 +86,21 @@ export const ProblemSchema = named(
       Type.String({ description: 'Of insufficient_scope: the scope that the key lacks.' }),
     ),
     parameter: Type.Optional(Type.String({ description: 'Of invalid_parameter: its name.' })),
+    errors: Type.Optional(
+      Type.Array(
+        named(
+          'FieldError',
+          Type.Object({
+            field: Type.Union([Type.String(), Type.Null()], {
+              description: 'Path of the member, such as check.settings.port; null: the body as a whole.',
+            }),
+            code: Type.String({ description: 'Stable word for programs.' }),
+            message: Type.String(),
+          }),
+        ),
+        { description: 'Of a refused change: what is wrong with each member of the body.' },
+      ),
+    ),
     place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
     allowed: Type.Optional(
       Type.Array(Type.String(), { description: 'The allowed values, where they can be listed.' }),

@@ -6,8 +6,9 @@ import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.t
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
+import { type OwnedServiceSources, ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { regionsRoute } from '../api/regions.ts';
-import { createServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
+import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
 import { joinRoutes, type Route } from '../http/route.ts';
@@ -55,6 +56,18 @@ export type RouteSources = Omit<
   readonly log: Log;
 };
 
+/** What owners change by the API; null: this site has no owners. */
+function ownedSources(
+  { owners, directory, settings: { siteUrl }, now }: RouteSources,
+  services: ServiceJson,
+): OwnedServiceSources | null {
+  if (owners === null) return null;
+  const { registry, proofs, ports, bounds } = owners;
+  const found = { findService: directory.bySlug, resolve: proofs.addresses };
+  const context = { registry, proofs, ports, bounds, now, ...found };
+  return { directory, services, siteUrl, context };
+}
+
 /** Creates all routes, and the event streams to close when the program stops. */
 export function createRoutes(sources: RouteSources): {
   readonly routes: readonly Route[];
@@ -75,10 +88,12 @@ export function createRoutes(sources: RouteSources): {
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
+  const owned = ownedSources(sources, services);
   /** In the order of the OpenAPI document. */
   const described = joinRoutes([
     statusRoute(directory, services),
     servicesRoute(search, services),
+    ...(owned === null ? [] : [serviceRoute(owned), ...ownedServiceRoutes(owned)]),
     historyRoute(parts),
     ...incidentRoutes(parts),
     vendorRoute(parts),

@@ -40,6 +40,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   no_account: [{ account: '7' }, 'There is no account 7.'],
   no_service: [{ slug: 'a-example' }, 'There is no service a-example.'],
   no_owned_service: [{ slug: 'a-example' }, 'No account has a service a-example.'],
+  service_stale: [{ slug: 'shop' }, 'The service shop was changed elsewhere in the meantime.'],
   catalogue_service: [
     { slug: 'github' },
     'github belongs to the catalogue: take it out of the catalogue file instead.',
@@ -116,6 +117,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     {},
     'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, heartbeat.',
   ],
+  domain_fixed: [{}, 'The domain of a service cannot be changed: create a service for the other domain.'],
   setting_invalid: [
     { setting: 'port', problem: { code: 'port_closed', port: 5432 } },
     'The setting port is 5432, which is not among checks.ports: the operator can add it there.',

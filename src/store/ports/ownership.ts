@@ -1,5 +1,6 @@
 /** Port of the registry: which account owns which domain (decisions, Ownership). */
 import type { CheckKind, Service } from '../../domain/service.ts';
+import type { NewService } from './services.ts';
 
 /**
  * Maximum number of domains that one account may register within 24 hours, including removed ones (decisions,
@@ -22,6 +23,11 @@ export interface DomainClaim {
   readonly createdAt: number;
 }
 
+/** A service that an account registers with its definition. */
+export type RegisteredService = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
+  readonly publicDependencies: boolean;
+};
+
 /** Ownership of domains. */
 export interface OwnershipStore {
   /**
@@ -32,6 +38,16 @@ export interface OwnershipStore {
    * within a day).
    */
   claimDomain(domain: string, accountId: number): Promise<Service>;
+  /**
+   * Registers a domain for an account with the definition of its service, in one transaction: as unverified, or, if the account
+   * has proved control of the domain (`isProven`), as {@link proveDomain} does. Rejects with `domain_taken` (the account has
+   * the domain), `name_taken`, `account_limit`, and, without a proof, with `foreign_domain` and `catalogue_domain`.
+   */
+  registerService(
+    accountId: number,
+    service: RegisteredService,
+    options: { readonly isProven: boolean; readonly now: number },
+  ): Promise<Service>;
   /** Stores a claim. Rejects with `account_limit` if the account has {@link MAX_CLAIMS}. */
   addClaim(accountId: number, claim: DomainClaim): Promise<void>;
   /** Oldest first. */

@@ -14,6 +14,8 @@ export type RegistryErrorCode =
   /** The name equals or resembles that of a service of the catalogue. */
   | 'name_taken'
   | 'not_found'
+  /** The service was changed meanwhile. */
+  | 'stale'
   | 'account_limit'
   /** An account keeps an owner. */
   | 'last_owner'
@@ -101,13 +103,18 @@ export interface ServiceStore {
    * service.
    */
   addServices(services: readonly Omit<NewService, 'slug'>[]): Promise<AddOutcome[]>;
-  /** Removes an owner's service. Its slug becomes free if it was never verified. Rejects with `not_found`. */
-  removeService(slug: string): Promise<void>;
+  /** The live service with that slug; null: there is none. */
+  findService(slug: string): Promise<Service | null>;
   /**
-   * Changes an owner's service. Rejects with `not_found`, and with `name_taken` for a name that equals or resembles that
-   * of a service of the catalogue.
+   * Removes an owner's service. Its slug becomes free if it was never verified. Rejects with `not_found`, and with `stale` if
+   * `revisions` are given and do not contain that of the service.
    */
-  changeService(slug: string, edit: ServiceEdit): Promise<Service>;
+  removeService(slug: string, revisions?: readonly number[]): Promise<void>;
+  /**
+   * Changes an owner's service. Rejects with `not_found`, with `stale` as {@link removeService}, and with `name_taken` for a
+   * name that equals or resembles that of a service of the catalogue.
+   */
+  changeService(slug: string, edit: ServiceEdit, revisions?: readonly number[]): Promise<Service>;
   /** Changes after `seq`, in order, at most 1,000. */
   changesAfter(seq: number): Promise<ServiceChange[]>;
   /** The newest position of the feed of changes; 0: none. */

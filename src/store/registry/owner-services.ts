@@ -97,7 +97,10 @@ export async function findOwned(
  */
 export async function registerDomain(
   store: RegistryStore,
-  service: Pick<NewService, 'domain' | 'check' | 'verified'> & { readonly accountId: number },
+  service: Pick<NewService, 'domain' | 'check' | 'verified'> &
+    Partial<Pick<NewService, 'name' | 'category' | 'paused' | 'publicDependencies'>> & {
+      readonly accountId: number;
+    },
   limits: DomainLimits,
 ): Promise<Service> {
   const { domain, accountId, verified } = service;
@@ -105,12 +108,12 @@ export async function registerDomain(
   await noteRegistration(store, accountId, limits.perDay, systemClock.now());
   const returning = await findReturning(store, domain, accountId);
   const definition: NewService = {
-    ...service,
-    slug: await slugFor(store, domain, verified, returning),
     name: domain,
     category: 'developer',
-    origin: 'owner',
     paused: false,
+    ...service,
+    slug: await slugFor(store, domain, verified, returning),
+    origin: 'owner',
     statusPage: null,
   };
   return await putService(store, returning, definition);
@@ -135,16 +138,27 @@ export async function refuseBeyondLimit(
 
 /**
  * Removes an owner's service inside the caller's transaction. The slug of a service that was never verified becomes
- * free. Throws `not_found`, also for services of the catalogue.
+ * free. Throws `not_found`, also for services of the catalogue, and `stale`.
  */
-export async function removeService(store: RegistryStore, slug: string): Promise<void> {
+export async function removeService(
+  store: RegistryStore,
+  slug: string,
+  revisions?: readonly number[],
+): Promise<void> {
   const { kysely, queries } = store;
   const row = await queries.first(
     kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
   );
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_service', slug });
   if (row.origin !== 'owner') throw new RegistryError('not_found', { code: 'catalogue_service', slug });
+  refuseStale(row, revisions);
   await retireService(store, row, row.ever_verified === 1 ? row.slug : releasedSlug(row));
+}
+
+/** Throws `stale` if revisions are given and do not contain that of the row. */
+export function refuseStale({ slug, revision }: ServiceRow, revisions?: readonly number[]): void {
+  if (revisions !== undefined && !revisions.includes(revision))
+    throw new RegistryError('stale', { code: 'service_stale', slug });
 }
 
 /** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */

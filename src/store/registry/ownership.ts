@@ -5,6 +5,7 @@ import {
   MAX_CLAIMS,
   MAX_SERVICES_PER_ADDRESS,
   type OwnershipStore,
+  type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
 import { addNotice } from './account-rows.ts';
@@ -14,6 +15,7 @@ import {
   ownedServices,
   refuseBeyondLimit,
   refuseCatalogueDomain,
+  refuseStale,
   registerDomain,
   slugFor,
 } from './owner-services.ts';
@@ -46,12 +48,18 @@ export async function claimDomain(
 
 /**
  * Changes an owner's service inside the caller's transaction. Throws `not_found`, also for services of the catalogue,
- * and `name_taken`.
+ * `stale` and `name_taken`.
  */
-export async function changeService(store: RegistryStore, slug: string, edit: ServiceEdit): Promise<Service> {
+export async function changeService(
+  store: RegistryStore,
+  slug: string,
+  edit: ServiceEdit,
+  revisions?: readonly number[],
+): Promise<Service> {
   const { kysely, queries } = store;
   const row = await queries.first(ownedServices(kysely).selectAll().where('slug', '=', slug));
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
+  refuseStale(row, revisions);
   if (edit.name !== undefined && edit.name !== row.name) await refuseTakenName(store, edit.name, row.domain);
   const { publicDependencies, ...known } = toDefinition(row);
   const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
@@ -78,6 +86,43 @@ async function listen(store: RegistryStore, row: ServiceRow): Promise<Service> {
   return await updateService(store, row, { ...definition, check: { ...rest, kind: 'heartbeat' } });
 }
 
+/** The live service with that slug; null: there is none. */
+export async function findService({ kysely, queries }: RegistryStore, slug: string): Promise<Service | null> {
+  const row = await queries.first(
+    kysely.selectFrom('services').selectAll().where('slug', '=', slug).where('removed', '=', 0),
+  );
+  return row === undefined ? null : toService(row);
+}
+
+/**
+ * Registers a domain with the definition of its service, inside the caller's transaction. Throws `domain_taken`,
+ * `name_taken`, `account_limit`, and without a proof `foreign_domain` and `catalogue_domain`.
+ */
+async function registerService(
+  store: RegistryStore,
+  accountId: number,
+  { publicDependencies, ...definition }: RegisteredService,
+  { isProven, now }: { readonly isProven: boolean; readonly now: number },
+  limits: DomainLimits,
+): Promise<Service> {
+  const { domain, name } = definition;
+  const row = await findOwned(store, domain);
+  if (row?.account_id === accountId)
+    throw new RegistryError('domain_taken', { code: 'domain_taken', domain });
+  await refuseTakenName(store, name, domain);
+  if (isProven) {
+    const { slug } = await proveDomain(store, accountId, domain, definition.check.kind, now, limits);
+    const { domain: _, ...edit } = definition;
+    return await changeService(store, slug, { ...edit, publicDependencies });
+  }
+  if (row !== undefined) throw new RegistryError('foreign_domain', { code: 'foreign_domain', domain });
+  const isPublic = publicDependencies ? { publicDependencies } : {};
+  const service = { ...definition, ...isPublic, accountId, verified: false };
+  // The page of the service says how to verify its domain.
+  await dropClaim(store, accountId, domain);
+  return await registerDomain(store, service, limits);
+}
+
 /** The account's services by slug. */
 export async function servicesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<Service[]> {
   const rows = await queries.all(
@@ -96,6 +141,7 @@ export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   claimDomain: write((registry, domain, accountId) =>
     claimDomain(registry, domain, accountId, registry.limits),
   ),
+  registerService: write((registry, ...service) => registerService(registry, ...service, registry.limits)),
   addClaim: write(async (store, accountId, { domain, kind, createdAt }) => {
     const { kysely, queries } = store;
     if ((await claimsOf(store, accountId)).length >= MAX_CLAIMS)

@@ -45,6 +45,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
   'changeService',
   'claimDomain',
   'proveDomain',
+  'registerService',
 ]);
 
 /** Creates the client. */
@@ -52,14 +53,15 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   const { methods, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
   const listeners = createListeners<[]>();
-  const pokeWatches = () => {
-    for (const watch of watches) watch.poke();
+  const pokeWatches = async () => {
+    await Promise.all([...watches].map((watch) => watch.poke()));
   };
 
   const remote = createRemote<RegistryMethods>(methods, async (method, args) => {
     try {
       const value = await options.call(method, args);
-      if (CHANGES_SERVICES.has(method)) pokeWatches();
+      // What was answered is visible to the next read (decisions, Services).
+      if (CHANGES_SERVICES.has(method)) await pokeWatches();
       return value;
     } catch (error) {
       if (method !== 'tryWriting') health.note(error);
@@ -71,7 +73,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   let stopWatching: (() => void) | null = null;
   /** A commit of another process may have changed services. The feed of changes is read before listeners are called. */
   const onCommit = () => {
-    pokeWatches();
+    void pokeWatches();
     listeners.notify();
   };
   let closing: Promise<void> | null = null;

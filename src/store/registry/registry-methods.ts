@@ -12,7 +12,7 @@ import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
-import { changeService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
+import { changeService, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
@@ -61,6 +61,7 @@ const CALLS: Calls<ServedByCalls> = {
   addServices: write((registry, services) => addServices(registry, services, registry.limits)),
   removeService: write(removeService),
   changeService: write(changeService),
+  findService: read(findService),
   ...UPDATE_CALLS,
   ...INCIDENT_CALLS,
   ...VENDOR_CALLS,

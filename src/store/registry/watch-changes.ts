@@ -9,6 +9,8 @@ import type { ServiceChange } from '../ports/services.ts';
  * are visible by then.
  */
 const POLL_MS = 50;
+/** A read with fewer changes has reached the end of the feed. */
+const CHANGES_PER_READ = 1_000;
 
 /** The source of changes. */
 export interface ChangeFeed {
@@ -20,8 +22,8 @@ export interface ChangeFeed {
 
 /** A running watch. */
 export interface ChangeWatch {
-  /** Polls at once, because this process has just written a change. */
-  poke(): void;
+  /** Polls at once, because this process has just written a change. Resolves when what was committed before is delivered. */
+  poke(): Promise<void>;
   /** Stops the watch. No change is delivered afterwards, even if a poll is in flight. */
   stop(): void;
 }
@@ -34,6 +36,8 @@ export function startChangeWatch(
 ): ChangeWatch {
   let position = seq;
   let failing = false;
+  /** Callers that wait for a read which begins after their call. */
+  let waiting: (() => void)[] = [];
 
   const deliver = (change: ServiceChange) => {
     position = change.seq;
@@ -44,19 +48,42 @@ export function startChangeWatch(
     }
   };
 
-  return startPolling(clock, POLL_MS, async (isStopped) => {
+  const polling = startPolling(clock, POLL_MS, async (isStopped) => {
+    // Others may commit without end, so that a caller does not wait until nothing is new.
+    let served: (() => void)[] = [];
+    const release = () => {
+      for (const resolve of served) resolve();
+      served = [];
+    };
     try {
       let changes: readonly ServiceChange[];
       do {
+        if (served.length === 0) [served, waiting] = [waiting, served];
         changes = isStopped() ? [] : await changesAfter(position);
         for (const change of changes) if (!isStopped()) deliver(change);
+        if (changes.length < CHANGES_PER_READ) release();
       } while (changes.length > 0);
       failing = false;
     } catch (error) {
       if (!failing && !isStopped()) log.error({ error }, 'the change feed cannot be read');
       failing = true;
+    } finally {
+      release();
     }
   });
+  return {
+    poke() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(resolve);
+      polling.poke();
+      return promise;
+    },
+    stop() {
+      polling.stop();
+      for (const resolve of waiting) resolve();
+      waiting = [];
+    },
+  };
 }
 
 /** Interval of polling the number of commits, milliseconds: half of the delay that the port allows. */
@@ -89,7 +116,7 @@ function startPolling(
   clock: Pick<Clock, 'every'>,
   intervalMs: number,
   poll: (isStopped: () => boolean) => Promise<void>,
-): ChangeWatch {
+) {
   let stopped = false;
   const polling = createCoalescingLoop(() => poll(() => stopped));
   const poke = () => void polling.run();

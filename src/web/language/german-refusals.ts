@@ -125,6 +125,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_account: ({ account }) => `Das Konto ${account} gibt es nicht.`,
   no_service: ({ slug }) => `Den Dienst ${slug} gibt es nicht.`,
   no_owned_service: ({ slug }) => `Kein Konto hat einen Dienst ${slug}.`,
+  service_stale: ({ slug }) => `Der Dienst ${slug} wurde inzwischen anderswo geändert.`,
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
   no_person: ({ id }) => `Es gibt keine Person ${id}.`,
@@ -183,6 +184,8 @@ const REFUSALS: TextTable<RefusalParams> = {
     'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
+  domain_fixed:
+    'Die Domain eines Dienstes lässt sich nicht ändern: legen Sie einen Dienst für die andere Domain an.',
   setting_invalid: ({ setting, problem }) =>
     `Die Einstellung ${setting} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
   member_invalid: ({ member, problem }) =>

@@ -1,0 +1,318 @@
+/** Services of an account: `POST /api/v1/services`, and `GET`, `PATCH` and `DELETE /api/v1/services/:slug` (docs/api.md). */
+import {
+  createService,
+  type DefinitionContext,
+  deleteService,
+  findOwnedService,
+  patchService,
+} from '../app/defined-services.ts';
+import { verifyDomain } from '../app/domains.ts';
+import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
+import { ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
+import { unknownStatus } from '../domain/current.ts';
+import type { Service } from '../domain/service.ts';
+import { parseJson } from '../http/body.ts';
+import { readRevisions, revisionTag } from '../http/conditional.ts';
+import { type OpenApiParameter, SLUG } from '../http/openapi.ts';
+import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
+import { named, namedObject, object } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
+import { findService, type ServiceDirectory } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { readRoute } from './read-route.ts';
+import { refusedError, resultOf } from './refused.ts';
+import { SERVICE_MEMBERS, viewService } from './service-view.ts';
+import type { ServiceJson } from './services.ts';
+import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
+
+/** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
+const MAX_DOCUMENT_BYTES = 65_536;
+
+const DefinitionSchema = named('ServiceDefinition', ServiceDocumentSchema);
+
+const VerificationSchema = namedObject('DomainVerification', {
+  verified: Type.Boolean({ description: 'Whether the account has proved control of the domain.' }),
+  txt_record: object({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
+  file: object({ url: Type.String(), content: Type.String() }, 'A file of the site that proves it as well.'),
+});
+
+/** A service; the members of the account are there for its keys alone. */
+const OWNED_MEMBERS = {
+  ...SERVICE_MEMBERS,
+  definition: Type.Optional(DefinitionSchema),
+  verification: Type.Optional(VerificationSchema),
+};
+const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
+
+/** Sources of the routes. */
+export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
+  readonly directory: ServiceDirectory;
+  readonly context: DefinitionContext & {
+    readonly proofs: { instructions(accountId: number, domain: string): Instructions };
+  };
+  readonly services: ServiceJson;
+}
+
+/** How a domain is proved. */
+interface Instructions {
+  readonly recordName: string;
+  readonly word: string;
+  readonly fileUrl: string;
+}
+
+const OWN_SLUG = SLUG('The service, in any case.', 'shop-example-com');
+const IF_MATCH: OpenApiParameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'ETags that the client has seen, or *. Only the revision at their beginning counts, since the status changes by itself. Absent: any.',
+  schema: { type: 'string' },
+};
+const EXAMPLE = {
+  domain: 'shop.example.com',
+  name: 'Our shop',
+  check: { kind: 'http', settings: { path: '/login', assertions: ['body contains Sign in'] } },
+};
+const ETAG = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
+const GONE = { 404: 'The account has no such service.' };
+const STALE = { 412: 'The service has another revision than If-Match names.' };
+
+/** The route that everyone may read; keys of the account see more. */
+export function serviceRoute({ directory, services, ...sources }: OwnedServiceSources): Route {
+  return readRoute({
+    path: '/api/v1/services/:slug',
+    id: 'getService',
+    tag: 'Services',
+    summary: 'One service',
+    description:
+      'As in the list. A key of the account that owns it also gets the definition, without secrets, and how its domain is verified. The ETag begins with the revision of the definition.',
+    answer: SingleServiceSchema,
+    async handle(request) {
+      const { key } = request;
+      const known = findService(directory, request);
+      const item = services.listItem(known);
+      if (key === undefined || key.accountId !== known.accountId) return withRevision(jsonText(item), known);
+      const found = await findOwnedService(sources.context, principalOf(key), known.slug, true);
+      const service = found.ok ? found.value : known;
+      const answer = jsonText(viewOwned(item, service, sources.context.proofs));
+      const headers = { ...answer.headers, 'Cache-Control': 'private, no-cache' };
+      return withRevision({ ...answer, headers }, service);
+    },
+  });
+}
+
+/** The routes that change services. */
+export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
+  const { context, services, siteUrl } = sources;
+  const { proofs } = context;
+  const answer = (status: 200 | 201, service: Service, item: string, headers = {}): HttpResponse => {
+    const body = viewOwned(item, service, proofs);
+    return changed(status, body, headers, revisionTag(service.revision, body));
+  };
+  const locationOf = ({ slug }: Service) => `${siteUrl}/api/v1/services/${slug}`;
+
+  return [
+    writeRoute({
+      path: '/api/v1/services',
+      method: 'POST',
+      id: 'createService',
+      tag: 'Services',
+      summary: 'Creates a service',
+      description:
+        'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once.',
+      body: { schema: DefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
+      answers: {
+        201: {
+          description: 'The service. Its status is unknown until its first check.',
+          headers: {
+            ...ETAG,
+            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
+          },
+          schema: SingleServiceSchema,
+        },
+      },
+      problems: {
+        403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
+        409: 'The account has the domain already, or too many services of owners lead to its address (conflict).',
+      },
+      async handle({ key, body }) {
+        const document = parseJson(body);
+        const outcome = await createService(context, principalOf(key), document);
+        if (!outcome.ok) {
+          const error = refusedError(outcome);
+          const domain = provableDomain(error.code, document);
+          throw domain === null
+            ? error
+            : refusedError(outcome, { verification: viewVerification(key.accountId, domain, false, proofs) });
+        }
+        const { value: service } = outcome;
+        const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
+        return answer(201, service, item, { Location: locationOf(service) });
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/services/:slug',
+      method: 'PATCH',
+      id: 'changeService',
+      tag: 'Services',
+      summary: 'Changes a service',
+      description:
+        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. The domain cannot be changed.',
+      parameters: [OWN_SLUG, IF_MATCH],
+      body: {
+        schema: Type.Unsafe<object>({
+          type: 'object',
+          description: 'Members of ServiceDefinition, or null.',
+        }),
+        example: { paused: true, check: { settings: { path: '/health' } } },
+        maxBytes: MAX_DOCUMENT_BYTES,
+        types: ['application/merge-patch+json', 'application/json'],
+      },
+      answers: { 200: { description: 'The service.', headers: ETAG, schema: SingleServiceSchema } },
+      problems: {
+        ...GONE,
+        409: 'Too many services of owners lead to the address of the domain (conflict).',
+        ...STALE,
+      },
+      async handle({ key, body, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        const outcome = await patchService(
+          context,
+          principalOf(key),
+          params.slug ?? '',
+          parseJson(body),
+          revisions,
+        );
+        const service = resultOf(outcome);
+        return answer(200, service, services.listItem(service));
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/services/:slug',
+      method: 'DELETE',
+      id: 'removeService',
+      tag: 'Services',
+      summary: 'Removes a service',
+      description: 'Its history stays, for the case that the account adds its domain again.',
+      parameters: [OWN_SLUG, IF_MATCH],
+      answers: { 204: { description: 'It is removed.' } },
+      problems: { ...GONE, ...STALE },
+      async handle({ key, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        resultOf(await deleteService(context, principalOf(key), params.slug ?? '', revisions));
+        return REMOVED;
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/services/:slug/verify',
+      method: 'POST',
+      id: 'verifyService',
+      tag: 'Services',
+      summary: 'Verifies the domain of a service',
+      description:
+        'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
+      parameters: [OWN_SLUG],
+      answers: {
+        200: {
+          description: 'The service, which is verified.',
+          headers: {
+            ...ETAG,
+            'Content-Location': { description: 'Where it can be read.', schema: { type: 'string' } },
+          },
+          schema: SingleServiceSchema,
+        },
+      },
+      problems: {
+        403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
+        ...GONE,
+        409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
+      },
+      async handle({ key, params }) {
+        const principal = principalOf(key);
+        const known = resultOf(await findOwnedService(context, principal, params.slug ?? '', false));
+        const outcome = await verifyDomain(context, principal, known.domain, known.check.kind);
+        const verification = viewVerification(key.accountId, known.domain, false, proofs);
+        const service = resultOf(outcome, outcome.ok ? {} : { verification });
+        return answer(200, service, services.listItem(service), { 'Content-Location': locationOf(service) });
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/services/:slug/address',
+      method: 'POST',
+      id: 'createHeartbeatAddress',
+      tag: 'Heartbeats',
+      summary: 'Gives a service a new heartbeat address',
+      description: 'A former address ends. The address is shown only here.',
+      parameters: [OWN_SLUG],
+      answers: {
+        201: {
+          description: 'The address.',
+          schema: namedObject('HeartbeatAddress', {
+            slug: Type.String(),
+            url: Type.String({ description: 'The address, with its secret.' }),
+          }),
+        },
+      },
+      problems: GONE,
+      async handle({ key, params }) {
+        const outcome = await makeHeartbeatAddress(context, principalOf(key), params.slug ?? '');
+        const { slug, secret } = resultOf(outcome);
+        return changed(201, { slug, url: `${siteUrl}/beat/${secret}` });
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/services/:slug/address',
+      method: 'DELETE',
+      id: 'removeHeartbeatAddress',
+      tag: 'Heartbeats',
+      summary: 'Ends the heartbeat address of a service',
+      description: 'Requests to the address get 404 from then on.',
+      parameters: [OWN_SLUG],
+      answers: { 204: { description: 'It has no address.' } },
+      problems: GONE,
+      async handle({ key, params }) {
+        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? ''));
+        return REMOVED;
+      },
+    }),
+  ];
+}
+
+function withRevision(answer: HttpResponse, { revision }: Service): HttpResponse {
+  return {
+    ...answer,
+    headers: { ...answer.headers, Vary: 'Authorization' },
+    etag: revisionTag(revision, answer.body),
+  };
+}
+
+/** The JSON of a service for its account; `item`: its JSON in the list. */
+function viewOwned(item: string, service: Service, proofs: OwnedServiceSources['context']['proofs']): string {
+  const { accountId, domain, verified } = service;
+  const more = JSON.stringify({
+    definition: serviceDocumentOf(service),
+    verification: viewVerification(accountId ?? 0, domain, verified, proofs),
+  });
+  return `${item.slice(0, -1)},${more.slice(1)}`;
+}
+
+function viewVerification(
+  accountId: number,
+  domain: string,
+  verified: boolean,
+  proofs: OwnedServiceSources['context']['proofs'],
+): Static<typeof VerificationSchema> {
+  const { recordName, word, fileUrl } = proofs.instructions(accountId, domain);
+  return {
+    verified,
+    txt_record: { name: recordName, value: word },
+    file: { url: fileUrl, content: word },
+  };
+}
+
+/** The domain of a document that was refused for lack of a proof; null: it was refused for another reason. */
+function provableDomain(code: string, document: unknown): string | null {
+  if (code !== 'forbidden_domain' || typeof document !== 'object' || document === null) return null;
+  return 'domain' in document && typeof document.domain === 'string' ? document.domain : null;
+}

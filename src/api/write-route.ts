@@ -1,0 +1,145 @@
+/** Routes of the API that need a key: changes of what an account has, and reads that only the account may make. */
+import type { AccountPrincipal } from '../app/change.ts';
+import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
+import type { KeyBearer } from '../http/access.ts';
+import { LIMIT_HEADERS, type OpenApiOperation, type OpenApiParameter, problems } from '../http/openapi.ts';
+import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../http/route.ts';
+import type { TSchema } from '../json-schema.ts';
+
+/** A body of a request. */
+export interface RequestBody {
+  readonly schema: TSchema;
+  readonly example: object;
+  /** Maximum size, bytes. */
+  readonly maxBytes: number;
+  /** Media types. Default `application/json`. */
+  readonly types?: readonly string[];
+}
+
+/** What the OpenAPI document says of an operation that needs a key. */
+interface KeyedOperation {
+  /** Operation id. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Parameters of the path, of the query and headers. */
+  readonly parameters?: readonly OpenApiParameter[];
+  /** Responses without an error, by status. */
+  readonly answers: Readonly<
+    Record<string, { readonly description: string; readonly headers?: object; readonly schema?: TSchema }>
+  >;
+  /** Additional errors, by status. */
+  readonly problems?: Readonly<Record<string, string>>;
+}
+
+/** A route for one method that changes something. */
+export interface WritingEndpoint extends KeyedOperation {
+  readonly path: string;
+  readonly method: WriteMethod;
+  readonly scope?: KeyScope;
+  /** Absent: there is none. */
+  readonly body?: RequestBody;
+  readonly handle: (request: WriteRequest) => Promise<HttpResponse>;
+}
+
+/** A route that only the account of a key may read. */
+export interface OwnEndpoint extends KeyedOperation {
+  readonly path: string;
+  readonly handle: NonNullable<Route['handle']>;
+}
+
+/** Creates a route for one method, which needs a key with the scope, by default `write`. */
+export function writeRoute(endpoint: WritingEndpoint): Route {
+  const { path, method, scope = 'write', body, handle } = endpoint;
+  const access = { scope };
+  const { maxBytes = 0, types } = body ?? {};
+  const operation = {
+    access,
+    maxBytes,
+    ...(types === undefined ? {} : { types }),
+    handle,
+    describe: () => describe(endpoint, scope, body),
+  };
+  return { path, bucket: 'api', access, writes: { [method]: operation } };
+}
+
+/** Creates a route that needs a key with the scope `read`. */
+export function ownRoute({ path, handle, ...endpoint }: OwnEndpoint): Route {
+  const scope = 'read' satisfies KeyScope;
+  return { path, bucket: 'api', access: { scope }, handle, describe: () => describe(endpoint, scope) };
+}
+
+/** The principal of a request with a key. */
+export function principalOf(key: KeyBearer): AccountPrincipal {
+  const scopes = KEY_SCOPES.filter((scope) => key.scopes.includes(scope));
+  return { role: 'owner', accountId: key.accountId, scopes };
+}
+
+/** The bearer of the key of a request that only an account may make. */
+export function bearerOf({ key }: { readonly key?: KeyBearer }): KeyBearer {
+  if (key === undefined) throw new Error('the route admitted a request without a key');
+  return key;
+}
+
+/** A response to a change, with JSON. */
+export function changed(
+  status: 200 | 201,
+  body: object | string,
+  headers: Readonly<Record<string, string>> = {},
+  etag?: string,
+): HttpResponse {
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(etag === undefined ? {} : { etag }),
+  };
+}
+
+/** The response to a removal. */
+export const REMOVED: HttpResponse = { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
+
+function describe(operation: KeyedOperation, scope: KeyScope, body?: RequestBody): OpenApiOperation {
+  const { id, tag, summary, description, parameters = [], answers, problems: more } = operation;
+  const content = (schema: TSchema) => ({ content: { 'application/json': { schema } } });
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description: `${description} Needs a key with the scope ${scope}.`,
+    security: [{ key: [] }],
+    parameters,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: contentOf(body) } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(answers).map(([status, { description: text, headers, schema }]) => [
+          status,
+          {
+            description: text,
+            headers: { ...LIMIT_HEADERS, ...headers },
+            ...(schema === undefined ? {} : content(schema)),
+          },
+        ]),
+      ),
+      ...problems({
+        ...(body === undefined ? {} : { 400: 'The body is not valid; `errors` names each field.' }),
+        401: 'There is no API key, or it is not valid.',
+        403: `The key lacks the scope ${scope} (insufficient_scope).`,
+        ...(body === undefined
+          ? {}
+          : {
+              413: `The body is longer than ${body.maxBytes} bytes.`,
+              415: `The body is not sent as ${(body.types ?? ['application/json']).join(' or ')}.`,
+            }),
+        ...more,
+        429: 'Too many requests; Retry-After says how long to wait.',
+        503: 'Nothing is changed: the disk is full or read-only (storage_full), or the registry does not respond (unavailable). Retry-After says how long to wait.',
+      }),
+    },
+  };
+}
+
+function contentOf({ schema, example, types = ['application/json'] }: RequestBody): object {
+  return Object.fromEntries(types.map((type) => [type, { schema, example }]));
+}

@@ -1,0 +1,241 @@
+/** Services that are created and changed as documents, as the API has them (docs/api.md). */
+import type { DomainProofs } from '../auth/domain-proof.ts';
+import type { CheckDefinition, Service } from '../domain/service.ts';
+import { destinationOf, type SealedSettings } from '../kinds/settings.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  mayChange,
+  type Outcome,
+  type Principal,
+  type Refused,
+  refuse,
+  refuseRole,
+} from './change.ts';
+import { limitsFor } from './check-choice.ts';
+import { isObject, mergePatch } from './merge-patch.ts';
+import { type OpenCheck, sealSettings } from './seal-settings.ts';
+import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
+import { claimPlace, type ServiceContext } from './services.ts';
+
+/** The dependencies of these changes. */
+export interface DefinitionContext extends Omit<ServiceContext, 'registry'> {
+  readonly registry: Pick<ServiceStore, 'findService' | 'changeService' | 'removeService'> &
+    Pick<OwnershipStore, 'registerService' | 'proveDomain' | 'claimAddresses'> &
+    CredentialStore;
+  readonly proofs: Pick<DomainProofs, 'check'>;
+  readonly now: () => number;
+}
+
+/** What finds a service. */
+export type OwnedContext = Pick<ServiceContext, 'findService'> & {
+  readonly registry: Pick<ServiceStore, 'findService'>;
+};
+
+/** How often a change is computed again because another writer was faster. */
+const MAX_TRIES = 5;
+
+/**
+ * Registers the service of a document for an account. It is not verified, unless that is needed and the proof is there
+ * already: for a domain of another account or of the public catalogue. Refused with `role_required`, as `readServiceDocument`, and with `name_taken`,
+ * `domain_taken`, `foreign_domain`, `catalogue_domain`, `shared_address`, `too_many_domains` or `too_many_registrations`.
+ */
+export async function createService(
+  context: DefinitionContext,
+  principal: AccountPrincipal,
+  document: unknown,
+): Promise<Outcome<Service>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const { accountId } = principal;
+  const { registry, proofs, ports, bounds, now } = context;
+  const reading = readServiceDocument(document, ports, limitsFor(principal, bounds));
+  if (!reading.ok) return reading;
+  const { secrets, ...entered } = reading.value;
+  const definition = { ...entered, check: await sealCheck(registry, { ...entered, secrets }) };
+  const register = (isProven: boolean) =>
+    attempt(() => registry.registerService(accountId, definition, { isProven, now: now() }));
+  const added = nameField(await register(false));
+  if (added.ok || !added.refusals.some(({ refusal: { code } }) => PROVABLE.has(code))) return added;
+  const { domain, check } = definition;
+  if ((await proofs.check(accountId, domain)) !== null) return added;
+  const place = await claimPlace(context, domain, check.kind);
+  if (!place.ok) return place;
+  const proven = nameField(await register(true));
+  if (!proven.ok) return proven;
+  // The addresses are stored again, since there was no service to store them for before.
+  const placed = await claimPlace(context, domain, check.kind);
+  return placed.ok ? proven : placed;
+}
+
+/** Refusals that a proof of the domain overcomes. */
+const PROVABLE: ReadonlySet<string> = new Set(['foreign_domain', 'catalogue_domain']);
+
+/**
+ * Changes a service by a merge patch (RFC 7396) of its document; null sets a member to its default. Settings of another kind
+ * are dropped when the kind changes, credentials included. Credentials that are not named stay, unless they would be sent
+ * elsewhere. `revisions`: those that the client has seen; null: any. Refused with `role_required`, `no_owned_service`, `service_stale`, `domain_fixed`, `shared_address`, `name_taken`, and as `readServiceDocument`.
+ */
+export async function patchService(
+  context: DefinitionContext,
+  principal: Principal,
+  slug: string,
+  patch: unknown,
+  revisions: readonly number[] | null,
+): Promise<Outcome<Service>> {
+  return await changeSeen(context, principal, slug, revisions, async (service) => {
+    const { domain, check } = service;
+    const document = mergePatch(patchableOf(service, patch), patch);
+    const sealed = keptCredentials(check, patch);
+    const limits = limitsFor(principal, context.bounds);
+    const reading = readServiceDocument(document, context.ports, limits, {
+      before: check,
+      kept: Object.keys(sealed),
+    });
+    if (!reading.ok) return reading;
+    const { secrets, ...wanted } = reading.value;
+    if (wanted.domain !== domain) return refuse({ code: 'domain_fixed' }, 'domain');
+    if (wanted.check.kind !== check.kind && principal.role !== 'operator') {
+      const place = await claimPlace(context, domain, wanted.check.kind);
+      if (!place.ok) return place;
+    }
+    const moved = refuseMoved(check, wanted.check, sealed);
+    if (moved !== null) return moved;
+    const { domain: _, ...changed } = wanted;
+    const kept = { ...keptOf(check), ...(Object.keys(sealed).length === 0 ? {} : { sealed }) };
+    const entered = { ...kept, ...wanted.check, caFile: check.caFile };
+    const edit: ServiceEdit = {
+      ...changed,
+      check: await sealCheck(context.registry, { domain, check: entered, secrets }),
+    };
+    return nameField(
+      await attempt(() => context.registry.changeService(service.slug, edit, [service.revision])),
+    );
+  });
+}
+
+/** Removes a service. Refused with `no_owned_service` and `service_stale`, for which see {@link patchService}. */
+export async function deleteService(
+  context: DefinitionContext,
+  principal: Principal,
+  slug: string,
+  revisions: readonly number[] | null,
+): Promise<Outcome<void>> {
+  return await changeSeen(context, principal, slug, revisions, (service) =>
+    attempt(() => context.registry.removeService(service.slug, [service.revision])),
+  );
+}
+
+/**
+ * The service that the principal may change, in its newest state. Services of other accounts count as missing. `isFresh`: read
+ * from the registry, since the list of this process may be behind another one for a moment. Refused with `role_required` or
+ * `no_owned_service`.
+ */
+export async function findOwnedService(
+  { registry, findService }: OwnedContext,
+  principal: Principal,
+  slug: string,
+  isFresh: boolean,
+): Promise<Outcome<Service>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const known = findService(slug.toLowerCase());
+  const service =
+    known === null || isFresh ? await registry.findService(known?.slug ?? slug.toLowerCase()) : known;
+  return service !== null && mayChange(principal, service.accountId)
+    ? accept(service)
+    : refuse({ code: 'no_owned_service', slug });
+}
+
+/**
+ * Makes a change that is refused as `service_stale` if another writer was faster. It is computed again from the new state,
+ * unless the client has seen certain revisions only.
+ */
+export async function changeSeen<T>(
+  context: OwnedContext,
+  principal: Principal,
+  slug: string,
+  revisions: readonly number[] | null,
+  change: (service: Service) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  for (let tried = 1; ; tried++) {
+    const found = await findOwnedService(context, principal, slug, tried > 1);
+    if (!found.ok) return found;
+    const isSeen = revisions === null || revisions.includes(found.value.revision);
+    const outcome = isSeen
+      ? await change(found.value)
+      : refuse({ code: 'service_stale', slug: found.value.slug });
+    const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'service_stale');
+    const isFinal = tried === MAX_TRIES || (!isSeen && tried > 1);
+    if (!isStale || isFinal) return outcome;
+  }
+}
+
+/** The document that a patch changes: without settings if the patch chooses another kind. */
+function patchableOf(service: Service, patch: unknown): object {
+  const document = serviceDocumentOf(service);
+  const { settings: _, ...check } = document.check ?? {};
+  return staysKind(service.check, patch) ? document : { ...document, check };
+}
+
+function staysKind({ kind }: CheckDefinition, patch: unknown): boolean {
+  const wanted = isObject(patch) && isObject(patch.check) ? patch.check.kind : undefined;
+  return wanted === undefined || (wanted ?? 'root') === kind;
+}
+
+/** The stored credentials that a patch does not name; those of another kind, or of removed settings, do not stay. */
+function keptCredentials(check: CheckDefinition, patch: unknown): SealedSettings {
+  const given = isObject(patch) ? patch.check : undefined;
+  const settings = isObject(given) ? given.settings : undefined;
+  if (given === null || settings === null || !staysKind(check, patch)) return {};
+  const named = isObject(settings) ? settings : {};
+  return Object.fromEntries(
+    Object.entries(check.sealed ?? {}).filter(([setting]) => !Object.hasOwn(named, setting)),
+  );
+}
+
+/** Refuses credentials that stay and would be sent elsewhere; null: there are none. */
+function refuseMoved(before: CheckDefinition, after: CheckDefinition, kept: SealedSettings): Refused | null {
+  const settings = Object.keys(kept);
+  if (settings.length === 0 || destinationOf(before) === destinationOf(after)) return null;
+  const refusals = settings.map((setting) => ({
+    field: `check.settings.${setting}`,
+    refusal: { code: 'setting_invalid', setting, problem: { code: 'secret_again' } } as const,
+  }));
+  return { ok: false, refusals };
+}
+
+/** The check with its new credentials encrypted. */
+async function sealCheck(registry: CredentialStore, open: OpenCheck): Promise<CheckDefinition> {
+  const [check = open.check] = await sealSettings(registry, [open]);
+  return check;
+}
+
+/** What the document of a service does not contain. */
+function keptOf({ addressHash, keepsKind }: CheckDefinition): Partial<CheckDefinition> {
+  return {
+    ...(addressHash === undefined ? {} : { addressHash }),
+    ...(keepsKind === undefined ? {} : { keepsKind }),
+  };
+}
+
+/** Refusals of the registry concern the domain or the name. */
+function nameField<T>(outcome: Outcome<T>): Outcome<T> {
+  if (outcome.ok) return outcome;
+  const refusals = outcome.refusals.map(({ field, refusal }) => ({
+    field: field ?? FIELDS.get(refusal.code) ?? null,
+    refusal,
+  }));
+  return { ok: false, refusals };
+}
+
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ['name_taken', 'name'],
+  ...['domain_taken', 'foreign_domain', 'catalogue_domain', 'too_many_domains', 'too_many_registrations'].map(
+    (code) => [code, 'domain'] as const,
+  ),
+]);

@@ -1,0 +1,321 @@
+/** Services over the API for writing: created, read, changed, verified and removed with the key of an account. */
+import t, { type Test } from 'tap';
+import { from, service, startApi, type World } from './site-world.ts';
+
+/** The API with the key of account 1 and one of account 2. The list follows the registry, as in the program. */
+async function start(t: Test) {
+  const catalogue = [service(1, 'known', { name: 'Known', domain: 'known.example' })];
+  const world = await startApi({ services: catalogue });
+  t.teardown(world.close);
+  t.teardown(world.registry.watchChanges(await world.registry.lastChange(), world.directory.apply));
+  await world.registry.ensureAccount('ada', 1);
+  await world.registry.ensureAccount('grace', 1);
+  const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'heartbeat', 'write'] });
+  const [ada, grace] = [keyOf(1), keyOf(2)];
+  const send = createSender(world);
+  const create = (document: object, key = ada) => send('POST', '/api/v1/services', document, key);
+  const read = async (slug: string, key: Record<string, string> = ada) =>
+    await send('GET', `/api/v1/services/${slug}`, undefined, key);
+  return { world, ada, grace, send, create, read };
+}
+
+/** Sends JSON by any method. */
+function createSender(world: World) {
+  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(world.origin + path, {
+      method,
+      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const json = text === '' ? null : JSON.parse(text);
+    return { status: response.status, headers: response.headers, json };
+  };
+}
+
+const SHOP = { domain: 'shop.example.com', name: 'Our shop', category: 'ecommerce' };
+
+t.test('a service is created, read, changed and removed', async (t) => {
+  const { ada, grace, send, create, read } = await start(t);
+  const check = { kind: 'http', accept: ['2xx', 401], settings: { path: '/login' } };
+  const made = await create({ ...SHOP, check });
+  t.equal(made.status, 201);
+  t.equal(made.headers.get('location'), 'https://upbeat.test/api/v1/services/shop-example-com');
+  t.equal(made.headers.get('access-control-allow-origin'), null, 'no other origin may write');
+  t.strictSame(made.json, {
+    slug: 'shop-example-com',
+    name: 'Our shop',
+    domain: 'shop.example.com',
+    category: 'ecommerce',
+    status: 'unknown',
+    response_time: null,
+    last_checked: null,
+    stale: false,
+    since: null,
+    self_reported: true,
+    definition: { ...SHOP, check },
+    verification: {
+      verified: false,
+      txt_record: { name: '_upbeat.shop.example.com', value: 'upbeat-verify=1' },
+      file: { url: 'https://shop.example.com/.well-known/upbeat-verify', content: 'upbeat-verify=1' },
+    },
+  });
+  const seen = await read('Shop-Example-Com');
+  t.strictSame(seen.json, made.json);
+  t.equal(seen.headers.get('etag'), made.headers.get('etag'));
+  t.match(seen.headers.get('etag'), /^"1-[\w-]{22}"$/);
+  const { definition: _, verification: _v, ...shown } = made.json;
+  for (const [who, headers] of [
+    ['everyone', {}],
+    ['another account', grace],
+  ] as const) {
+    const { json, headers: got } = await read('shop-example-com', headers);
+    t.strictSame(json, shown, `${who} sees what the list has`);
+    t.equal(got.get('vary'), 'Authorization');
+  }
+  const known = { ...ada, 'if-none-match': seen.headers.get('etag') ?? '' };
+  t.equal((await read('shop-example-com', known)).status, 304);
+
+  const patched = await send(
+    'PATCH',
+    '/api/v1/services/shop-example-com',
+    { name: null, paused: true, check: { accept: null, settings: { plain: true } } },
+    { ...ada, 'content-type': 'application/merge-patch+json' },
+  );
+  t.equal(patched.status, 200);
+  const changed = { kind: 'http', settings: { path: '/login', plain: true } };
+  t.strictSame(patched.json.definition, {
+    domain: SHOP.domain,
+    category: 'ecommerce',
+    paused: true,
+    check: changed,
+  });
+  t.match(patched.headers.get('etag'), /^"2-/);
+  t.strictSame((await read('shop-example-com')).json, patched.json);
+  const other = await send('PATCH', '/api/v1/services/shop-example-com', { check: { kind: 'tls' } }, ada);
+  t.strictSame(other.json.definition.check, { kind: 'tls' }, 'settings of the former kind are dropped');
+
+  t.equal((await send('DELETE', '/api/v1/services/shop-example-com', undefined, grace)).status, 404);
+  t.equal((await send('DELETE', '/api/v1/services/shop-example-com', undefined, ada)).status, 204);
+  t.equal((await read('shop-example-com')).status, 404);
+  t.match(await send('DELETE', '/api/v1/services/shop-example-com', undefined, ada), {
+    status: 404,
+    json: { code: 'service_not_found' },
+  });
+});
+
+t.test('a refused document names each wrong member', async (t) => {
+  const { ada, world, send, create } = await start(t);
+  const refused = await create({
+    domain: 'localhost',
+    name: '',
+    period: 'soon',
+    check: { kind: 'tcp', settings: { port: 0 } },
+  });
+  t.match(refused, { status: 400, json: { code: 'invalid_body' } });
+  t.same(
+    refused.json.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+    [
+      ['domain', 'domain_invalid'],
+      ['name', 'service_name_missing'],
+      ['check.settings.port', 'setting_invalid'],
+      ['period', 'duration_invalid'],
+    ],
+  );
+  for (const [document, field, code] of [
+    [{}, 'domain', 'member_invalid'],
+    [{ ...SHOP, colour: 'red' }, 'colour', 'member_invalid'],
+    [{ ...SHOP, check: { kind: 'carrier pigeon' } }, 'check.kind', 'member_invalid'],
+    [{ ...SHOP, check: { url: 'ftp://x' } }, 'check.url', 'member_invalid'],
+    [[], null, 'member_invalid'],
+    [{ ...SHOP, name: 'KN0WN' }, 'name', 'name_taken'],
+    [{ ...SHOP, period: '1h', schedule: '@daily' }, 'schedule', 'period_and_schedule'],
+    [JSON.parse('{"domain":"a.example.com","__proto__":{"paused":true}}'), '__proto__', 'member_invalid'],
+  ] as const) {
+    const { status, json } = await create(document);
+    t.match([status, json.errors[0]], [400, { field, code }], JSON.stringify(document));
+    t.equal(typeof json.errors[0].message, 'string');
+  }
+  for (const body of ['{', '"\\ud800"x', 'null', ''])
+    t.equal((await send('POST', '/api/v1/services', body, ada)).status, 400, body);
+  const nested = `${'{"check":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+  await create(SHOP);
+  t.equal(
+    (await send('PATCH', '/api/v1/services/shop-example-com', nested, ada)).status,
+    400,
+    'deeply nested',
+  );
+  const long = { ...SHOP, name: 'x'.repeat(70_000) };
+  t.match(await create(long), { status: 413, json: { code: 'body_too_large', limit: 65_536 } });
+  const typed = { ...ada, 'content-type': 'text/plain' };
+  t.equal((await send('POST', '/api/v1/services', '{}', typed)).status, 415);
+  t.match(await send('PATCH', '/api/v1/services/shop-example-com', { domain: 'b.example.com' }, ada), {
+    status: 400,
+    json: { errors: [{ field: 'domain', code: 'domain_fixed' }] },
+  });
+  t.match(await create(SHOP), {
+    status: 409,
+    json: { code: 'conflict', errors: [{ code: 'domain_taken' }] },
+  });
+  t.equal(world.directory.all().length, 2, 'nothing else was created');
+});
+
+t.test('domains of others and of the catalogue must be proved before', async (t) => {
+  const { ada, grace, world, create, read, send } = await start(t);
+  t.equal((await create(SHOP)).status, 201);
+  const verification = { txt_record: { name: '_upbeat.shop.example.com', value: 'upbeat-verify=2' } };
+  t.match(await create({ ...SHOP, name: 'Hers' }, grace), {
+    status: 403,
+    json: { code: 'forbidden_domain', errors: [{ field: 'domain', code: 'foreign_domain' }], verification },
+  });
+  t.match(await create({ domain: 'api.known.example' }), {
+    status: 403,
+    json: { errors: [{ code: 'catalogue_domain' }] },
+  });
+  world.proofs.add('shop.example.com').add('api.known.example');
+  const won = await create({ ...SHOP, name: 'Hers', check: { kind: 'tls' } }, grace);
+  t.match(won, {
+    status: 201,
+    json: { name: 'Hers', self_reported: false, verification: { verified: true } },
+  });
+  t.same(won.json.definition.check, { kind: 'tls' });
+  t.equal((await send('PATCH', '/api/v1/services/shop-example-com', { paused: true }, ada)).status, 404);
+  t.equal((await create({ domain: 'api.known.example' })).status, 201);
+  t.match((await read('api-known-example')).json, { self_reported: false });
+});
+
+t.test('a domain is verified', async (t) => {
+  const { ada, grace, world, create, send } = await start(t);
+  await create(SHOP);
+  const verify = (key = ada) => send('POST', '/api/v1/services/shop-example-com/verify', undefined, key);
+  t.match(await verify(), {
+    status: 409,
+    json: {
+      code: 'domain_unverified',
+      errors: [{ code: 'proof_missing' }],
+      verification: { verified: false },
+    },
+  });
+  t.equal((await verify(grace)).status, 404);
+  world.proofs.add('shop.example.com');
+  const verified = await verify();
+  t.match(verified, { status: 200, json: { self_reported: false, verification: { verified: true } } });
+  t.equal(verified.headers.get('content-location'), 'https://upbeat.test/api/v1/services/shop-example-com');
+  t.match(verified.json.definition, SHOP, 'the definition stays');
+  t.equal((await verify()).status, 200);
+});
+
+t.test('a change may name the revision that it replaces', async (t) => {
+  const { ada, send, create, read } = await start(t);
+  const made = await create(SHOP);
+  const [path, first] = ['/api/v1/services/shop-example-com', made.headers.get('etag') ?? ''];
+  const patch = (tag: string, body: object) => send('PATCH', path, body, { ...ada, 'if-match': tag });
+  t.equal((await patch(first, { paused: true })).status, 200);
+  t.match(await patch(first, { paused: false }), {
+    status: 412,
+    json: { code: 'precondition_failed', errors: [{ code: 'service_stale' }] },
+  });
+  for (const tag of ['"1-x"', 'W/"2-x"', '2-x', '"x"', '""', '"2"'])
+    t.equal((await patch(tag, {})).status, 412, tag);
+  const remove = (tag: string) => send('DELETE', path, undefined, { ...ada, 'if-match': tag });
+  t.equal((await remove(first)).status, 412);
+  t.match((await read('shop-example-com')).json.definition, { paused: true });
+  t.equal((await patch('"7-a", "2-b"', {})).status, 200, 'only the revision counts');
+  t.equal((await patch('*', { paused: false })).status, 200);
+  t.equal((await remove('*')).status, 204);
+});
+
+t.test('changes at once lose nothing', async (t) => {
+  const { ada, send, create, read } = await start(t);
+  await create({ ...SHOP, check: { kind: 'http' } });
+  const patches = [
+    { name: 'Both' },
+    { category: 'cloud' },
+    { check: { accept: [204] } },
+    { check: { settings: { path: '/a' } } },
+  ];
+  const path = '/api/v1/services/shop-example-com';
+  const answers = await Promise.all(patches.map((patch) => send('PATCH', path, patch, ada)));
+  t.same(
+    answers.map(({ status }) => status),
+    patches.map(() => 200),
+  );
+  t.strictSame((await read('shop-example-com')).json.definition, {
+    domain: SHOP.domain,
+    name: 'Both',
+    category: 'cloud',
+    check: { kind: 'http', accept: [204], settings: { path: '/a' } },
+  });
+  const tags = await Promise.all(
+    [1, 2, 3].map(() => send('PATCH', path, { paused: true }, { ...ada, 'if-match': '"5-x"' })),
+  );
+  t.same(tags.map(({ status }) => status).sort(), [200, 412, 412], 'one of those that name a revision wins');
+});
+
+t.test('credentials are written and never read, and stay until they would be sent elsewhere', async (t) => {
+  const { ada, world, send, create } = await start(t);
+  const settings = { path: '/private', username: 'ada', password: 'correct horse' };
+  const made = await create({ ...SHOP, check: { kind: 'http', settings } });
+  t.equal(made.status, 201);
+  t.strictSame(made.json.definition.check, { kind: 'http', settings: { path: '/private' } });
+  const stored = async () => (await world.registry.findService('shop-example-com'))?.check.sealed ?? {};
+  const sealed = await stored();
+  t.match(sealed, { username: /^(?!.*ada)/, password: /^(?!.*horse)/ });
+  const path = '/api/v1/services/shop-example-com';
+  const patch = (change: object) => send('PATCH', path, { check: { settings: change } }, ada);
+  t.equal((await patch({ path: '/other' })).status, 200);
+  t.strictSame(await stored(), sealed, 'they stay');
+  t.match(await patch({ port: 444 }), {
+    status: 400,
+    json: {
+      errors: [
+        { field: 'check.settings.username', code: 'setting_invalid' },
+        { field: 'check.settings.password', code: 'setting_invalid' },
+      ],
+    },
+  });
+  t.equal((await patch({ port: 444, username: 'ada', password: 'again' })).status, 200);
+  t.not((await stored()).password, sealed.password);
+  t.equal((await patch({ username: null, password: null })).status, 200);
+  t.strictSame(await stored(), {});
+});
+
+t.test('a service gets a heartbeat address', async (t) => {
+  const { ada, grace, world, send, create } = await start(t);
+  await create({ ...SHOP, check: { kind: 'heartbeat' } });
+  const path = '/api/v1/services/shop-example-com/address';
+  t.equal((await send('POST', path, undefined, grace)).status, 404);
+  const made = await send('POST', path, undefined, ada);
+  t.equal(made.status, 201);
+  const { url, slug } = made.json;
+  t.equal(slug, 'shop-example-com');
+  const beat = () => world.get(url.replace('https://upbeat.test', ''), from('192.0.2.1'));
+  t.equal((await beat()).status, 200);
+  await send('PATCH', '/api/v1/services/shop-example-com', { grace: '5m' }, ada);
+  t.equal((await beat()).status, 200, 'a change of the definition keeps it');
+  t.equal((await send('DELETE', path, undefined, ada)).status, 204);
+  t.equal((await beat()).status, 404);
+});
+
+t.test('it answers as before where no program may write', async (t) => {
+  const { world, send } = await start(t);
+  const preflight = async (path: string, method: string) => {
+    const headers = { origin: 'https://a.example', 'access-control-request-method': method };
+    const answer = await send('OPTIONS', path, undefined, headers);
+    return [answer.headers.get('allow'), answer.headers.get('access-control-allow-origin')];
+  };
+  t.same(await preflight('/api/v1/services', 'GET'), ['GET, HEAD, POST, OPTIONS', '*']);
+  t.same(await preflight('/api/v1/services', 'POST'), ['GET, HEAD, POST, OPTIONS', null]);
+  t.same(await preflight('/api/v1/services/known', 'DELETE'), ['GET, HEAD, PATCH, DELETE, OPTIONS', null]);
+  t.match(await send('PUT', '/api/v1/services', {}), { status: 405 });
+  t.equal(world.directory.all().length, 1);
+});
+
+t.test('services beyond the limit of an account are refused', async (t) => {
+  const { create, world } = await start(t);
+  let last = { status: 0, json: null as unknown };
+  for (let number = 0; number <= 100; number++) last = await create({ domain: `s${number}.example.com` });
+  t.match(last, { status: 403, json: { code: 'domain_limit', errors: [{ code: 'too_many_domains' }] } });
+  t.equal(world.directory.all().length, 101);
+  t.ok((await world.registry.servicesOf(1)).every(({ verified }) => !verified));
+});
