@@ -77,3 +77,19 @@ t.test('regions of the previous judge keep their votes while their nodes start',
   await clock.advance(2 * INTERVAL_MS + 1);
   t.same(voting(), ['eu']);
 });
+
+t.test(
+  'a region without a node votes for two intervals of the service, and of the setting at most',
+  async (t) => {
+    const { clock, voting, set } = createWorld();
+    set(probing('a', 'us'), probing('b', 'eu'));
+    set(probing('b', 'eu'));
+    await clock.advance(2 * INTERVAL_MS - 1_000);
+    const votes = [INTERVAL_MS / 4, INTERVAL_MS, INTERVAL_MS * 9].map((intervalMs) =>
+      voting(intervalMs).join(' '),
+    );
+    t.same(votes, ['eu', 'eu us', 'eu us']);
+    await clock.advance(2_000);
+    t.same(voting(INTERVAL_MS * 9), ['eu'], 'a node that restarts is back within minutes');
+  },
+);

@@ -66,6 +66,22 @@ t.test('it goes from up to partial to down and back', async (t) => {
   t.equal(sight(play([checkIn('eu', 'up', 1_080_000)], again)), '5 up null: ap up, eu up, us up');
 });
 
+t.test('regions from which a service is no longer checked count no more', async (t) => {
+  const among = ['eu', 'us'];
+  const rules = { ...RULES, among };
+  const partial = play([checkIn('ap', 'down', 1_020_000)], UP);
+  const left = play([checkIn('eu', 'up', 1_030_000, among)], partial, rules);
+  t.equal(sight(left), '3 up null: eu up, us up');
+  const down = play(
+    [checkIn('us', 'down', 1_040_000, among), checkIn('eu', 'down', 1_041_000, among)],
+    left,
+    rules,
+  );
+  t.equal(sight(down), '5 down global: eu down, us down', 'the quorum is that of its regions');
+  const alone = play([checkIn('eu', 'up', 1_050_000, ['eu'])], down, { ...RULES, among: ['eu'] });
+  t.equal(sight(alone), '6 up null: one region');
+});
+
 t.test('`down` begins with the first failed attempt of any region that agrees', async (t) => {
   const first = checkIn('eu', 'down', 1_020_000);
   const slower = {

@@ -3,7 +3,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import t from 'tap';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
+import type { OwnTiming } from '../../src/domain/check-timing.ts';
 import type { Attempt, CheckResult } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { runHost } from '../../src/engine/host/host.ts';
 import { nextPhase } from '../../src/engine/host/phase.ts';
 import { readSlots, shareSlots } from '../../src/engine/host/slots.ts';
@@ -146,6 +148,91 @@ t.test('it shifts the phases of all services on request', async (t) => {
   }
   t.ok(Math.abs((own()?.at ?? 0) - due) <= 20);
   await stop();
+});
+
+/** A target with times of its own. */
+const timed = (serviceId: number, own: OwnTiming, more: Partial<CheckTarget> = {}) =>
+  targetOf(serviceId, { ...more, check: { ...DEFAULT_CHECK, ...own } });
+
+t.test('it checks each service at its own interval, from the first check on', async (t) => {
+  const { clock, attempts, assign, stop } = startHost();
+  const startedAt = clock.now();
+  await assign([timed(1, { intervalMs: 1_000 }), timed(2, { intervalMs: 20_000 }), targetOf(3)], 240_000);
+  const timesOf = (id: number) =>
+    attempts.flatMap(({ target, at }) => (target.serviceId === id ? [at - startedAt] : []));
+  for (let second = 0; second < 60; second++) {
+    await clock.advance(1_000);
+    for (const each of attempts) each.end();
+  }
+  const firsts = [1, 2].map((id) => timesOf(id)[0] ?? Number.NaN);
+  t.ok((firsts[0] ?? 0) <= 1_020 && (firsts[1] ?? 0) <= 20_020, `first checks: ${firsts.join(', ')} ms`);
+  for (const [id, intervalMs] of [
+    [1, 1_000],
+    [2, 20_000],
+  ] as const) {
+    const gaps = timesOf(id).map((at, index, all) => at - (all[index - 1] ?? at));
+    // The first gap reaches to the phase of the service.
+    t.ok(gaps[1] !== undefined && gaps[1] <= intervalMs * 1.5 + 20, `service ${id}`);
+    for (const gap of gaps.slice(2)) t.ok(Math.abs(gap - intervalMs) <= 20, `service ${id}: ${gap} ms`);
+  }
+  t.ok(timesOf(1).length >= 57);
+  t.equal(timesOf(3).length, 0, 'the sweep of the others takes as long as ever');
+  await stop();
+});
+
+t.test('a new interval counts at once, without a burst', async (t) => {
+  const { clock, attempts, assign, stop } = startHost({ concurrency: 2_000 });
+  const ids = Array.from({ length: 200 }, (_, index) => index + 1);
+  const checkedAt = clock.now() - 3_600_000;
+  const day = { intervalMs: 86_400_000 };
+  await assign(ids.map((id) => timed(id, day, { lastCheckedAt: checkedAt })));
+  await clock.advance(60_000);
+  t.ok(attempts.length < 5, `hardly any is due within a minute of a day: ${attempts.length}`);
+  for (const each of attempts) each.end();
+  const before = attempts.length;
+  const changedAt = clock.now();
+  const halfMinute = { intervalMs: 30_000 };
+  await assign(ids.map((id) => timed(id, halfMinute, { revision: 2, lastCheckedAt: checkedAt })));
+  while (clock.now() < changedAt + 30_020) {
+    await clock.advance(20);
+    for (const each of attempts) each.end();
+  }
+  const since = attempts.slice(before);
+  t.same(
+    new Set(since.map(({ target }) => target.serviceId)).size,
+    ids.length,
+    'each within the new interval',
+  );
+  const perSecond = Map.groupBy(since, ({ at }) => Math.floor((at - changedAt) / 1_000));
+  const most = Math.max(...[...perSecond.values()].map(({ length }) => length));
+  t.ok(most <= 25, `spread over it: at most ${most} within a second`);
+  await assign(ids.map((id) => timed(id, day, { revision: 3, lastCheckedAt: clock.now() })));
+  const count = attempts.length;
+  await clock.advance(60_000);
+  t.ok(attempts.length - count < 5, 'and a longer one counts at once too');
+  await stop();
+});
+
+t.test('timeout and slowness of an attempt are those of its service', async (t) => {
+  const { clock, attempts, heard, assign, stop, ended } = startHost();
+  await assign([timed(1, { timeoutMs: 60_000 }), timed(2, { timeoutMs: 500, slowOverMs: 90 }), targetOf(3)]);
+  await clock.advance(20);
+  t.same(
+    attempts.map(({ target, timeoutMs }) => [target.serviceId, timeoutMs]),
+    [
+      [1, 60_000],
+      [2, 500],
+      [3, 10_000],
+    ],
+  );
+  await clock.advance(20);
+  t.equal(heard.filter(({ type }) => type === 'delay').length, 1, 'after a third of 90 ms');
+  attempts[1]?.end();
+  attempts[2]?.end();
+  await clock.advance(40_000);
+  attempts[0]?.end();
+  await stop();
+  t.equal(await ended, 'stopped', 'an attempt with a longer timeout is not taken for one that hangs');
 });
 
 t.test('it starts more at a time after a delay', async (t) => {

@@ -296,6 +296,60 @@ t.test('a confirmation continues when only the name of the service has changed',
   t.same(handle(state, { type: 'due' }).effects, [{ type: 'attempt', target, number: 1 }]);
 });
 
+t.test('a check that waits for a re-check begins anew if its times change', async (t) => {
+  const waiting = answer(begun(), NOW + 5, refusedAttempt({ startedAt: NOW })).state;
+  const hasty = targetOf(7, { revision: 2, check: { ...target.check, confirmAfterMs: [] } });
+  t.same(handle(waiting, { type: 'defined', target: hasty, soonAt: NOW + 20, now: NOW }), {
+    state: idleProbe(hasty),
+    effects: [{ type: 'wake', at: NOW + 20 }],
+  });
+  const attempting = handle(begun(), { type: 'defined', target: hasty, soonAt: NOW, now: NOW }).state;
+  t.match(answer(attempting, NOW + 5, refusedAttempt({ startedAt: NOW })), {
+    state: idleProbe(hasty),
+    effects: [{ type: 'wake', at: NOW + 5 }, { type: 'doubt' }],
+  });
+});
+
+t.test('it confirms a failure by the re-checks of the service', async (t) => {
+  const own = (confirmAfterMs: readonly number[]) =>
+    idleProbe(targetOf(7, { check: { ...target.check, confirmAfterMs } }));
+  const failures = [0, 1, 2, 3].map((index) => [NOW + index, refusedAttempt()] as const);
+  const waitsOf = (confirmAfterMs: readonly number[]) => {
+    const { effects } = play(failures.slice(0, confirmAfterMs.length + 1), begun(own(confirmAfterMs)));
+    const wakes = effects.slice(0, -1).flatMap((step) => step.filter((effect) => effect.type === 'wake'));
+    return [wakes.map(({ at }, index) => at - NOW - index), resultOf(effects.at(-1) ?? [])?.attempts];
+  };
+  t.same(waitsOf([]), [[], 1]);
+  t.same(waitsOf([500]), [[500], 2]);
+  t.same(waitsOf([500, 60_000, 7]), [[500, 60_000, 7], 4]);
+});
+
+t.test('it plans by the interval of the service, and shifts it by the same part', async (t) => {
+  const intervalMs = 30_000;
+  const shifted = createProbeHandler({ ...USUAL, intervalMs: INTERVAL, phaseShiftMs: () => INTERVAL / 4 });
+  const short = idleProbe(targetOf(7, { check: { ...target.check, intervalMs } }));
+  const state = shifted(short, { type: 'due' }).state;
+  const { effects } = shifted(state, {
+    ...{ type: 'attempted', target: short.target, attempt: goodAttempt({ startedAt: NOW }), spoilt: false },
+    ...{ now: NOW + 12, clockOffset: OFFSET, loopDelayMs: 3 },
+  });
+  const wake = effects.find((effect) => effect.type === 'wake');
+  t.equal((wake?.at ?? 0) % intervalMs, (phaseOf(7, intervalMs) + intervalMs / 4) % intervalMs);
+  t.ok((wake?.at ?? 0) > NOW + intervalMs / 2 && (wake?.at ?? 0) <= NOW + intervalMs * 1.5);
+});
+
+t.test('a new interval obeys a 429, and does not postpone the first check', async (t) => {
+  const day = targetOf(7, { revision: 2, check: { ...target.check, intervalMs: 86_400_000 } });
+  const short = targetOf(7, { revision: 2, check: { ...target.check, intervalMs: 1_000 } });
+  const defined = (state: ProbeState, changed: typeof day) =>
+    handle(state, { type: 'defined', target: changed, soonAt: NOW, now: NOW }).effects;
+  t.match(defined(idleProbe(target), day), [{ type: 'hasten' }], 'it was never checked');
+  t.match(defined(idleProbe(target), { ...day, lastCheckedAt: NOW - 9 }), [{ type: 'wake' }]);
+  t.same(defined(idleProbe(target, NOW + 5_000), { ...short, lastCheckedAt: NOW - 9 }), [
+    { type: 'wake', at: NOW + 5_000 },
+  ]);
+});
+
 t.test('it ignores attempts that it does not wait for', async (t) => {
   const other = targetOf(7);
   const late = {

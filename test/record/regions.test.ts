@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { scopeOf } from '../../src/domain/transition.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
+import { USUAL } from '../support/attempts.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { createRecordedRegistry, type RecordedRegistry } from '../support/recorded-registry.ts';
@@ -107,6 +109,45 @@ t.test('checks from where it still fails do not resolve its incident', async (t)
   t.equal(await check('ap', good), 'partial, monitoring 2');
   t.equal(await check('eu', failed503), 'partial, monitoring 2');
   t.equal(await check('us', good), 'partial, resolved 0');
+});
+
+t.test('a service is judged by its own regions and times', async (t) => {
+  const asked: [string, number[]][] = [];
+  const clock = createFakeClock(START);
+  const intervals: number[] = [];
+  const regions = threeRegions(undefined, asked);
+  const own = { intervalMs: 10_000, slowOverMs: 100, regions: ['eu', 'us'] };
+  const world = await createWorld({
+    clock,
+    services: [makeService(1, { check: { ...DEFAULT_CHECK, ...own } }), makeService(2)],
+    regions: {
+      ...regions,
+      voting(intervalMs) {
+        intervals.push(intervalMs);
+        return REGIONS;
+      },
+    },
+  });
+  const { registry } = world;
+  for (const region of ['eu', 'us'])
+    await take(world, within(region, good(1, START, { responseTimeMs: 101 }), good(2, START)));
+  t.same(places(registry.current(1)), ['eu slow', 'us slow']);
+  t.equal(registry.current(1).status, 'slow', 'both of its regions agree');
+  t.same(new Set(intervals), new Set([10_000, USUAL.intervalMs]));
+  const failAt = async (region: string, at: number) => {
+    await clock.advance(at - clock.now());
+    await take(world, within(region, failed503(1, at)));
+  };
+  await failAt('eu', START + 5_000);
+  t.same(asked, [['us', [1]]], 'only its other region is asked');
+  await take(world, within('eu', good(1, START + 6_000)));
+  await failAt('eu', START + 14_000);
+  t.equal(asked.length, 1, 'once in its interval');
+  await take(world, within('eu', good(1, START + 15_000)));
+  await failAt('eu', START + 15_500);
+  t.equal(asked.length, 2);
+  await failAt('us', START + 16_000);
+  t.match(registry.current(1), { status: 'down', scope: 'global' }, 'two of two, although three have a vote');
 });
 
 t.test('it asks the other regions at once, once an interval and service', async (t) => {

@@ -55,6 +55,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       entry('paused', { paused: true }),
       entry('silent', { check: { ...entry('a').check, kind: 'heartbeat' } }),
       entry('last'),
+      entry('elsewhere', { check: { ...entry('a').check, regions: ['ap', 'us'] } }),
     ]);
     const shards = [1, 3, 4, 5, 6];
     const turn = firstTurn(1, 'up', NOON);
@@ -75,6 +76,23 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     });
     t.equal(targets[1]?.lastCheckedAt, null);
     t.same(await registry.loadTargets([], 'eu'), []);
+    const idsOf7From = async (region: string) =>
+      (await registry.loadTargets([7], region)).map(({ serviceId }) => serviceId);
+    t.same(await Promise.all(['eu', 'us'].map(idsOf7From)), [[7], [7, SHARDS + 7]], 'each region its own');
+  });
+
+  t.test('a new interval keeps what checks have learned, and another address does not', async (t) => {
+    const registry = await open(t);
+    const { check } = entry('a');
+    await registry.putCatalogue([entry('a')]);
+    const memory = { ...NO_MEMORY, needsGet: true };
+    await registry.commitUpdates([{ ...firstTurn(1, 'up', NOON), memory }]);
+    const memoryWith = async (change: Partial<typeof check>) => {
+      await registry.putCatalogue([entry('a', { check: { ...check, ...change } })]);
+      return (await registry.loadServices())[0]?.memory;
+    };
+    t.same(await memoryWith({ intervalMs: 30_000, timeoutMs: 1_000, regions: ['eu'] }), memory);
+    t.same(await memoryWith({ url: 'https://a.com/other' }), NO_MEMORY);
   });
 
   t.test('it adds many services in their order, and loads them page by page', async (t) => {
