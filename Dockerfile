@@ -11,6 +11,8 @@ FROM ${NODE}
 LABEL org.opencontainers.image.title="Upbeat" \
       org.opencontainers.image.description="A monitor that tells the world whether a service is up" \
       org.opencontainers.image.licenses="MIT"
+# The kind of check icmp uses ping.
+RUN apt-get update && apt-get install -y --no-install-recommends iputils-ping && rm -rf /var/lib/apt/lists/*
 ENV NODE_ENV=production \
     UPBEAT_STORAGE_DATADIR=/data \
     UPBEAT_LOG_FORMAT=json

@@ -2,6 +2,7 @@
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { type AcceptRule, type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
+import { obstacleOf } from '../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */
@@ -56,8 +57,13 @@ function readAcceptRule(word: string): AcceptRule | null {
 
 const ACCEPT_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
-/** Reads a kind of check. Refused with `kind_invalid`. */
-export function readKind(word: string): Outcome<CheckKind> {
+/**
+ * Reads a kind of check. Refused with `kind_invalid`, and with `kind_unavailable` if this machine cannot make such checks and
+ * the service does not have them already (`before`).
+ */
+export function readKind(word: string, before: CheckKind | null = null): Outcome<CheckKind> {
   const kind = MONITORING_KINDS.find((one) => one === word);
-  return kind === undefined ? refuse({ code: 'kind_invalid' }) : accept(kind);
+  if (kind === undefined) return refuse({ code: 'kind_invalid' });
+  const cause = kind === before || kind === 'heartbeat' ? null : obstacleOf(kind);
+  return cause === null ? accept(kind) : refuse({ code: 'kind_unavailable', kind, cause }, 'kind');
 }

@@ -15,7 +15,7 @@ import { CHECK_MEMBERS, type MemberLimits, writeMembers } from '../kinds/check-m
 import { accept, type Outcome } from './change.ts';
 import { readMembers } from './check-choice.ts';
 import { createDocumentReader } from './read-document.ts';
-import { readAll, readDomain, readNameField } from './read-input.ts';
+import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import {
   type AllowedPorts,
   MIN_PERIOD_MS,
@@ -128,8 +128,8 @@ const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchem
 
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`, `timezone_alone` or
- * `period_and_schedule`; the field is a path such as `check.settings.port`. `before`: the check that the document changes,
+ * `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
+ * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`. `before`: the check that the document changes,
  * whose times and regions may stay; `kept`: names of its credentials that stay.
  */
 export function readServiceDocument(
@@ -146,6 +146,7 @@ export function readServiceDocument(
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
+    kind: below('check', readKind(kind, before?.kind)),
     settings: below('check', readTypedSettings(kind, check.settings, ports, kept)),
     members: below('check', readMembers(check, limits, before)),
     period: readLength(rest.period, undefined, MIN_PERIOD_MS),

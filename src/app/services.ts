@@ -114,7 +114,7 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
 /**
  * Registers services for an account on behalf of the operator, without verification. Each gets its dashed domain as
  * slug, with a number appended if another service has that slug. Outcomes are slugs, in the order of the input. Each
- * may be refused with `domain_invalid`, `name_invalid`, `setting_invalid`, `check_member_invalid`, `name_taken`, `domain_taken` or
+ * may be refused with `domain_invalid`, `name_invalid`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `name_taken`, `domain_taken` or
  * `catalogue_owns`.
  */
 export async function registerServices(
@@ -211,7 +211,7 @@ export function readServiceEdit(
   const reading = readAll({
     name: name === undefined ? accept(undefined) : readNameField(name, 'service_name_missing'),
     category: category === undefined ? accept(undefined) : readCategory(category),
-    kind: kind === undefined ? accept(before.kind) : readKind(kind),
+    kind: kind === undefined ? accept(before.kind) : readKind(kind, before.kind),
     period: readLength(period, before.periodMs, MIN_PERIOD_MS),
     grace: readLength(grace, before.graceMs, 0),
     schedule: readScheduleFields(schedule, timezone, before.schedule),
@@ -336,6 +336,7 @@ function readRegistration(
   const reading = readAll({
     domain: readDomain(domain),
     name: readNameField(name, 'service_name_missing'),
+    kind: readKind(check.kind),
     settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), ports),
     members: membersOutcome(check, refuseMembers(check, operatorLimits(usual))),
   });
@@ -343,7 +344,7 @@ function readRegistration(
   const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
-  const { settings, members: _members, ...named } = reading.value;
+  const { settings, kind: _kind, members: _members, ...named } = reading.value;
   const service = {
     ...listed,
     ...named,

@@ -10,12 +10,13 @@ import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
 import { openCredential } from '../domain/credential-seal.ts';
+import { describeCause } from '../domain/failure.ts';
 import { countNodesByRegion, describeClockOffset, NODE_ROLES } from '../domain/node.ts';
 import { hideUserinfo } from '../domain/printable-text.ts';
-import type { CheckDefinition } from '../domain/service.ts';
+import { type CheckDefinition, PROBED_KINDS } from '../domain/service.ts';
 import { SHARDS } from '../domain/shard.ts';
 import { messageOf } from '../error.ts';
-import { destinationOf } from '../kinds/settings.ts';
+import { destinationOf, obstacleOf } from '../kinds/settings.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -131,10 +132,21 @@ async function examineStores(file: string, config: Config): Promise<Finding[]> {
     return [
       finding('registry', `${checks.length} services are known`),
       ...examineCredentials(config, checks),
+      ...examineKinds(checks),
     ];
   } catch (error) {
     return [finding('registry', 'it cannot be opened', messageOf(error))];
   }
+}
+
+/** The kinds of checks that this machine cannot make although services have them; empty: there are none. */
+function examineKinds(checks: readonly { readonly check: CheckDefinition }[]): Finding[] {
+  return PROBED_KINDS.flatMap((kind) => {
+    const count = checks.filter(({ check }) => check.kind === kind).length;
+    const cause = count === 0 ? null : obstacleOf(kind);
+    const found = `${count} services have checks of the kind ${kind}`;
+    return cause === null ? [] : [finding('checks', found, describeCause({ cause }))];
+  });
 }
 
 /** Whether this node can decrypt the credentials of checks; empty if no check has any. */

@@ -15,6 +15,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'scopes_invalid',
   'category_invalid',
   'kind_invalid',
+  'kind_unavailable',
   'duration_invalid',
   'schedule_invalid',
   'timezone_invalid',

@@ -209,6 +209,11 @@ const CAUSES = {
   /** `status` is a name of gRPC, and `message` the server's own. */
   grpc_status: ({ status, message }: { readonly status: string; readonly message: string }) =>
     `answered with gRPC status ${status}${message === '' ? '' : `: ${message}`}`,
+  /** A router or the host itself refused the packets; `error` is what ping says, such as `Destination Host Unreachable`. */
+  host_unreachable: ({ error }: OfError) => `the network says: ${error}`,
+  ping_missing: 'this machine has no ping: install the package iputils-ping',
+  ping_refused: ({ error }: OfError) =>
+    `ping cannot send here (${error}): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range`,
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 

@@ -5,7 +5,7 @@
 import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatDuration, formatTime } from './durations.ts';
-import { describeCause, type Failure, isKnownFailure } from './failure.ts';
+import { describeCause, type Failure, type FailureCause, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import { KEY_SCOPES } from './key-scope.ts';
 import { type LimitedRole, ROLES, type Role } from './role.ts';
@@ -272,6 +272,9 @@ const REFUSALS = {
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
   domain_fixed: 'The domain of a service cannot be changed: create a service for the other domain.',
+  /** `cause` is why this machine cannot make such checks. */
+  kind_unavailable: ({ kind, cause }: { readonly kind: string; readonly cause: FailureCause }) =>
+    `Checks of the kind ${kind} are not possible here: ${describeCause({ cause })}.`,
   setting_invalid: ({ setting, problem }: OfSetting) =>
     `The setting ${setting} ${describeSettingProblem(problem)}.`,
   /** `member` is a path in a document, such as `check.settings.port`. */

@@ -7,7 +7,7 @@ import type {
   CredentialReading,
   UnreadableCredentials,
 } from '../domain/credential-seal.ts';
-import { type Failure, failureOf } from '../domain/failure.ts';
+import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/refusal.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory, type Timing } from '../domain/result.ts';
 import type { CheckSettings } from '../domain/service.ts';
@@ -36,6 +36,8 @@ export interface CheckKind {
    * destination. Absent: the kind has no credentials, which are settings with `writeOnly`.
    */
   readonly destinationOf?: (settings: CheckSettings, url: string | null) => string;
+  /** Why this machine cannot make checks of the kind; null: it can. Absent: every machine can. */
+  readonly obstacle?: () => FailureCause | null;
   /** The port to which the attempt connects; absent: that of the URL. */
   readonly portOf?: (settings: CheckSettings) => number;
   /** Creates the function that makes the attempts of a thread. It holds what the kind remembers between attempts. */
@@ -49,6 +51,8 @@ export interface KindParts<S extends TObject> {
   readonly defaultPort?: number;
   /** The port, if it depends on other settings. */
   readonly portOf?: (settings: Static<S>) => number;
+  /** As {@link CheckKind}. */
+  readonly obstacle?: () => FailureCause | null;
   readonly refuse?: (settings: Static<S>, names: ReadonlySet<string>) => readonly WrongSetting[];
   /** As {@link CheckKind}. */
   readonly destinationOf?: (settings: Static<S>, url: string | null) => string;
@@ -58,9 +62,10 @@ export interface KindParts<S extends TObject> {
 
 /** Makes a kind whose attempts receive the settings of the service with their types. */
 export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
-  const { settings, defaultPort, portOf, refuse, destinationOf, prepare } = parts;
+  const { settings, obstacle, defaultPort, portOf, refuse, destinationOf, prepare } = parts;
   const kind: CheckKind = {
     settings,
+    ...(obstacle === undefined ? {} : { obstacle }),
     ...(refuse === undefined
       ? {}
       : { refuse: (given, names) => (hasTypes(settings, given) ? refuse(given, names) : []) }),
@@ -157,8 +162,8 @@ export interface ProbeTools {
   readonly userAgent: string;
   /** Trusted authorities, with those of the PEM bundle. Throws if the bundle cannot be read. */
   readonly trust: (caFile: string | null) => Trust;
-  /** The guard of a service, by the port of the first connection. */
-  readonly guardOf: (target: Pick<CheckTarget, 'origin' | 'check'>, port: number) => AddressGuard;
+  /** The guard of a service, by the port of the first connection; null: the check uses no port. */
+  readonly guardOf: (target: Pick<CheckTarget, 'origin' | 'check'>, port: number | null) => AddressGuard;
   /** Decrypts a credential for its place. */
   readonly openCredential: (place: CredentialPlace, sealed: string) => CredentialReading;
   /** Called for each attempt whose credentials cannot be read. */

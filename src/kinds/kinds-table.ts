@@ -4,6 +4,7 @@ import type { CheckKind } from './check-kind.ts';
 import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
+import { icmpCheck } from './icmp.ts';
 import { rootCheck } from './root.ts';
 import { tcpCheck } from './tcp.ts';
 import { tlsCheck } from './tls.ts';
@@ -18,4 +19,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   tls: tlsCheck,
   websocket: websocketCheck,
   grpc: grpcCheck,
+  icmp: icmpCheck,
 };

@@ -1,6 +1,7 @@
 /** Reads and validates the settings of checks by the schemas of their kinds: from forms, commands and files alike. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { getOrInsert } from '../async/bounded-map.ts';
+import type { FailureCause } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/refusal.ts';
 import type { CheckDefinition, CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
 import type { TSchema } from '../json-schema.ts';
@@ -148,6 +149,11 @@ export function validateSettings(
     settings: shown.length === 0 ? undefined : Object.fromEntries(shown),
     ...(secrets.length === 0 ? {} : { secrets: Object.fromEntries(secrets) }),
   };
+}
+
+/** Why this machine cannot make checks of the kind; null: it can. */
+export function obstacleOf(kind: ProbedKind): FailureCause | null {
+  return CHECK_KINDS[kind].obstacle?.() ?? null;
 }
 
 /** The port of the settings, or the default of the kind; null: the kind has no such setting. */

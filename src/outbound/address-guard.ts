@@ -20,10 +20,11 @@ export interface AddressPolicy {
 export interface AddressGuard {
   /**
    * Returns null if the address may be dialled, otherwise the reason. `address` is a literal; anything else is refused.
+   * `port` null: the protocol has no ports.
    * A cloud's metadata address is allowed only if a block of `allowPrivate` contains just this address (`/32` or
    * `/128`).
    */
-  judge(address: string, port: number): AddressRefusal | null;
+  judge(address: string, port: number | null): AddressRefusal | null;
 }
 
 /** Maximum number of cached results of a guard; the addresses of a fleet repeat every interval. */
@@ -45,7 +46,7 @@ export function createAddressGuard(policy: AddressPolicy): AddressGuard {
       const kind = getOrInsert(cached, address, () => kindOf(address, allowed, alone));
       if (kind.allowedPrivate) return null;
       if (kind.refusal !== null) return kind.refusal;
-      return ports.has(port) ? null : { code: 'port_forbidden', port };
+      return port === null || ports.has(port) ? null : { code: 'port_forbidden', port };
     },
   };
 }

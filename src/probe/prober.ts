@@ -114,9 +114,10 @@ export function createTargetGuards({
   const owners = createAddressGuard({ allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports });
   const catalogue = createAddressGuard({ allowPrivate, ports });
   const byPort = new Map<number, AddressGuard>();
-  return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number): AddressGuard => {
+  return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number | null): AddressGuard => {
     if (origin === 'owner') return owners;
-    if ((check.url === null && check.settings === undefined) || ports.includes(port)) return catalogue;
+    if (port === null || (check.url === null && check.settings === undefined) || ports.includes(port))
+      return catalogue;
     let guard = byPort.get(port);
     if (guard === undefined) {
       guard = createAddressGuard({ allowPrivate, ports: [...ports, port] });

@@ -188,13 +188,13 @@ t.test(
       ...Array.from({ length: 600 }, (_, index) => ({
         ...{ type: 'http', name: `Site ${index}`, url: `https://site-${index}.example.com/`, interval: 60 },
       })),
-      ...Array.from({ length: 300 }, (_, index) => ({ type: 'ping', name: `Ping ${index}` })),
+      ...Array.from({ length: 300 }, (_, index) => ({ type: 'mqtt', name: `Topic ${index}` })),
       { type: 'http', name: 'Again', url: 'https://site-0.example.com/other' },
     ];
     const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
     const stderr = [
       'not carried over: interval of 600 entries, such as Site 0: the interval is one for all: checks.interval',
-      'left out: 300 entries, such as Ping 0: monitors of type ping have no equal here',
+      'left out: 300 entries, such as Topic 0: monitors of type mqtt have no equal here',
       'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
     // By this clock each look at it is a second later.

@@ -134,7 +134,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
   ]);
   t.strictSame(describeSkipped(skipped), [
     'left out: My nightly job: domain "My nightly job" must be a host name alone, without scheme, port or path',
-    'left out: 2 entries, such as Router: monitors of type ping have no equal here',
+    'left out: 2 entries, such as Router: domain "192.0.2.1" must not be an IP address',
     'left out: Web: monitors of type group have no equal here',
     'left out: Must not answer: a monitor that is upside down has no equal here',
     'left out: NAS: domain "nas" needs at least two labels, such as example.com',
@@ -163,6 +163,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
 
 t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
   const monitorList = [
+    { type: 'ping', name: 'Host', hostname: 'host.example.com', packetSize: 1_400 },
     {
       ...{ type: 'websocket-upgrade', name: 'Live', url: 'wss://live.example.com/feed' },
       ...{ wsSubprotocol: 'v1', accepted_statuscodes: ['1000'] },
@@ -186,6 +187,7 @@ t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
   ];
   const { services, skipped, notCarried } = readImport(JSON.stringify({ monitorList }), 'kuma.json');
   t.same(services, [
+    { ...PLAIN_SERVICE, domain: 'host.example.com', name: 'Host', kind: 'icmp' },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
@@ -203,6 +205,7 @@ t.test("it reads Uptime Kuma's monitors that are no web pages", async (t) => {
   ]);
   t.match(describeSkipped(skipped), [/^left out: Nowhere: domain "" /, /^left out: Carts: of gRPC, only /]);
   t.match(describeLost(notCarried), [
+    /^not carried over: packetSize of Host: /,
     /^not carried over: wsIgnoreSecWebsocketAcceptHeader of Lax: /,
     /^not carried over: grpcMetadata of Orders: /,
   ]);
@@ -292,6 +295,8 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       accept: ['2xx', '3xx', 401],
       settings: { plain: true, method: 'PATCH' },
     },
+    { ...PLAIN_SERVICE, domain: 'example.com', name: 'ping', kind: 'icmp' },
+    { ...PLAIN_SERVICE, domain: 'example.org', name: 'ping two', kind: 'icmp' },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'cron.example.com', name: 'cron.example.com', kind: 'heartbeat', periodMs: 1_800_000 },
@@ -300,7 +305,6 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   t.strictSame(describeSkipped(skipped), [
     'left out: dns: address "8.8.8.8" cannot be read',
     'left out: ssh: addresses that begin with ssh: have no equal here',
-    'left out: 2 entries, such as ping: addresses that begin with icmp: have no equal here',
   ]);
   const lines = describeLost(notCarried);
   for (const field of [
@@ -450,9 +454,9 @@ t.test('conditions of Gatus become expectations', async (t) => {
 });
 
 t.test('it makes one line of thousands of equal reasons', async (t) => {
-  const monitors = Array.from({ length: 9_900 }, (_, index) => ({ type: 'ping', name: `Ping ${index}` }));
+  const monitors = Array.from({ length: 9_900 }, (_, index) => ({ type: 'mqtt', name: `Topic ${index}` }));
   t.strictSame(describeSkipped(readImport(JSON.stringify({ monitorList: monitors }), 'x.json').skipped), [
-    'left out: 9,900 entries, such as Ping 0: monitors of type ping have no equal here',
+    'left out: 9,900 entries, such as Topic 0: monitors of type mqtt have no equal here',
   ]);
 });
 

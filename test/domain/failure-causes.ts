@@ -78,5 +78,8 @@ export const FAILURE_CAUSES: {
   grpc_unimplemented: { code: 'grpc_unimplemented' },
   grpc_service_unknown: { code: 'grpc_service_unknown', text: 'shop.Orders' },
   grpc_status: { code: 'grpc_status', status: 'UNAVAILABLE', message: 'draining' },
+  host_unreachable: { code: 'host_unreachable', error: 'Destination Host Unreachable' },
+  ping_missing: { code: 'ping_missing' },
+  ping_refused: { code: 'ping_refused', error: 'socktype: SOCK_RAW' },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

@@ -84,6 +84,10 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
     'the server has no health service: add grpc.health.v1.Health to it, or check its port by tcp',
   grpc_service_unknown: 'the health service does not know the service "shop.Orders"',
   grpc_status: 'answered with gRPC status UNAVAILABLE: draining',
+  host_unreachable: 'the network says: Destination Host Unreachable',
+  ping_missing: 'this machine has no ping: install the package iputils-ping',
+  ping_refused:
+    'ping cannot send here (socktype: SOCK_RAW): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

@@ -115,7 +115,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   category_invalid: [{}, `There is no such category: choose one of ${CATEGORIES.join(', ')}.`],
   kind_invalid: [
     {},
-    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, heartbeat.',
+    'There is no such way to monitor a service: choose one of root, health, tcp, tls, http, websocket, grpc, icmp, heartbeat.',
+  ],
+  kind_unavailable: [
+    { kind: 'icmp', cause: { code: 'ping_missing' } },
+    'Checks of the kind icmp are not possible here: this machine has no ping: install the package iputils-ping.',
   ],
   domain_fixed: [{}, 'The domain of a service cannot be changed: create a service for the other domain.'],
   setting_invalid: [

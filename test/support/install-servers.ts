@@ -12,6 +12,7 @@ const PROGRAMS = {
   faketime: 'faketime',
   iproute2: 'ip',
   influxdb: 'influxd',
+  'iputils-ping': 'ping',
   'libxml2-utils': 'xmllint',
   pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.

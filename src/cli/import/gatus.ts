@@ -118,6 +118,8 @@ interface Endpoint {
 
 /** The check of an address such as `tcp://db.example.com:5432`; null: it is another address. */
 function readEndpoint(url: string | null): Endpoint | null {
+  const pinged = /^icmp:\/\/([^\s/:]+)\/?$/i.exec(url ?? '')?.[1];
+  if (pinged !== undefined) return { kind: 'icmp', host: pinged, settings: {} };
   const [, scheme, host = '', port] = /^(tcp|tls|grpcs?):\/\/([^\s/:]+):(\d{1,5})\/?$/i.exec(url ?? '') ?? [];
   if (scheme === undefined) {
     const address = readWebSocketAddress(url);

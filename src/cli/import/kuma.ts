@@ -28,6 +28,9 @@ const KNOWN = new Set([
 const OF_OTHER_TYPES =
   /^(?:dns_|mqtt|grpc|ws[A-Z]|radius|kafka|docker_|game|database|snmp|rabbitmq|packetSize$|hostname$|port$)/;
 
+/** Size of the packets of new monitors of type `ping`, as of ours. */
+const USUAL_PACKET_BYTES = 56;
+
 /** Defaults of new monitors that have the same effect here. */
 const DEFAULTS: Row = {
   maxredirects: 10,
@@ -88,6 +91,17 @@ export function readKumaMonitor(row: Row): EntryReading {
       asText(row.hostname),
       { ...(name === null ? {} : { name }), paused },
       lost,
+    );
+  }
+  if (type === 'ping') {
+    const size = Number(row.packetSize ?? USUAL_PACKET_BYTES);
+    const lost = findLostFields(row, new Set(['url']));
+    return listKind(
+      'icmp',
+      {},
+      asText(row.hostname),
+      { ...(name === null ? {} : { name }), paused },
+      size === USUAL_PACKET_BYTES ? lost : [...lost, { field: 'packetSize', reason: 'a ping has 56 bytes' }],
     );
   }
   if (type === 'grpc-keyword') return readGrpcMonitor(row, { ...(name === null ? {} : { name }), paused });

@@ -14,6 +14,7 @@ export const englishChecks = {
     http: 'HTTP request of your choice',
     websocket: 'WebSocket handshake and first message',
     grpc: 'gRPC health service',
+    icmp: 'ping (ICMP echo)',
     heartbeat: 'heartbeats sent by the service',
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
@@ -25,6 +26,7 @@ export const englishChecks = {
     http: 'by an HTTP request',
     websocket: 'by a WebSocket handshake',
     grpc: 'by a call of its gRPC health service',
+    icmp: 'by ping',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<CheckKind | 'silence'>,

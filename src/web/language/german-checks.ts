@@ -11,6 +11,7 @@ export const germanChecks: Texts['checks'] = {
     http: 'HTTP-Anfrage Ihrer Wahl',
     websocket: 'WebSocket-Handshake und erste Nachricht',
     grpc: 'Health-Dienst von gRPC',
+    icmp: 'Ping (ICMP-Echo)',
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
@@ -21,6 +22,7 @@ export const germanChecks: Texts['checks'] = {
     http: 'durch eine HTTP-Anfrage',
     websocket: 'durch einen WebSocket-Handshake',
     grpc: 'durch einen Aufruf seines Health-Dienstes',
+    icmp: 'durch Ping',
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },

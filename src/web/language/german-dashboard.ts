@@ -12,6 +12,7 @@ const BY: WordOf<CheckKind> = {
   http: 'durch HTTP',
   websocket: 'durch WebSocket',
   grpc: 'durch gRPC',
+  icmp: 'durch Ping',
   heartbeat: 'durch Lebenszeichen',
 };
 

@@ -134,6 +134,10 @@ const CAUSES: TextTable<FailureCauseParams> = {
   grpc_service_unknown: ({ text }) => `der Health-Dienst kennt den Dienst „${text}“ nicht`,
   grpc_status: ({ status, message }) =>
     `Antwort mit dem gRPC-Status ${status}${message === '' ? '' : `: ${message}`}`,
+  host_unreachable: ({ error }) => `das Netz meldet: ${error}`,
+  ping_missing: 'auf diesem Rechner fehlt ping: installieren Sie das Paket iputils-ping',
+  ping_refused: ({ error }) =>
+    `ping kann hier nicht senden (${error}): geben Sie ihm cap_net_raw, oder nehmen Sie die Gruppe dieses Prozesses in net.ipv4.ping_group_range auf`,
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 

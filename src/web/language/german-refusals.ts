@@ -186,6 +186,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
   domain_fixed:
     'Die Domain eines Dienstes lässt sich nicht ändern: legen Sie einen Dienst für die andere Domain an.',
+  kind_unavailable: ({ kind, cause }) =>
+    `Prüfungen der Art ${kind} sind hier nicht möglich: ${germanFailure({ class: 'unreachable', cause })}.`,
   setting_invalid: ({ setting, problem }) =>
     `Die Einstellung ${setting} ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
   member_invalid: ({ member, problem }) =>

@@ -1,0 +1,104 @@
+/**
+ * Echo requests of ICMP, by the ping of the system. Only privileged programs may send them, and ping has that privilege;
+ * this program then needs none.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import type { FailureCause } from '../domain/failure.ts';
+import { MAX_RETURNED_MS } from '../domain/result.ts';
+import type { Deadline } from './deadline.ts';
+import { connectFault, type Fault, targetFault, timeoutFault } from './fault.ts';
+
+/** A reply with its round-trip time in milliseconds, or the fault that prevented it. */
+export type Echo = { readonly roundTripMs: number } | { readonly fault: Fault };
+
+/** Maximum size of what is read of the output of a ping, bytes. */
+const MAX_OUTPUT_BYTES = 16_384;
+/** Timeout of the trial at {@link examinePing}, milliseconds. */
+const TRIAL_TIMEOUT_MS = 3_000;
+/** Exit status of `env` if there is no such program. */
+const NOT_FOUND = 127;
+
+/** The command: one request a second until one reply, or for so many seconds. Its words are those of the C locale. */
+const commandOf = (seconds: number, address: string) =>
+  ['LC_ALL=C', 'ping', '-n', '-c', '1', '-w', String(seconds), address] as const;
+
+/** Sends echo requests to an address, which the caller has checked, until one is answered. Never rejects. */
+export function ping(address: string, deadline: Deadline): Promise<Echo> {
+  return new Promise((resolve) => {
+    const { timeoutMs } = deadline;
+    if (deadline.over !== null) {
+      resolve({ fault: timeoutFault('first_byte', timeoutMs, false) });
+      return;
+    }
+    // It ends by itself, even if this process is killed.
+    const seconds = Math.ceil((timeoutMs + MAX_RETURNED_MS) / 1_000);
+    const child = spawn('env', commandOf(seconds, address), { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let problem = '';
+    const end = (echo: Echo) => {
+      deadline.interrupt = null;
+      child.kill('SIGKILL');
+      resolve(echo);
+    };
+    const interrupt = () => end({ fault: timeoutFault('first_byte', timeoutMs, false) });
+    deadline.interrupt = interrupt;
+    child.on('error', (error: NodeJS.ErrnoException) => end({ fault: ownFault(connectFault(error)) }));
+    child.stdout.setEncoding('latin1').on('data', (text: string) => {
+      output = (output + text).slice(0, MAX_OUTPUT_BYTES);
+      const echo = readReply(output);
+      if (echo !== null) end(echo);
+    });
+    child.stderr.setEncoding('latin1').on('data', (text: string) => {
+      problem = (problem + text).slice(0, MAX_OUTPUT_BYTES);
+    });
+    child.on('close', (status) => {
+      const isOver = status === 0 || status === 1;
+      end(
+        isOver && problem === ''
+          ? { fault: timeoutFault('first_byte', timeoutMs, false) }
+          : { fault: faultOf(status, problem) },
+      );
+    });
+  });
+}
+
+/**
+ * Why this machine cannot send echo requests; null: it can. Tries it once, with its own loopback address, which blocks for a
+ * few milliseconds; the result is kept.
+ */
+export function examinePing(): FailureCause | null {
+  if (examined === null) {
+    const options = { timeout: TRIAL_TIMEOUT_MS, encoding: 'latin1' } as const;
+    const { status, stdout, stderr, error } = spawnSync('env', commandOf(1, '127.0.0.1'), options);
+    const isReply = readReply(stdout ?? '') !== null;
+    examined = { cause: isReply ? null : causeOf(status, stderr || (error?.message ?? 'no reply')) };
+  }
+  return examined.cause;
+}
+
+let examined: { readonly cause: FailureCause | null } | null = null;
+
+/** Reads the output so far; null: neither a reply nor a refusal has come. */
+function readReply(output: string): Echo | null {
+  const time = /^\d+ bytes from .* time[=<]([\d.]+) ?ms/m.exec(output)?.[1];
+  if (time !== undefined) return { roundTripMs: Number(time) };
+  const [, refusal] = /^From \S+ icmp_seq=\d+ ((?:Dest|Packet|Time|Param).*)$/m.exec(output) ?? [];
+  if (refusal === undefined) return null;
+  return { fault: targetFault('unreachable', 'first_byte', { code: 'host_unreachable', error: refusal }) };
+}
+
+/** The fault of a ping that ended without an answer of the network. */
+function faultOf(status: number | null, problem: string): Fault {
+  if (/unreachable/i.test(problem)) return connectFault({ name: '', message: '', code: 'ENETUNREACH' });
+  return ownFault(targetFault('unreachable', 'connect', causeOf(status, problem)));
+}
+
+/** The cause of a ping that does not work here. */
+function causeOf(status: number | null, problem: string): FailureCause {
+  if (status === NOT_FOUND) return { code: 'ping_missing' };
+  return { code: 'ping_refused', error: (problem.split('\n')[0] ?? '').replace(/^ping: /, '') };
+}
+
+function ownFault({ failure }: Fault): Fault {
+  return { failure, suspect: 'own_fault' };
+}
