@@ -48,6 +48,7 @@ export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, OpenApiPath>>;
+  readonly webhooks: Readonly<Record<string, OpenApiPath>>;
   readonly components: {
     readonly securitySchemes: object;
     readonly schemas: Readonly<Record<string, unknown>>;
@@ -119,7 +120,8 @@ interface DescribedRoute {
 /** Collects the paths in the order of `routes`. A named schema is listed once and referenced everywhere else. */
 export function describeRoutes(
   routes: readonly DescribedRoute[],
-): Pick<OpenApiDocument, 'paths'> & Pick<OpenApiDocument['components'], 'schemas'> {
+  webhooks: OpenApiDocument['webhooks'] = {},
+): Pick<OpenApiDocument, 'paths' | 'webhooks'> & Pick<OpenApiDocument['components'], 'schemas'> {
   const schemas: Record<string, unknown> = {};
   const members = (value: object): object =>
     Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, refer(inner)]));
@@ -140,5 +142,6 @@ export function describeRoutes(
       ? []
       : [[path.replace(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)] as const];
   });
-  return { paths: Object.fromEntries(paths), schemas };
+  const received = Object.entries(webhooks).map(([type, path]) => [type, members(path)] as const);
+  return { paths: Object.fromEntries(paths), webhooks: Object.fromEntries(received), schemas };
 }

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document, collected from the descriptions of the routes, and its own route. */
+import { describeWebhooks } from '../api/webhook-payloads.ts';
 import { entityTag } from '../http/conditional.ts';
 import { describeRoutes, type OpenApiDocument } from '../http/openapi.ts';
 import { jsonText, type Route } from '../http/route.ts';
@@ -26,6 +27,7 @@ const TAGS = [
   { name: 'Events', description: 'Changes as they happen.' },
   { name: 'Badges', description: 'Small pictures for other sites.' },
   { name: 'Pictures', description: 'Charts and heat maps.' },
+  { name: 'Webhooks', description: 'What the server of an owner receives, signed.' },
 ];
 
 /** Sources of the document. */
@@ -73,7 +75,7 @@ function documentOf(
   limits: ApiLimits,
   routes: readonly Route[],
 ): OpenApiDocument {
-  const { paths, schemas } = describeRoutes(routes);
+  const { paths, webhooks, schemas } = describeRoutes(routes, describeWebhooks());
   return {
     openapi: '3.1.0',
     info: {
@@ -86,6 +88,7 @@ function documentOf(
     servers: [{ url: siteUrl }],
     tags: TAGS,
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'API key: upb_ and 38 letters and digits.' },

@@ -1,0 +1,210 @@
+/**
+ * What webhooks send, for the OpenAPI document. The examples are made by the code that makes the payloads, of one outage of
+ * one service.
+ */
+import type { Transition } from '../domain/current.ts';
+import type { Incident } from '../domain/incident.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
+import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
+import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
+import { enumOf, namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
+import { type TSchema, Type } from '../json-schema.ts';
+import { IncidentSchema } from './incidents.ts';
+
+/** A kind of payload. */
+interface WebhookKind {
+  readonly summary: string;
+  readonly description: string;
+  readonly payload: TSchema;
+  readonly example: WebhookEvent;
+  /** When the example was recorded, epoch milliseconds. */
+  readonly recordedAt: number;
+}
+
+const EventServiceSchema = namedObject('EventService', {
+  slug: Type.String({ description: 'Identifier in paths.' }),
+  name: Type.String(),
+  domain: Type.String(),
+});
+const ScopeSchema = nullable(
+  enumOf(['global', 'partial']),
+  'global: down, as the quorum of the regions says; partial: it fails in some regions, fewer than the quorum; null: it fails nowhere.',
+);
+const RegionsSchema = Type.Array(Type.String(), { description: 'The regions in which it fails now.' });
+const ReasonSchema = nullable(Type.String(), 'Why, in English, for people; null for a recovery.');
+const MEMBERS = { service: EventServiceSchema, at: TimeSchema, reason: ReasonSchema };
+
+/** A payload with its type, its time and its data. */
+const payloadOf = (name: string, type: WebhookEvent['type'], data: TSchema) =>
+  namedObject(name, {
+    type: Type.Literal(type),
+    timestamp: TimeSchema,
+    data,
+  });
+
+const IncidentEventSchema = namedObject('IncidentEvent', {
+  service: EventServiceSchema,
+  incident: IncidentSchema,
+});
+
+const BEGAN_AT = Date.UTC(2026, 10, 20, 10, 0, 0);
+/** The failure is confirmed after its re-checks. */
+const CONFIRMED_AT = BEGAN_AT + 6_412;
+const RECOVERED_AT = BEGAN_AT + 300_184;
+const RESOLVED_AT = BEGAN_AT + 900_120;
+const SERVICE = { slug: 'shop-example-org', name: 'Shop', domain: 'shop.example.org' };
+const FAILED: Transition['reason'] = {
+  code: 'check_failed',
+  failure: { class: 'status', phase: 'first_byte', cause: { code: 'status', statusCode: 503 } },
+};
+const INCIDENT: Incident = {
+  id: 'own-7-1',
+  serviceId: 7,
+  source: 'own',
+  title: 'Shop answers with errors',
+  description: 'Our checks of shop.example.org fail: the status code is 503.',
+  severity: 'major',
+  status: 'investigating',
+  startedAt: BEGAN_AT,
+  resolvedAt: null,
+  sourceUrl: 'https://status.example.org/status/shop-example-org',
+  goodChecks: 0,
+  updates: [],
+};
+
+const KINDS: readonly WebhookKind[] = [
+  {
+    summary: 'The status of a service has changed',
+    description:
+      '`from` and `to` are statuses. A service that is down is reported after the confirmation of the failure, and `at` is the start of the first failed attempt. Where several regions check the service, `scope` and `regions` say from where it fails.',
+    payload: payloadOf(
+      'StatusChangedEvent',
+      'service.status_changed',
+      object({
+        ...MEMBERS,
+        from: enumOf(SERVICE_STATUSES),
+        to: enumOf(SERVICE_STATUSES),
+        scope: Type.Optional(ScopeSchema),
+        regions: Type.Optional(RegionsSchema),
+      }),
+    ),
+    example: {
+      type: 'service.status_changed',
+      service: SERVICE,
+      transition: { from: 'up', to: 'down', at: BEGAN_AT, reason: FAILED },
+    },
+    recordedAt: CONFIRMED_AT,
+  },
+  {
+    summary: 'A service fails from more or fewer regions, and its status stays',
+    description: 'Only where several regions check the service. `from` and `to` are scopes.',
+    payload: payloadOf(
+      'ScopeChangedEvent',
+      'service.scope_changed',
+      object({
+        ...MEMBERS,
+        status: enumOf(SERVICE_STATUSES),
+        from: ScopeSchema,
+        to: ScopeSchema,
+        regions: RegionsSchema,
+      }),
+    ),
+    example: {
+      type: 'service.scope_changed',
+      service: SERVICE,
+      transition: {
+        from: 'up',
+        to: 'up',
+        at: BEGAN_AT,
+        reason: FAILED,
+        scope: { from: null, to: 'partial', regions: ['eu'] },
+      },
+    },
+    recordedAt: CONFIRMED_AT,
+  },
+  {
+    summary: 'An incident of a service has begun',
+    description: 'From our own checks, or from the status page of the vendor.',
+    payload: payloadOf('IncidentOpenedEvent', 'incident.opened', IncidentEventSchema),
+    example: { type: 'incident.opened', service: SERVICE, incident: INCIDENT },
+    recordedAt: CONFIRMED_AT,
+  },
+  {
+    summary: 'The status of an incident has changed',
+    description: 'Other changes of an incident send nothing.',
+    payload: payloadOf('IncidentUpdatedEvent', 'incident.updated', IncidentEventSchema),
+    example: {
+      type: 'incident.updated',
+      service: SERVICE,
+      incident: { ...INCIDENT, status: 'monitoring' },
+    },
+    recordedAt: RECOVERED_AT,
+  },
+  {
+    summary: 'An incident of a service has ended',
+    description: '`resolved_at` is its end.',
+    payload: payloadOf('IncidentResolvedEvent', 'incident.resolved', IncidentEventSchema),
+    example: {
+      type: 'incident.resolved',
+      service: SERVICE,
+      incident: { ...INCIDENT, status: 'resolved', resolvedAt: RESOLVED_AT },
+    },
+    recordedAt: RESOLVED_AT,
+  },
+  {
+    summary: 'A test from the dashboard',
+    description: 'Sent when an owner tries a webhook.',
+    payload: payloadOf('TestEvent', 'test', object({ message: Type.String() })),
+    example: { type: 'test', message: 'It works.' },
+    recordedAt: BEGAN_AT,
+  },
+];
+
+const SIGNATURE_HEADERS: readonly OpenApiParameter[] = [
+  ['webhook-id', 'Identifier of the message; the same in all attempts and replays.', 'msg_2f0c8a'],
+  ['webhook-timestamp', 'Unix time of the attempt in seconds.', '1795168806'],
+  [
+    'webhook-signature',
+    '`v1,` and base64 of HMAC-SHA-256 over `id.timestamp.body` with the secret (Standard Webhooks).',
+    'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  ],
+].map(([name = '', description = '', example = '']) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+  example,
+}));
+
+/** The operations of receivers by the type of their event, for `webhooks` of the document. */
+export function describeWebhooks(): Readonly<Record<string, { readonly post: OpenApiOperation }>> {
+  return Object.fromEntries(KINDS.map((kind) => [kind.example.type, { post: describe(kind) }]));
+}
+
+function describe({ summary, description, payload, example, recordedAt }: WebhookKind): OpenApiOperation {
+  const words = example.type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return {
+    operationId: `on${words.join('')}`,
+    tags: ['Webhooks'],
+    summary,
+    description,
+    // Signed instead: the receiver verifies the signature.
+    security: [],
+    parameters: SIGNATURE_HEADERS,
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: payload, example: JSON.parse(webhookBody(example, recordedAt)) },
+      },
+    },
+    responses: {
+      '2XX': { description: 'The receiver has the message. The body is ignored.' },
+      410: { description: 'The receiver wants no further attempt for this message.' },
+      default: {
+        description:
+          'Every other status, redirects included, and no answer within 15 s: the message is sent again, seven times within a day.',
+      },
+    },
+  };
+}
