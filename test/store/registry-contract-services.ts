@@ -343,6 +343,19 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       accountId: 1,
     }));
     t.equal((await endless.addServices(many)).filter((one) => 'slug' in one).length, 150);
+    await endless.putCatalogue([entry('github', { name: 'GitHub' })]);
+    const clashing = ['a.example.org', 'a-example.org', 'a.example.org', 's1.example.com', 'c.example.org'];
+    const verified = clashing.map((domain) => ({
+      ...plain,
+      domain,
+      name: domain,
+      accountId: 1,
+      verified: true,
+    }));
+    t.match(await endless.addServices([...verified, { ...plain, domain: 'd.example.com', name: 'GitHub' }]), [
+      ...[{ slug: 'a-example-org' }, { slug: 'a-example-org-2' }, { code: 'domain_taken' }],
+      ...[{ code: 'domain_taken' }, { slug: 'c-example-org' }, { code: 'name_taken' }],
+    ]);
   });
 
   t.test('it gives a removed service back to its owner alone', async (t) => {

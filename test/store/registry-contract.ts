@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { contentContract } from './registry-contract-content.ts';
 import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
@@ -47,6 +48,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('ownership', (t) => ownershipContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open, adapter.execute));
   t.test('status pages', (t) => pageContract(t, open));
+  t.test('what an account has', (t) => contentContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('sign-in', (t) => signInContract(t, open));
   t.test('invitations', (t) => invitationContract(t, open));

@@ -7,8 +7,15 @@ export interface CredentialToSeal {
   readonly text: string;
 }
 
-/** Encrypts credentials with the key of this installation. Only the nodes that make checks decrypt them. */
+/** Encrypts credentials with the key of this installation. Only the nodes that make checks use them in clear text. */
 export interface CredentialStore {
   /** The encrypted texts in the order of the input. Rejects with `secrets_key` if the key is missing or wrong. */
   sealCredentials(credentials: readonly CredentialToSeal[]): Promise<readonly string[]>;
+  /**
+   * Whether each sealed text is that credential, sealed for that place. False for another key, too. No credential is
+   * returned.
+   */
+  matchCredentials(
+    credentials: readonly (CredentialToSeal & { readonly sealed: string })[],
+  ): Promise<readonly boolean[]>;
 }

@@ -3,6 +3,7 @@
  * every commit is visible to the next read. Callers depend only on the stores that they need; `Registry` combines all
  * of them.
  */
+import type { ContentStore } from './account-content.ts';
 import type { AccountStore } from './accounts.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
@@ -48,6 +49,7 @@ export interface Registry
     KeyStore,
     WebhookStore,
     PageStore,
+    ContentStore,
     LeaseStore,
     FactStore {
   close(): Promise<void>;

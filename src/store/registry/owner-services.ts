@@ -7,12 +7,14 @@ import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/service
 import type { DomainLimits } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
-import { putService, retireService, type ServiceRow } from './service-rows.ts';
+import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
   findFreeSlug,
+  formerSlugs,
   isReleased,
   isSlugTaken,
+  loadNameRule,
   refuseTakenName,
   releasedSlug,
 } from './slugs.ts';
@@ -47,20 +49,69 @@ export async function addServices(
   services: readonly Omit<NewService, 'slug'>[],
   limits: DomainLimits,
 ): Promise<AddOutcome[]> {
+  const added = await addTogether(store, services, limits);
   const outcomes: AddOutcome[] = [];
   for (const service of services) {
-    try {
-      const { domain, verified } = service;
-      const { slug } = await store.nested(() =>
-        add(store, service, limits, (returning) => slugFor(store, domain, verified, returning)),
-      );
-      outcomes.push({ slug });
-    } catch (error) {
-      if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
-      outcomes.push({ code: error.code as RegistryErrorCode, refusal: error.refusal });
-    }
+    const slug = added.get(service);
+    outcomes.push(slug === undefined ? await addAlone(store, service, limits) : { slug });
   }
   return outcomes;
+}
+
+/**
+ * Adds the services that concern no other service, by a few statements for all of them: verified ones of an account
+ * without limits, with a domain that no service ever had and whose dashed form is free. Returns their slugs.
+ */
+async function addTogether(
+  store: RegistryStore,
+  services: readonly Omit<NewService, 'slug'>[],
+  { perAccount }: DomainLimits,
+): Promise<ReadonlyMap<Omit<NewService, 'slug'>, string>> {
+  const added = new Map<Omit<NewService, 'slug'>, string>();
+  if (perAccount !== Number.POSITIVE_INFINITY || services.length < 2) return added;
+  const { kysely, queries } = store;
+  const forms = [...new Set(services.map(({ domain }) => dashDomain(domain)))];
+  const rows = await queries.all(
+    kysely
+      .selectFrom('services')
+      .select(['slug', 'dashed'])
+      .where((eb) => eb.or([eb('slug', 'in', forms), eb('dashed', 'in', forms)])),
+  );
+  const taken = new Set([
+    ...rows.flatMap(({ slug, dashed }) => [slug, dashed]),
+    ...(await formerSlugs(store)),
+  ]);
+  const isNameTaken = await loadNameRule(store);
+  for (const service of services) {
+    const { origin, accountId, domain, name, verified } = service;
+    const slug = dashDomain(domain);
+    if (origin !== 'owner' || accountId === null || !verified) continue;
+    if (taken.has(slug) || isNameTaken(name, domain) !== null) continue;
+    taken.add(slug);
+    added.set(service, slug);
+  }
+  await insertServices(
+    store,
+    [...added].map(([service, slug]) => ({ ...service, slug })),
+  );
+  return added;
+}
+
+async function addAlone(
+  store: RegistryStore,
+  service: Omit<NewService, 'slug'>,
+  limits: DomainLimits,
+): Promise<AddOutcome> {
+  try {
+    const { domain, verified } = service;
+    const { slug } = await store.nested(() =>
+      add(store, service, limits, (returning) => slugFor(store, domain, verified, returning)),
+    );
+    return { slug };
+  } catch (error) {
+    if (!(error instanceof RegistryError) || error.refusal === undefined) throw error;
+    return { code: error.code as RegistryErrorCode, refusal: error.refusal };
+  }
 }
 
 async function add(

@@ -79,6 +79,13 @@ function chosen(before: Service['check'], after: Service['check']): Service['che
   return keeps ? { ...check, keepsKind: true } : check;
 }
 
+/** The check that an owner chooses in place of one; the service keeps its heartbeat address. */
+export function chosenCheck(before: Service['check'], after: Service['check']): Service['check'] {
+  const { addressHash } = before;
+  const keepsKind = before.keepsKind === true ? { keepsKind: true as const } : {};
+  return chosen(before, { ...after, ...(addressHash === undefined ? {} : { addressHash }), ...keepsKind });
+}
+
 async function listen(store: RegistryStore, row: ServiceRow): Promise<Service> {
   const { check, ...definition } = toDefinition(row);
   if (check.kind === 'heartbeat' || check.keepsKind === true) return toService(row);

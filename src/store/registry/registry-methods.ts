@@ -1,6 +1,7 @@
 /** The methods of the registry's thread that are the same for all databases. */
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
+import { CONTENT_CALLS } from './account-content.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
 import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
@@ -88,7 +89,9 @@ const CALLS: Calls<ServedByCalls> = {
     };
   }),
   sealCredentials: read(({ secrets }, credentials) => secrets.sealCredentials(credentials)),
+  matchCredentials: read(async ({ secrets }, credentials) => secrets.matchCredentials(credentials)),
   ...PAGE_CALLS,
+  ...CONTENT_CALLS,
   renewLease: write(renewLease),
   getFact: read(getFact),
   setFact: write(setFact),

@@ -2,10 +2,15 @@
  * Encrypts secrets in the database that must be read again, such as those that sign webhooks. It uses AES-256-GCM with
  * a key outside of the database, so that a copy of the database alone does not reveal them.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deriveChecksKey, NONCE_BYTES, sealCredential } from '../../domain/credential-seal.ts';
+import {
+  deriveChecksKey,
+  NONCE_BYTES,
+  openCredential,
+  sealCredential,
+} from '../../domain/credential-seal.ts';
 import { errorCodeOf } from '../../error.ts';
 import type { CredentialToSeal } from '../ports/credentials.ts';
 import { getFact, setFact } from './fact-rows.ts';
@@ -180,6 +185,15 @@ export function createSecrets(
     async sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]> {
       const key = checksSetting === null ? deriveChecksKey((await open()).key) : readChecksKey(checksSetting);
       return credentials.map(({ place, text }) => sealCredential(key, place, text, randomBytes(NONCE_BYTES)));
+    },
+    /** Whether each sealed text is that credential, sealed for that place. */
+    matchCredentials(credentials: readonly (CredentialToSeal & { readonly sealed: string })[]): boolean[] {
+      const key = this.checksKey();
+      return credentials.map(({ place, text, sealed }) => {
+        const reading = openCredential(key, place, sealed);
+        const [known, given] = [reading.ok ? Buffer.from(reading.text) : null, Buffer.from(text)];
+        return known !== null && known.length === given.length && timingSafeEqual(known, given);
+      });
     },
     /** The key of credentials of checks, if there is one; null: there is none, or it cannot be read. */
     checksKey(): Buffer | null {

@@ -3,7 +3,7 @@
  */
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { systemClock } from '../../clock.ts';
-import type { Notice } from '../../domain/refusal.ts';
+import type { Notice, Refusal } from '../../domain/refusal.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../domain/service.ts';
 import { addNotice } from './account-rows.ts';
@@ -125,7 +125,7 @@ async function takenForms(
 }
 
 /** Former slugs, which still lead to their services. There are few of them. */
-async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
+export async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
   const rows = await queries.all(
     kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
   );
@@ -142,13 +142,17 @@ const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
  * Throws `name_taken` if a service of the catalogue has that name or one that resembles it. The service's own domain is
  * always allowed.
  */
-export async function refuseTakenName(
-  { kysely, queries }: RegistryStore,
-  name: string,
-  domain: string,
-): Promise<void> {
+export async function refuseTakenName(store: RegistryStore, name: string, domain: string): Promise<void> {
   if (name === domain) return;
-  const keys = nameKeys(name);
+  const refusal = (await loadNameRule(store))(name, domain);
+  if (refusal !== null) throw new RegistryError('name_taken', refusal);
+}
+
+/** The rule of {@link refuseTakenName} for many services, of one query: why a name is refused; null: it is allowed. */
+export async function loadNameRule({
+  kysely,
+  queries,
+}: RegistryStore): Promise<(name: string, domain: string) => Refusal | null> {
   const entries = await queries.all(
     // Literals, not parameters, because SQLite otherwise does not use the partial index.
     kysely
@@ -157,9 +161,13 @@ export async function refuseTakenName(
       .where('origin', '=', sql.lit('catalogue'))
       .where('removed', '=', sql.lit(0)),
   );
-  const found = entries.find((entry) =>
-    getOrInsert(keysOfNames, entry.name, () => nameKeys(entry.name)).some((key) => keys.includes(key)),
-  );
-  if (found !== undefined)
-    throw new RegistryError('name_taken', { code: 'name_taken', name, other: found.name });
+  const named = new Map<string, string>();
+  for (const { name } of entries)
+    for (const key of getOrInsert(keysOfNames, name, () => nameKeys(name)))
+      getOrInsert(named, key, () => name);
+  return (name, domain) => {
+    if (name === domain) return null;
+    const [other] = nameKeys(name).flatMap((key) => named.get(key) ?? []);
+    return other === undefined ? null : { code: 'name_taken', name, other };
+  };
 }

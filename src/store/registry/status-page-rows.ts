@@ -1,7 +1,7 @@
 /** Status pages of owners, and their logos. */
 
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
-import type { PageStore } from '../ports/status-pages.ts';
+import type { NewPage, PageEdit, PageStore, StoredLogo } from '../ports/status-pages.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
@@ -9,33 +9,7 @@ import type { Row } from './schema.ts';
 
 /** Status pages. */
 export const PAGE_CALLS: Calls<PageStore> = {
-  addPage: write(async (store, page) => {
-    const { kysely, queries } = store;
-    const { accountId, slug, title, text, groups, now } = page;
-    if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
-      throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
-    await refuseServiceName(store, slug);
-    const holder = await queries.first(
-      kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug),
-    );
-    if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
-      throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
-    const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
-    const row = await queries.first(
-      holder === undefined
-        ? kysely
-            .insertInto('status_pages')
-            .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
-            .returningAll()
-        : kysely
-            .updateTable('status_pages')
-            .set({ ...said, revision: holder.revision + 1, created_at: now })
-            .where('id', '=', holder.id)
-            .returningAll(),
-    );
-    if (row === undefined) throw new Error(`page ${slug} was not written`);
-    return toPage(row);
-  }),
+  addPage: write(addPage),
   findPage: read(async (store, slug) => {
     const row = await findRow(store, slug);
     return row === undefined ? null : toPage(row);
@@ -53,46 +27,8 @@ export const PAGE_CALLS: Calls<PageStore> = {
     );
     return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
   }),
-  changePage: write(async (store, accountId, slug, revision, { title, text, groups }, now) => {
-    const row = await findRow(store, slug, accountId);
-    if (row === undefined) return 'missing';
-    if (row.revision !== revision) return 'stale';
-    await store.queries.run(
-      store.kysely
-        .updateTable('status_pages')
-        .set({
-          ...(title === undefined ? {} : { title }),
-          ...(text === undefined ? {} : { text }),
-          ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
-          revision: revision + 1,
-          updated_at: now,
-        })
-        .where('id', '=', row.id),
-    );
-    return 'changed';
-  }),
-  putLogo: write(async (store, accountId, slug, logo, now) => {
-    const { kysely, queries } = store;
-    const row = await findRow(store, slug, accountId);
-    if (row === undefined) return false;
-    await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-    if (logo !== null)
-      await queries.run(
-        kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }),
-      );
-    const { bytes: _bytes, ...about } = logo ?? { bytes: null };
-    await queries.run(
-      kysely
-        .updateTable('status_pages')
-        .set({
-          logo: logo === null ? null : JSON.stringify(about),
-          revision: row.revision + 1,
-          updated_at: now,
-        })
-        .where('id', '=', row.id),
-    );
-    return true;
-  }),
+  changePage: write(changePage),
+  putLogo: write(putLogo),
   findLogo: read(async (store, slug) => {
     const row = await findRow(store, slug);
     if (row === undefined || row.logo === null) return null;
@@ -102,20 +38,105 @@ export const PAGE_CALLS: Calls<PageStore> = {
     );
     return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
   }),
-  removePage: write(async (store, accountId, slug) => {
-    const { kysely, queries } = store;
-    const row = await findRow(store, slug, accountId);
-    if (row === undefined) return false;
-    await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-    await queries.run(
-      kysely
-        .updateTable('status_pages')
-        .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
-        .where('id', '=', row.id),
-    );
-    return true;
-  }),
+  removePage: write(removePage),
 };
+
+/** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
+export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
+  const { kysely, queries } = store;
+  const { accountId, slug, title, text, groups, now } = page;
+  if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
+    throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
+  await refuseServiceName(store, slug);
+  const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
+  if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
+    throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
+  const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
+  const row = await queries.first(
+    holder === undefined
+      ? kysely
+          .insertInto('status_pages')
+          .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
+          .returningAll()
+      : kysely
+          .updateTable('status_pages')
+          .set({ ...said, revision: holder.revision + 1, created_at: now })
+          .where('id', '=', holder.id)
+          .returningAll(),
+  );
+  if (row === undefined) throw new Error(`page ${slug} was not written`);
+  return toPage(row);
+}
+
+/** Changes a page inside the caller's transaction, as the port describes it. */
+export async function changePage(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  revision: number,
+  { title, text, groups }: PageEdit,
+  now: number,
+): Promise<'changed' | 'stale' | 'missing'> {
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined) return 'missing';
+  if (row.revision !== revision) return 'stale';
+  await store.queries.run(
+    store.kysely
+      .updateTable('status_pages')
+      .set({
+        ...(title === undefined ? {} : { title }),
+        ...(text === undefined ? {} : { text }),
+        ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+        revision: revision + 1,
+        updated_at: now,
+      })
+      .where('id', '=', row.id),
+  );
+  return 'changed';
+}
+
+/** Sets or removes a logo inside the caller's transaction, as the port describes it. */
+export async function putLogo(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  logo: StoredLogo | null,
+  now: number,
+): Promise<boolean> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined) return false;
+  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  if (logo !== null)
+    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
+  const { bytes: _bytes, ...about } = logo ?? { bytes: null };
+  await queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({
+        logo: logo === null ? null : JSON.stringify(about),
+        revision: row.revision + 1,
+        updated_at: now,
+      })
+      .where('id', '=', row.id),
+  );
+  return true;
+}
+
+/** Removes a page inside the caller's transaction, as the port describes it. */
+export async function removePage(store: RegistryStore, accountId: number, slug: string): Promise<boolean> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined) return false;
+  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  await queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
+      .where('id', '=', row.id),
+  );
+  return true;
+}
 
 /** Live pages of an account, by slug. */
 export async function pagesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<OwnedPage[]> {

@@ -1,0 +1,184 @@
+/** Several changes of what an account has, in one transaction. */
+import { isDeepStrictEqual } from 'node:util';
+import type { OwnedPage } from '../../domain/status-page.ts';
+import {
+  type ContentChanges,
+  type ContentOptions,
+  type ContentStore,
+  NO_ACCOUNT,
+  type RefusedContent,
+  type WantedPage,
+  type WantedService,
+} from '../ports/account-content.ts';
+import { ensureAccount } from './account-rows.ts';
+import { addServices, ownedServices, removeService } from './owner-services.ts';
+import { chosenCheck } from './ownership.ts';
+import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
+import { RegistryError } from './registry-error.ts';
+import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+import { loadNameRule } from './slugs.ts';
+import { addPage, changePage, pagesOf, putLogo, removePage } from './status-page-rows.ts';
+
+/** Ends the transaction of changes that must not be kept. */
+class RolledBack extends Error {
+  readonly code = 'rolled_back';
+}
+
+/** Changes of what an account has. */
+export const CONTENT_CALLS: Calls<ContentStore> = {
+  putContent: write(async (registry, accountId, changes, options) => {
+    const refused: RefusedContent[] = [];
+    try {
+      await registry.nested(async () => {
+        // No account can have an empty name.
+        const isNew = options.dryRun && accountId === NO_ACCOUNT;
+        const id = isNew ? (await ensureAccount(registry, '', options.now)).id : accountId;
+        refused.push(...(await putContent(registry, id, changes, options)));
+        if (options.dryRun || refused.length > 0) throw new RolledBack('nothing is changed');
+      });
+    } catch (error) {
+      if (!(error instanceof RolledBack)) throw error;
+    }
+    return refused;
+  }),
+};
+
+async function putContent(
+  registry: OpenRegistry,
+  accountId: number,
+  { removedPages, removedServices, services, pages }: ContentChanges,
+  options: ContentOptions,
+): Promise<RefusedContent[]> {
+  for (const slug of removedPages) await removePage(registry, accountId, slug);
+  const removed = await findRows(registry, 'slug', removedServices);
+  for (const row of removed) if (row.account_id === accountId) await removeService(registry, row.slug);
+  const refused = await putServices(registry, accountId, services, options);
+  // A page may show services of which one was refused.
+  if (refused.length === 0) refused.push(...(await putPages(registry, accountId, pages, options)));
+  return refused;
+}
+
+async function putServices(
+  registry: OpenRegistry,
+  accountId: number,
+  services: readonly WantedService[],
+  { verified }: ContentOptions,
+): Promise<RefusedContent[]> {
+  const refused: RefusedContent[] = [];
+  const rows = await findRows(
+    registry,
+    'domain',
+    services.map(({ domain }) => domain),
+  );
+  const known = new Map(rows.map((row) => [row.domain, row]));
+  const isKnown = ({ domain }: WantedService) => known.get(domain)?.account_id === accountId;
+  const refusedName = await loadNameRule(registry);
+  for (const service of services.filter(isKnown)) {
+    const { domain: key, name } = service;
+    const row = known.get(key);
+    if (row === undefined) continue;
+    const refusal = name === row.name ? null : refusedName(name, key);
+    if (refusal !== null) refused.push({ type: 'service', key, refusal });
+    else await changeRow(registry, row, service);
+  }
+  const added = services.filter((service) => !isKnown(service));
+  const outcomes = await addServices(
+    registry,
+    added.map(({ publicDependencies, ...service }) => ({
+      ...service,
+      ...(publicDependencies ? { publicDependencies } : {}),
+      origin: 'owner',
+      accountId,
+      verified,
+      statusPage: null,
+    })),
+    registry.limits,
+  );
+  for (const [index, outcome] of outcomes.entries()) {
+    const key = added[index]?.domain ?? '';
+    if (!('slug' in outcome)) refused.push({ type: 'service', key, refusal: outcome.refusal });
+  }
+  return refused;
+}
+
+/** Gives a live service the properties that its account wants, if it has others. */
+async function changeRow(
+  registry: OpenRegistry,
+  row: ServiceRow,
+  { publicDependencies, check, ...wanted }: WantedService,
+): Promise<void> {
+  const { publicDependencies: _, ...before } = toDefinition(row);
+  const after = {
+    ...before,
+    ...wanted,
+    check: chosenCheck(before.check, check),
+    ...(publicDependencies ? { publicDependencies } : {}),
+  };
+  if (!isDeepStrictEqual(after, toDefinition(row))) await updateService(registry, row, after);
+}
+
+async function putPages(
+  registry: OpenRegistry,
+  accountId: number,
+  pages: readonly WantedPage[],
+  { now, dryRun }: ContentOptions,
+): Promise<RefusedContent[]> {
+  const refused: RefusedContent[] = [];
+  if (pages.length === 0) return refused;
+  const domains = pages.flatMap(({ groups }) => groups.flatMap(({ services }) => services)).filter(isDomain);
+  const rows = await findRows(registry, 'domain', [...new Set(domains)]);
+  const ids = new Map(rows.filter((row) => row.account_id === accountId).map((row) => [row.domain, row.id]));
+  const present = new Map((await pagesOf(registry, accountId)).map((page) => [page.slug, page]));
+  for (const { groups: wanted, logo, ...page } of pages) {
+    const groups = wanted.map(({ name, services }) => ({
+      name,
+      services: services.flatMap((service) => {
+        const id = isDomain(service) ? ids.get(service) : service;
+        if (id === undefined && !dryRun) throw new Error(`${service} on page ${page.slug} is no service`);
+        return id ?? [];
+      }),
+    }));
+    try {
+      const before = present.get(page.slug) ?? (await addPage(registry, { ...page, groups, accountId, now }));
+      await changePageRow(registry, before, { ...page, groups }, now);
+      if (logo?.mark !== before.logo?.mark) await putLogo(registry, accountId, page.slug, logo, now);
+    } catch (error) {
+      refused.push({ type: 'page', key: page.slug, refusal: refusalOf(error) });
+    }
+  }
+  return refused;
+}
+
+async function changePageRow(
+  registry: OpenRegistry,
+  before: OwnedPage,
+  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'>,
+  now: number,
+): Promise<void> {
+  const { accountId, slug, title, text, groups, revision } = before;
+  if (!isDeepStrictEqual({ slug, title, text, groups }, after))
+    await changePage(registry, accountId, slug, revision, after, now);
+}
+
+/** Live services of owners by one of these values. */
+async function findRows(
+  { kysely, queries }: OpenRegistry,
+  column: 'slug' | 'domain',
+  values: readonly string[],
+): Promise<ServiceRow[]> {
+  if (values.length === 0) return [];
+  return await queries.all(
+    ownedServices(kysely)
+      .selectAll()
+      .where(column, 'in', [...values]),
+  );
+}
+
+function isDomain(service: number | string): service is string {
+  return typeof service === 'string';
+}
+
+function refusalOf(error: unknown): RefusedContent['refusal'] {
+  if (error instanceof RegistryError && error.refusal !== undefined) return error.refusal;
+  throw error;
+}
