@@ -1,5 +1,5 @@
 /** Reads YAML files and reports their problems with line numbers. */
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isNode, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
 import { messageOf } from './error.ts';
 
 /** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */
@@ -30,5 +30,23 @@ export function readYaml(text: string, file: string) {
       }
       return null;
     },
+  };
+}
+
+/**
+ * Finds lines in a text of one or more YAML documents, which is parsed at the first call: the line of the value at `path` in
+ * the document with that number, from 0, or of its nearest ancestor. Null: neither is there, or the text is not YAML.
+ */
+export function createYamlLocator(text: string) {
+  const lines = new LineCounter();
+  let documents: readonly Document[] | null = null;
+  return (document: number, path: readonly (string | number)[]): number | null => {
+    documents ??= [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
+    for (let length = path.length; length >= 0; length--) {
+      const keys = path.slice(0, length).map((part) => (/^\d+$/.test(String(part)) ? Number(part) : part));
+      const node = length === 0 ? documents[document]?.contents : documents[document]?.getIn(keys, true);
+      if (isNode(node) && node.range) return Math.max(1, lines.linePos(node.range[0]).line);
+    }
+    return null;
   };
 }

@@ -7,15 +7,44 @@ import type { CredentialStore } from '../store/ports/credentials.ts';
 export interface OpenCheck {
   readonly domain: string;
   readonly check: CheckDefinition;
-  readonly secrets: CheckSettings | undefined;
+  readonly secrets?: CheckSettings | undefined;
 }
 
-/** The checks with their credentials encrypted, in the order of the input. Credentials that are stored already stay. */
-export async function sealSettings(
-  registry: CredentialStore,
+/** Which credentials of a check are new, and the sealed texts of those that are stored already. */
+export interface ComparedCheck {
+  readonly fresh: CheckSettings;
+  readonly kept: Readonly<Record<string, string>>;
+}
+
+/**
+ * Compares the credentials of checks with those that are stored: `before` has the stored checks by domain. The result is in
+ * the order of the input.
+ */
+export async function compareSecrets(
+  registry: Pick<CredentialStore, 'matchCredentials'>,
   checks: readonly OpenCheck[],
-): Promise<CheckDefinition[]> {
-  const credentials = checks.flatMap(({ domain, check, secrets = {} }, index) =>
+  before: (domain: string) => CheckDefinition | undefined,
+): Promise<ComparedCheck[]> {
+  const stored = credentialsOf(checks).flatMap((credential) => {
+    const sealed = before(credential.place.domain)?.sealed?.[credential.setting];
+    return sealed === undefined ? [] : [{ ...credential, sealed }];
+  });
+  const matches =
+    stored.length === 0
+      ? []
+      : await registry.matchCredentials(stored.map(({ place, text, sealed }) => ({ place, text, sealed })));
+  const same = stored.filter((_, index) => matches[index] === true);
+  return checks.map(({ secrets = {} }, index) => {
+    const kept = same.filter((one) => one.index === index).map(({ setting, sealed }) => [setting, sealed]);
+    const known: Record<string, string> = Object.fromEntries(kept);
+    const fresh = Object.entries(secrets).filter(([setting]) => !(setting in known));
+    return { kept: known, fresh: Object.fromEntries(fresh) };
+  });
+}
+
+/** The credentials of checks with their places. */
+function credentialsOf(checks: readonly OpenCheck[]) {
+  return checks.flatMap(({ domain, check, secrets = {} }, index) =>
     Object.entries(secrets).map(([setting, value]) => ({
       index,
       setting,
@@ -23,6 +52,14 @@ export async function sealSettings(
       text: JSON.stringify(value),
     })),
   );
+}
+
+/** The checks with their credentials encrypted, in the order of the input. Credentials that are stored already stay. */
+export async function sealSettings(
+  registry: Pick<CredentialStore, 'sealCredentials'>,
+  checks: readonly OpenCheck[],
+): Promise<CheckDefinition[]> {
+  const credentials = credentialsOf(checks);
   if (credentials.length === 0) return checks.map(({ check }) => check);
   const texts = await registry.sealCredentials(credentials.map(({ place, text }) => ({ place, text })));
   return checks.map(({ check }, index) => {

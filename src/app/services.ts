@@ -341,7 +341,7 @@ function readRegistration(
     members: membersOutcome(check, refuseMembers(check, operatorLimits(usual))),
   });
   if (!reading.ok) return reading;
-  const parent = parentsOf(reading.value.domain).find((one) => catalogueDomains.has(one));
+  const parent = findParent(reading.value.domain, catalogueDomains);
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
   const { settings, kind: _kind, members: _members, ...named } = reading.value;
@@ -365,10 +365,10 @@ function mergedSettings(
   return Object.keys(secrets).length === 0 ? settings : { ...settings, ...secrets };
 }
 
-/** The domain and all its parent domains. */
-function parentsOf(domain: string): string[] {
+/** The domain itself or the nearest of its parents that is among `domains`; undefined: none is. */
+export function findParent(domain: string, domains: ReadonlySet<string>): string | undefined {
   const labels = domain.split('.');
-  return labels.map((_, index) => labels.slice(index).join('.'));
+  return labels.map((_, index) => labels.slice(index).join('.')).find((one) => domains.has(one));
 }
 
 function fieldOf(code: string): string | null {

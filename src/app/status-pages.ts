@@ -239,7 +239,8 @@ function fieldOf({ kind }: PageArrangement): string | null {
   return kind === 'add_group' ? 'name' : null;
 }
 
-function readField(reading: FieldReading): Outcome<string> {
+/** The outcome of reading a text of a page. */
+export function readField(reading: FieldReading): Outcome<string> {
   return reading.ok ? accept(reading.value) : refuse(reading.problem);
 }
 

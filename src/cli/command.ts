@@ -21,7 +21,7 @@ export class UsageError extends CommandError {}
 export const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
 /** Codes of errors whose message lists several problems, one on each line. */
-const LISTING_CODES: readonly (string | null)[] = ['bad_config', 'bad_catalogue'];
+const LISTING_CODES: readonly (string | null)[] = ['bad_config', 'bad_catalogue', 'bad_apply_file'];
 
 /**
  * Prints the message of an error on standard error and ends the process: with status 2 if the configuration or the

@@ -44,6 +44,17 @@ export function buildCommands(): Command {
     act(async () => (await import('./accounts.ts')).listAccounts),
   );
 
+  addForAccount(
+    program,
+    'apply',
+    'give an account the services and status pages that files list, and print what changes (docs/apply.md)',
+    OWNER,
+  )
+    .addOption(fileOption())
+    .option('--dry-run', 'change nothing; the exit status is 3 if something would change')
+    .option('--prune', 'remove what the account has and the files do not list')
+    .action(act(async () => (await import('./apply/apply-command.ts')).apply));
+
   const services = program.command('services').description('services');
   addJson(services, 'list', 'list services with their last known status').action(
     act(async () => (await import('./service-commands.ts')).listServices),
@@ -174,6 +185,14 @@ function addCheckOptions(command: Command): Command {
     .option('--slow-over <duration>', 'slower responses make it slow, or "default"')
     .option('--confirm-after <durations>', 'delays of the re-checks, such as "2s 4s", "none" or "default"')
     .option('--region <region>', 'checked from this region only, or "default"; may be given again', collect);
+}
+
+function fileOption(): Option {
+  const option = new Option(
+    '-f, --file <file>',
+    'YAML or JSON, a folder of such files, or - for standard input; may be given again',
+  );
+  return option.argParser(collect).makeOptionMandatory();
 }
 
 /** The values of an option that may be given again. */

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { type RegistrationContext, registerServices } from '../app/services.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -13,6 +13,7 @@ import { listingOf } from './import/own-form.ts';
 import { type NotCarried, readImport, type SkippedEntry } from './import/read-import.ts';
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
+import { startProgress } from './progress.ts';
 import { allowedPorts, listCatalogueDomains, registrationOf } from './service-commands.ts';
 
 /** Number of entries in one transaction; the running program waits at most for one transaction. */
@@ -150,35 +151,6 @@ function groupBy<T>(list: readonly T[], keyOf: (one: T) => string): (readonly [T
 /** A reason without quoted text, so that reasons of one kind are equal. */
 function withoutValues(reason: string): string {
   return reason.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""');
-}
-
-/** Delay of the first progress line and minimum time between two lines, milliseconds. */
-const PAUSE_MS = 1_000;
-
-/** Starts reporting progress of `total` items. */
-export function startProgress(
-  total: number,
-  what: string,
-  clock: Pick<Clock, 'monotonic'>,
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
-) {
-  let shownMs = clock.monotonic();
-  let isShown = false;
-  return {
-    /** Reports the number of completed items. */
-    note(done: number): void {
-      const now = clock.monotonic();
-      if (now - shownMs < PAUSE_MS || done >= total) return;
-      shownMs = now;
-      isShown = true;
-      const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
-      stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
-    },
-    /** Ends the report. */
-    end(): void {
-      if (isShown && stream.isTTY) stream.write('\r\u001b[K');
-    },
-  };
 }
 
 /** Why a service of a list was refused: a sentence in which the values of this service are quoted. */

@@ -8,8 +8,8 @@ import {
 } from '../store/registry/copy-registry.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { type CommonOptions, UsageError } from './command.ts';
-import { startProgress } from './import-services.ts';
 import { readConfig } from './open-stores.ts';
+import { startProgress } from './progress.ts';
 
 /** Options of the command: one of the two. */
 export interface CopyOptions extends CommonOptions {

@@ -1,6 +1,7 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
 import { readFileSync } from 'node:fs';
+import type { PublicServices } from '../app/apply-document.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
 import { readDomain } from '../app/read-input.ts';
 import {
@@ -280,4 +281,21 @@ export async function listCatalogueDomains(
   ]);
   const known = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service.domain] : []));
   return [...new Set([...known, ...listed.map(({ domain }) => domain)])];
+}
+
+/** The public services for changes that concern them, with the domains that the catalogue's file will add. */
+export async function loadPublicServices(
+  registry: Pick<ServiceStore, 'loadServices'>,
+  catalogueFile: string,
+): Promise<PublicServices> {
+  const states = await registry.loadServices();
+  const domains = await listCatalogueDomains({ loadServices: async () => states }, catalogueFile);
+  const services = states.flatMap(({ service }) => (service.origin === 'catalogue' ? [service] : []));
+  const byName = new Map(services.flatMap((one) => [[one.domain, one] as const, [one.slug, one] as const]));
+  const byId = new Map(services.map((one) => [one.id, one]));
+  return {
+    find: (name) => byName.get(name) ?? null,
+    findById: (id) => byId.get(id) ?? null,
+    domains: new Set(domains),
+  };
 }

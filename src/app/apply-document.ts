@@ -1,0 +1,255 @@
+/** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
+import type { Service } from '../domain/service.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { WantedPage } from '../store/ports/account-content.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { ServiceStore } from '../store/ports/services.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+import type { ContentItem, ContentType } from './apply-plan.ts';
+import { type AccountPrincipal, accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
+import { type CheckBounds, limitsFor } from './check-choice.ts';
+import {
+  listedFinder,
+  nameOnPage,
+  type PageDocument,
+  PageDocumentSchema,
+  pageDocumentOf,
+  readPageDocument,
+} from './page-document.ts';
+import { createDocumentReader } from './read-document.ts';
+import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
+import { readServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from './service-document.ts';
+import { type AllowedPorts, findParent, type Registration } from './services.ts';
+
+/** The schema of a document. */
+export const ApplyDocumentSchema = Type.Object(
+  {
+    $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
+    services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
+    pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
+  },
+  { additionalProperties: false },
+);
+
+/** A document. */
+export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
+
+/** The lists of a document. Their members are validated one by one. */
+export interface ApplyLists {
+  readonly services?: readonly unknown[];
+  readonly pages?: readonly unknown[];
+}
+
+const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
+
+const readStructure = createDocumentReader<ApplyLists>(
+  Type.Object(
+    { $schema: Type.Optional(Type.String()), services: AnyList, pages: AnyList },
+    { additionalProperties: false },
+  ),
+);
+
+/** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
+export function readLists(document: unknown): {
+  readonly lists: ApplyLists;
+  readonly refusals: readonly FieldRefusal[];
+} {
+  const structure = readStructure(document);
+  if (structure.ok) return { lists: structure.value, refusals: [] };
+  const { services, pages }: { readonly services?: unknown; readonly pages?: unknown } = Object(document);
+  return {
+    lists: {
+      ...(Array.isArray(services) ? { services } : {}),
+      ...(Array.isArray(pages) ? { pages } : {}),
+    },
+    refusals: structure.refusals,
+  };
+}
+
+/** The public services. */
+export interface PublicServices {
+  /** By slug or domain; null: there is none. */
+  readonly find: (name: string) => Service | null;
+  /** By id; null: it is not public. */
+  readonly findById: (id: number) => Service | null;
+  /** Domains of the catalogue, including those that its file will add. */
+  readonly domains: ReadonlySet<string>;
+}
+
+/** The dependencies of reading. */
+export interface ReadApplyContext {
+  readonly registry: Pick<ServiceStore, 'servicesOf'> &
+    Pick<PageStore, 'pagesOf'> &
+    Pick<CredentialStore, 'matchCredentials'>;
+  /** Called only if pages are listed, or a service is new. */
+  readonly loadPublic: () => Promise<PublicServices>;
+  readonly ports: AllowedPorts;
+  readonly bounds: CheckBounds;
+}
+
+/** What an account has, as far as the lists concern it. */
+export interface PresentContent {
+  /** By domain. */
+  readonly services: ReadonlyMap<string, Service>;
+  readonly items: readonly ContentItem[];
+  /** The types of the lists that the document has. */
+  readonly listed: ReadonlySet<ContentType>;
+  /** Null: neither a page nor a new service is listed. */
+  readonly publicServices: PublicServices | null;
+}
+
+/** What a document lists. */
+export interface WantedContent {
+  readonly services: ReadonlyMap<string, WantedRegistration>;
+  readonly pages: ReadonlyMap<string, WantedPage>;
+  readonly items: readonly ContentItem[];
+  /** The path in the document of a service or page; null: it is not listed. */
+  readonly pathOf: (type: ContentType, key: string) => string | null;
+}
+
+/** A service with its credentials, those that are stored already apart from the others. */
+interface WantedRegistration {
+  readonly service: Registration;
+  readonly credentials: ComparedCheck;
+}
+
+/** Reads what an account has. */
+export async function readPresent(
+  { registry, loadPublic }: ReadApplyContext,
+  accountId: number,
+  { services: listed, pages: listedPages }: ApplyLists,
+): Promise<PresentContent> {
+  const services = new Map((await registry.servicesOf(accountId)).map((one) => [one.domain, one]));
+  const isNew = (one: unknown) => !services.has(String(Object(one).domain));
+  const needsPublic = listedPages !== undefined || listed?.some(isNew) === true;
+  const publicServices = needsPublic ? await loadPublic() : null;
+  const byId = new Map([...services.values()].map((service) => [service.id, service]));
+  const nameOf = (id: number) => {
+    const service = byId.get(id) ?? publicServices?.findById(id) ?? null;
+    return service === null ? null : nameOnPage(service);
+  };
+  const pages = listedPages === undefined ? [] : await registry.pagesOf(accountId);
+  const items = [
+    ...(listed === undefined ? [] : [...services.values()].map((one) => serviceItem(one, one.check.sealed))),
+    ...pages.map((page) => pageItem(pageDocumentOf(page, null, nameOf), page.logo)),
+  ];
+  const types = { service: listed, page: listedPages };
+  return {
+    services,
+    items,
+    publicServices,
+    listed: new Set((['service', 'page'] as const).filter((type) => types[type] !== undefined)),
+  };
+}
+
+/**
+ * Reads what a document lists. `prune`: services that are not listed will be removed. Refused as
+ * {@link readServiceDocument} and {@link readPageDocument}, and with `listed_twice` and `catalogue_owns`; the fields are paths
+ * such as `services.3.check.settings.port`.
+ */
+export async function readWanted(
+  { registry, ports, bounds }: ReadApplyContext,
+  principal: AccountPrincipal,
+  lists: ApplyLists,
+  { services: present, publicServices }: PresentContent,
+  prune: boolean,
+): Promise<Outcome<WantedContent>> {
+  const { role, accountId } = principal;
+  const limits = limitsFor(principal, bounds);
+  const services = readList(
+    'services',
+    lists.services,
+    (one) => {
+      const reading = readServiceDocument(one, ports, limits);
+      if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
+      const { domain } = reading.value;
+      const parent = findParent(domain, publicServices?.domains ?? new Set());
+      return parent === undefined ? reading : refuse({ code: 'catalogue_owns', domain, parent }, 'domain');
+    },
+    ({ domain }) => domain,
+  );
+  const stays = (domain: string) => !prune || lists.services === undefined || services.found.has(domain);
+  const own = new Map<string, Service | null>([
+    ...[...services.found.keys()].map((domain) => [domain, null] as const),
+    ...[...present].filter(([domain]) => stays(domain)),
+  ]);
+  const find = listedFinder(accountId, own, (name) => publicServices?.find(name) ?? null);
+  const pages = readList(
+    'pages',
+    lists.pages,
+    (one) => readPageDocument(one, find.idOf),
+    ({ slug }) => slug,
+  );
+  const refusals = [...services.refusals, ...pages.refusals];
+  if (refusals.length > 0) return { ok: false, refusals };
+  const registrations = [...services.found.values()];
+  const compared = await compareSecrets(registry, registrations, (domain) => present.get(domain)?.check);
+  const wanted = registrations.map((service, index) => {
+    const credentials = compared[index] ?? { fresh: {}, kept: {} };
+    return { service, credentials };
+  });
+  return accept({
+    services: new Map(wanted.map((one) => [one.service.domain, one])),
+    pages: pages.found,
+    items: [
+      ...wanted.map(({ service, credentials }) => serviceItem(service, credentials.kept, credentials.fresh)),
+      ...[...pages.found.values()].map((page) => {
+        const groups = page.groups.map((group) => ({ ...group, services: group.services.map(find.nameOf) }));
+        return pageItem(
+          pageDocumentOf({ ...page, groups }, null, (name) => name),
+          page.logo,
+        );
+      }),
+    ],
+    pathOf: (type, key) => (type === 'service' ? services : pages).paths.get(key) ?? null,
+  });
+}
+
+/** The members of a list by their keys, with their paths. */
+function readList<T>(
+  list: keyof ApplyLists,
+  members: readonly unknown[] = [],
+  read: (one: unknown) => Outcome<T>,
+  keyOf: (value: T) => string,
+) {
+  const refusals: FieldRefusal[] = [];
+  const found = new Map<string, T>();
+  const paths = new Map<string, string>();
+  for (const [index, one] of members.entries()) {
+    const path = `${list}.${index}`;
+    const reading = read(one);
+    if (!reading.ok) {
+      for (const { field, refusal } of reading.refusals)
+        refusals.push({ field: field === null ? path : `${path}.${field}`, refusal });
+      continue;
+    }
+    const key = keyOf(reading.value);
+    if (found.has(key)) refusals.push({ field: path, refusal: { code: 'listed_twice', key } });
+    else paths.set(key, path);
+    found.set(key, reading.value);
+  }
+  return { refusals, found, paths };
+}
+
+/** `kept`: credentials that are stored; `fresh`: new ones. */
+function serviceItem(
+  service: Parameters<typeof serviceDocumentOf>[0],
+  kept: object = {},
+  fresh: object = {},
+): ContentItem {
+  const { domain: key, ...document } = serviceDocumentOf(service);
+  const secrets = [
+    ...Object.keys(kept).map((name) => [`check.settings.${name}`, 'stored']),
+    ...Object.keys(fresh).map((name) => [`check.settings.${name}`, 'new']),
+  ];
+  return { type: 'service', key, document, secrets: Object.fromEntries(secrets) };
+}
+
+/** A logo is compared by its digest. */
+function pageItem(
+  { slug: key, ...document }: PageDocument,
+  logo: { readonly mark: string } | null,
+): ContentItem {
+  const shown = logo === null ? {} : { logo: `picture ${logo.mark}` };
+  return { type: 'page', key, document: { ...document, ...shown }, secrets: {} };
+}

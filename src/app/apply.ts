@@ -1,0 +1,142 @@
+/** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
+import type { ContentChanges, ContentStore } from '../store/ports/account-content.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
+import {
+  type PresentContent,
+  type ReadApplyContext,
+  readLists,
+  readPresent,
+  readWanted,
+  type WantedContent,
+} from './apply-document.ts';
+import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
+import { type AccountPrincipal, type FieldRefusal, type Refused, refuseRole } from './change.ts';
+import { sealSettings } from './seal-settings.ts';
+
+/** The dependencies of `apply`. */
+export interface ApplyContext extends ReadApplyContext {
+  readonly registry: ReadApplyContext['registry'] & CredentialStore & ContentStore;
+  readonly now: () => number;
+}
+
+/** How a document is applied. */
+export interface ApplyOptions {
+  /** Nothing is changed. */
+  readonly dryRun: boolean;
+  /** What the account has and the document does not list is removed. A list that is absent removes nothing. */
+  readonly prune: boolean;
+  /** Receives the number of changes that are made, and that of all changes. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** A refused document. */
+export interface ApplyRefused extends Refused {
+  /** Changes that were made before the registry refused one; the next run makes the others. */
+  readonly made: readonly PlannedChange[];
+}
+
+/** The outcome of `apply`. */
+export type ApplyOutcome = { readonly ok: true; readonly value: Plan } | ApplyRefused;
+
+/**
+ * Maximum number of services that are changed in one transaction, for which other processes wait. It is rolled back as a
+ * whole if one of its changes is refused.
+ */
+export const MAX_SERVICES_TOGETHER = 1_000;
+
+/**
+ * Applies a document. If anything is refused, nothing is changed; only where another process interferes with thousands of
+ * changes, some of them may have been made. The fields of refusals are paths such as `services.3.check.settings.port`. The
+ * codes are those of {@link readWanted}, `role_required`, and those of the registry's `putContent`.
+ */
+export async function applyDocument(
+  context: ApplyContext,
+  principal: AccountPrincipal,
+  document: unknown,
+  options: ApplyOptions,
+): Promise<ApplyOutcome> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return { ...denied, made: [] };
+  const { lists, refusals } = readLists(document);
+  const present = await readPresent(context, principal.accountId, lists);
+  const wanted = await readWanted(context, principal, lists, present, options.prune);
+  const all = [...refusals, ...(wanted.ok ? [] : wanted.refusals)];
+  if (!wanted.ok || all.length > 0) return { ok: false, refusals: all, made: [] };
+  const plan = makePlan(present.items, wanted.value, options.prune ? present.listed : new Set());
+  const steps = splitPlan(plan, wanted.value, present);
+  const refused = await makeChanges(context, principal, steps, wanted.value, options);
+  return refused ?? { ok: true, value: plan };
+}
+
+/** Changes in one transaction, with their part of the plan. */
+interface Step {
+  readonly changes: ContentChanges;
+  readonly planned: readonly PlannedChange[];
+}
+
+/** Splits a plan into transactions: removals first, pages last. */
+function splitPlan({ changes }: Plan, wanted: WantedContent, present: PresentContent): Step[] {
+  const isRemoval = ({ action }: PlannedChange) => action === 'remove';
+  const services = changes.filter(({ type }) => type === 'service');
+  const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
+  const pages = changes.filter(({ type }) => type === 'page');
+  const count = Math.max(1, Math.ceil(ordered.length / MAX_SERVICES_TOGETHER));
+  const steps = Array.from({ length: count }, (_, index): Step => {
+    const some = ordered.slice(index * MAX_SERVICES_TOGETHER, (index + 1) * MAX_SERVICES_TOGETHER);
+    const ofPages = pages.filter((page) => index === (isRemoval(page) ? 0 : count - 1));
+    return {
+      planned: [...some, ...ofPages],
+      changes: {
+        removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
+        removedServices: some.filter(isRemoval).flatMap(({ key }) => present.services.get(key)?.slug ?? []),
+        services: some.flatMap(({ key }) => {
+          const found = wanted.services.get(key);
+          if (found === undefined) return [];
+          const { secrets: _secrets, check, ...service } = found.service;
+          const { kept } = found.credentials;
+          const sealed = Object.keys(kept).length === 0 ? {} : { sealed: kept };
+          return { ...service, check: { ...check, ...sealed } };
+        }),
+        pages: ofPages.flatMap(({ key }) => wanted.pages.get(key) ?? []),
+      },
+    };
+  });
+  return steps.filter(({ planned }) => planned.length > 0);
+}
+
+/** Makes the changes; null: all are made. A plan of several transactions is tried as a whole first. */
+async function makeChanges(
+  { registry, now }: ApplyContext,
+  { role, accountId }: AccountPrincipal,
+  steps: readonly Step[],
+  { services, pathOf }: WantedContent,
+  { dryRun, onProgress }: ApplyOptions,
+): Promise<ApplyRefused | null> {
+  const put = async (changes: ContentChanges, dryRun: boolean): Promise<FieldRefusal[]> => {
+    const options = { now: now(), verified: role === 'operator', dryRun };
+    const refused = await registry.putContent(accountId, changes, options);
+    return refused.map(({ type, key, refusal }) => ({ field: pathOf(type, key), refusal }));
+  };
+  if (dryRun || steps.length > 1) {
+    const refusals: FieldRefusal[] = [];
+    for (const { changes } of steps) refusals.push(...(await put(changes, true)));
+    if (refusals.length > 0) return { ok: false, refusals, made: [] };
+  }
+  if (dryRun) return null;
+  const made: PlannedChange[] = [];
+  const total = steps.reduce((sum, { planned }) => sum + planned.length, 0);
+  for (const { changes, planned } of steps) {
+    const open = changes.services.map(({ domain, check }) => ({
+      domain,
+      check,
+      secrets: services.get(domain)?.credentials.fresh,
+    }));
+    const checks = await sealSettings(registry, open);
+    const sealed = changes.services.map((one, index) => ({ ...one, check: checks[index] ?? one.check }));
+    const refusals = await put({ ...changes, services: sealed }, false);
+    if (refusals.length > 0) return { ok: false, refusals, made };
+    made.push(...planned);
+    onProgress?.(made.length, total);
+  }
+  return null;
+}

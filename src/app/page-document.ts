@@ -1,0 +1,194 @@
+/** A status page as a document: the form that files of `apply` and the API share. */
+import { readHostName } from '../domain/host-name.ts';
+import type { Service } from '../domain/service.ts';
+import {
+  arrangePage,
+  isListable,
+  type OwnedPage,
+  type PageGroup,
+  type PageStep,
+  readGroupName,
+  readPageSlug,
+  readPageText,
+  readPageTitle,
+} from '../domain/status-page.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { WantedPage } from '../store/ports/account-content.ts';
+import type { StoredLogo } from '../store/ports/status-pages.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
+import { createDocumentReader } from './read-document.ts';
+import { readAll } from './read-input.ts';
+import { readLogo } from './read-logo.ts';
+import { readField } from './status-pages.ts';
+
+/** Members that are not known are refused. */
+const strict = { additionalProperties: false };
+
+/** Maximum length of a logo as a `data:` URL: 256 KiB in Base64, and the media type. */
+const MAX_LOGO_CHARACTERS = 350_000;
+
+/** The schema of a status page. Absent members have their defaults. */
+export const PageDocumentSchema = Type.Object(
+  {
+    slug: Type.String({
+      maxLength: 1_000,
+      description: 'Its address behind /p/; it identifies the page.',
+    }),
+    title: Type.String({ maxLength: 10_000 }),
+    text: Type.Optional(Type.String({ maxLength: 100_000, description: 'Plain text below the title.' })),
+    logo: Type.Optional(
+      Type.String({
+        maxLength: MAX_LOGO_CHARACTERS,
+        description: 'A picture as data:image/png;base64,… In a file of `apply`, also the path of a picture.',
+      }),
+    ),
+    groups: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Heading; default: none.' })),
+            services: Type.Optional(
+              Type.Array(Type.String({ maxLength: 1_000 }), {
+                description: 'Domains of services of the account, and slugs of public services.',
+              }),
+            ),
+          },
+          strict,
+        ),
+        { description: 'Services in groups, in the order in which they are shown.' },
+      ),
+    ),
+  },
+  strict,
+);
+
+/** A status page as a document. */
+export type PageDocument = Static<typeof PageDocumentSchema>;
+
+const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
+
+/** A service on a page: by its id, or by its domain if it is not stored yet. */
+type ListedOnPage = number | string;
+
+/**
+ * Reads a status page. Refused with `member_invalid`, `no_page_service`, and as `addStatusPage` for its texts, groups and
+ * logo; the field is a path such as `groups.0.services.2`.
+ */
+export function readPageDocument(
+  value: unknown,
+  find: (name: string) => ListedOnPage | null,
+): Outcome<WantedPage> {
+  const structure = readStructure(value);
+  if (!structure.ok) return structure;
+  const { slug, title, text = '', logo, groups = [] } = structure.value;
+  return readAll<WantedPage>({
+    slug: readField(readPageSlug(slug)),
+    title: readField(readPageTitle(title)),
+    text: readField(readPageText(text)),
+    groups: readGroups(groups, find),
+    logo: logo === undefined ? accept(null) : readLogoUrl(logo),
+  });
+}
+
+/** A status page with services in some form. */
+type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
+  readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
+};
+
+/** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
+export function pageDocumentOf<Listed>(
+  { slug, title, text, groups }: PageOf<Listed>,
+  logo: Pick<StoredLogo, 'type' | 'bytes'> | null,
+  nameOf: (service: Listed) => string | null,
+): PageDocument {
+  return {
+    slug,
+    title,
+    ...(text === '' ? {} : { text }),
+    ...(logo === null
+      ? {}
+      : { logo: `data:${logo.type};base64,${Buffer.from(logo.bytes).toString('base64')}` }),
+    ...(groups.length === 0
+      ? {}
+      : {
+          groups: groups.map(({ name, services }) => ({
+            ...(name === '' ? {} : { name }),
+            services: services.flatMap((service) => nameOf(service) ?? []),
+          })),
+        }),
+  };
+}
+
+/** The name of a service on pages: the domain of a service of the account, the slug of a public one. */
+export function nameOnPage({ origin, domain, slug }: Pick<Service, 'origin' | 'domain' | 'slug'>): string {
+  return origin === 'catalogue' ? slug : domain;
+}
+
+/** Builds the groups step by step, so that the limits of each step apply. */
+function readGroups(
+  groups: NonNullable<PageDocument['groups']>,
+  find: (name: string) => ListedOnPage | null,
+): Outcome<WantedPage['groups']> {
+  const refusals: FieldRefusal[] = [];
+  // Each service has a number here, so that one which is not stored yet can be arranged, too.
+  const numbers = new Map<ListedOnPage, number>();
+  let arranged: readonly PageGroup[] = [];
+  const arrange = (step: PageStep, field: string) => {
+    const next = arrangePage(arranged, step);
+    if (next.ok) arranged = next.groups;
+    else refusals.push({ field, refusal: next.problem });
+  };
+  const read = groups.map(({ name = '', services = [] }, at) => {
+    const reading = readGroupName(name);
+    if (!reading.ok) refusals.push({ field: `groups.${at}.name`, refusal: reading.problem });
+    arrange({ kind: 'add_group', name }, `groups.${at}`);
+    const listed = services.map((service, index) => {
+      const field = `groups.${at}.services.${index}`;
+      const found = find(service);
+      if (found === null) refusals.push({ field, refusal: { code: 'no_page_service', slug: service } });
+      else {
+        const number = numbers.get(found) ?? numbers.size + 1;
+        numbers.set(found, number);
+        arrange({ kind: 'add_service', serviceId: number, group: at }, field);
+      }
+      return found ?? service;
+    });
+    return { name: reading.ok ? reading.value : name, services: listed };
+  });
+  return refusals.length === 0 ? accept(read) : { ok: false, refusals };
+}
+
+function readLogoUrl(text: string): Outcome<StoredLogo> {
+  const [, base64 = null] = /^data:image\/[a-z+.-]+;base64,([A-Za-z0-9+/]*={0,2})$/.exec(text) ?? [];
+  if (base64 === null) {
+    const problem = { code: 'format', example: 'a picture such as data:image/png;base64,iVBORw0K…' } as const;
+    return refuse({ code: 'member_invalid', member: 'logo', problem }, 'logo');
+  }
+  const reading = readLogo(Buffer.from(base64, 'base64'));
+  return reading.ok ? accept(reading.logo) : refuse(reading.problem, 'logo');
+}
+
+/** Finds services for pages of an account: among its services as they will be, null for a new one, and the public ones. */
+export function listedFinder(
+  accountId: number,
+  own: ReadonlyMap<string, Service | null>,
+  findPublic: (name: string) => Service | null,
+) {
+  const bySlug = new Map([...own.values()].flatMap((service) => (service ? [[service.slug, service]] : [])));
+  const names = new Map<ListedOnPage, string>();
+  return {
+    /** The service that `text`, a domain or a slug, stands for; null: none. */
+    idOf(text: string): ListedOnPage | null {
+      const reading = readHostName(text);
+      const name = reading.ok ? reading.domain : text.trim().toLowerCase();
+      const known = own.get(name);
+      if (known === null) return name;
+      const service = known ?? bySlug.get(name) ?? findPublic(name);
+      if (service === null || !isListable(service, accountId)) return null;
+      names.set(service.id, nameOnPage(service));
+      return service.id;
+    },
+    /** The name on pages of a service that was found. */
+    nameOf: (listed: ListedOnPage): string => names.get(listed) ?? String(listed),
+  };
+}

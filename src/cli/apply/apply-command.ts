@@ -1,0 +1,102 @@
+/** `upbeat apply`: gives an account the services and status pages that files list. */
+import { type ApplyContext, type ApplyOutcome, type ApplyRefused, applyDocument } from '../../app/apply.ts';
+import type { Plan } from '../../app/apply-plan.ts';
+import { systemClock } from '../../clock.ts';
+import type { Config } from '../../config/resolve-config.ts';
+import { describeRefusal } from '../../domain/refusal.ts';
+import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
+import type { Registry } from '../../store/ports/registry.ts';
+import { type AccountChoice, chooseAccount, readAccountChoice } from '../accounts.ts';
+import type { CommonOptions } from '../command.ts';
+import { withRegistry } from '../open-stores.ts';
+import { printJson, printNote, printText } from '../output.ts';
+import { startProgress } from '../progress.ts';
+import { allowedPorts, loadPublicServices } from '../service-commands.ts';
+import { describeChanges, describeCounts, hideValues, planView } from './print-plan.ts';
+import { ApplyFileError, type ApplyFiles, readApplyFiles } from './read-files.ts';
+
+/** Options of the command. */
+export interface ApplyCommandOptions extends CommonOptions, AccountChoice {
+  /** Files, folders, or `-` for standard input. */
+  readonly file: readonly string[];
+  readonly dryRun?: boolean;
+  readonly prune?: boolean;
+}
+
+/** Exit status of a dry run whose plan has changes. */
+const EXIT_CHANGES = 3;
+
+/** Applies files, and prints what is changed. */
+export async function apply(options: ApplyCommandOptions): Promise<void> {
+  const { config, file, dryRun = false, prune = false, json = false } = options;
+  const choice = readAccountChoice(options);
+  const files = readApplyFiles(file, process.env);
+  const outcome = await withRegistry(config, async (registry, settings) => {
+    const context = contextOf(registry, settings);
+    const run = async (accountId: number, isDry: boolean): Promise<ApplyOutcome> => {
+      const progress = createProgress();
+      const { document } = files;
+      const applied = { dryRun: isDry, prune, onProgress: progress.note };
+      return await applyDocument(context, { role: 'operator', accountId }, document, applied).finally(
+        progress.end,
+      );
+    };
+    const known = await findAccount(registry, choice);
+    // A refused document does not create an account.
+    const first = known === null || dryRun ? await run(known ?? NO_ACCOUNT, true) : null;
+    if (first !== null && (dryRun || (!first.ok && (await findAccount(registry, choice)) === null)))
+      return first;
+    const { id } = await chooseAccount(registry, choice);
+    return await run(id, false);
+  });
+  const plan = outcome.ok ? outcome.value : failBy(outcome, files);
+  printPlan(hideValues(plan, files.fromEnvironment), { dryRun, json });
+}
+
+function contextOf(registry: Registry, { catalogue, checks, limits }: Config): ApplyContext {
+  return {
+    registry,
+    loadPublic: () => loadPublicServices(registry, catalogue.file),
+    ports: allowedPorts(checks),
+    bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
+    now: systemClock.now,
+  };
+}
+
+/** The account of the options; null: it does not exist yet. */
+async function findAccount(registry: Registry, choice: AccountChoice): Promise<number | null> {
+  if (choice.accountId !== undefined) return (await chooseAccount(registry, choice)).id;
+  return (await registry.listAccounts()).find(({ name }) => name === choice.account)?.id ?? null;
+}
+
+/** Prints a plan, and sets the exit status of a dry run. */
+export function printPlan(
+  plan: Plan,
+  { dryRun, json }: { readonly dryRun: boolean; readonly json: boolean },
+): void {
+  if (json) printJson(planView(plan, dryRun));
+  else {
+    if (plan.changes.length > 0) console.log(describeChanges(plan.changes, process.stdout));
+    printText(describeCounts(plan, !dryRun));
+  }
+  if (dryRun && plan.changes.length > 0) process.exitCode = EXIT_CHANGES;
+}
+
+function failBy({ refusals, made }: ApplyRefused, files: ApplyFiles): never {
+  const lines = refusals.map(({ field, refusal }) => `${files.placeOf(field)}: ${describeRefusal(refusal)}`);
+  if (made.length === 0) throw new ApplyFileError([...lines, 'Nothing is changed.']);
+  for (const change of made)
+    printNote(`done before the refusal: ${change.action} ${change.type} ${change.key}`);
+  throw new ApplyFileError([...lines, `${made.length} changes are made; the next run makes the others.`]);
+}
+
+function createProgress() {
+  let progress: ReturnType<typeof startProgress> | null = null;
+  return {
+    note(done: number, total: number): void {
+      progress ??= startProgress(total, 'changes', systemClock);
+      progress.note(done);
+    },
+    end: () => progress?.end(),
+  };
+}

@@ -1,0 +1,41 @@
+/** The JSON Schema of files of `apply`, with which editors complete them: `npm run schema` writes it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ApplyDocumentSchema } from '../../app/apply-document.ts';
+import { ServiceDocumentSchema } from '../../app/service-document.ts';
+import { PROBED_KINDS } from '../../domain/service.ts';
+import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
+
+/** The file. */
+export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');
+
+/** The text of the file. The settings of a check are those of its kind. */
+export function applySchema(): string {
+  const { check } = ServiceDocumentSchema.properties;
+  const service = {
+    ...ServiceDocumentSchema,
+    properties: {
+      ...ServiceDocumentSchema.properties,
+      check: { ...check, allOf: PROBED_KINDS.map(settingsOfKind) },
+    },
+  };
+  const { services } = ApplyDocumentSchema.properties;
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Services and status pages of an account of Upbeat',
+    ...ApplyDocumentSchema,
+    properties: { ...ApplyDocumentSchema.properties, services: { ...services, items: service } },
+  };
+  // The formats are ours: editors do not know them, and the program validates them.
+  return `${JSON.stringify(schema, (name, value) => (name === 'format' ? undefined : value), 2)}\n`;
+}
+
+function settingsOfKind(kind: (typeof PROBED_KINDS)[number]) {
+  return {
+    if: { properties: { kind: { const: kind } }, required: ['kind'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { settings: { ...CHECK_KINDS[kind].settings, additionalProperties: false } } },
+  };
+}
+
+if (import.meta.main) writeFileSync(SCHEMA_FILE, applySchema());

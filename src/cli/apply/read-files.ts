@@ -1,0 +1,208 @@
+/** Reads files of `apply` into one document, which knows the file and the line of each of its members. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { CORE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
+import { messageOf } from '../../error.ts';
+import { createYamlLocator } from '../../yaml-file.ts';
+
+/** The document of all files. */
+export interface ApplyFiles {
+  readonly document: object;
+  /** Paths of the members whose values come from the environment. */
+  readonly fromEnvironment: readonly string[];
+  /** Where the member at a path of the document stands: `file:line: services[3].name`; null: the document. */
+  placeOf(field: string | null): string;
+}
+
+/** Thrown with every problem of the files, each with its place. */
+export class ApplyFileError extends Error {
+  readonly code = 'bad_apply_file';
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+/** A file, and the place of a document in it. */
+interface Source {
+  readonly file: string;
+  /** Number of the document, from 0. */
+  readonly document: number;
+  readonly lineOf: (document: number, path: readonly (string | number)[]) => number | null;
+}
+
+/** A member of a list, or a whole member of a document. */
+interface Place {
+  readonly source: Source;
+  readonly path: readonly (string | number)[];
+}
+
+const EXTENSIONS = ['.yaml', '.yml', '.json'];
+/** The name of standard input. */
+const STDIN = '-';
+const MAX_DEPTH = 100;
+const MAX_ALIASES = 100;
+/** Maximum number of values in all files, since aliases can repeat them. */
+const MAX_VALUES = 5_000_000;
+
+/**
+ * Reads files, folders (their files with the extensions .yaml, .yml and .json, by name) and `-`, standard input. The lists of
+ * all documents are joined. `${NAME}` in a value is replaced by a variable of `environment`; `$${NAME}` stands for
+ * `${NAME}`. The logo of a page may be the path of a picture, from the folder of its file. Throws {@link ApplyFileError}.
+ */
+export function readApplyFiles(
+  paths: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): ApplyFiles {
+  const problems: string[] = [];
+  const joined: Record<string, unknown> = {};
+  const places = new Map<string, Place>();
+  const fromEnvironment: string[] = [];
+  const budget = { values: MAX_VALUES };
+
+  const take = (source: Source, name: string, value: unknown): void => {
+    const before = joined[name];
+    if (before === undefined) places.set(name, { source, path: [name] });
+    if (!Array.isArray(value) || (before !== undefined && !Array.isArray(before))) {
+      joined[name] = before ?? value;
+      return;
+    }
+    const list: unknown[] = before ?? [];
+    joined[name] = list;
+    value.forEach((one, index) => {
+      const field = `${name}.${list.length}`;
+      places.set(field, { source, path: [name, index] });
+      const fail = (path: readonly (string | number)[], message: string) =>
+        problems.push(describePlace(source, [name, index, ...path], message));
+      const filled = fill(one, environment, budget, fail, (path) => {
+        fromEnvironment.push([field, ...path].join('.'));
+      });
+      list.push(name === 'pages' ? withLogo(filled, source.file, fail) : filled);
+    });
+  };
+
+  const takeFile = (file: string): void => {
+    const text = readText(file, problems);
+    const documents = text === null ? [] : parse(text, file, problems);
+    const locate = createYamlLocator(text ?? '');
+    documents.forEach((document, number) => {
+      const source = { file, document: number, lineOf: locate };
+      if (document === null || document === undefined) return;
+      if (typeof document !== 'object' || Array.isArray(document))
+        problems.push(describePlace(source, [], 'a document is a group with "services" and "pages"'));
+      else for (const [name, value] of Object.entries(document)) take(source, name, value);
+    });
+  };
+  for (const path of paths) listFiles(path, problems).forEach(takeFile);
+  if (problems.length > 0) throw new ApplyFileError(problems);
+  return {
+    document: joined,
+    fromEnvironment,
+    placeOf(field) {
+      if (field === null) return paths.join(', ');
+      const parts = field.split('.');
+      const whole = places.get(parts.slice(0, 2).join('.'));
+      const { source, path } = whole ?? places.get(parts[0] ?? '') ?? { source: null, path: [] };
+      if (source === null) return paths.join(', ');
+      const below = parts.slice(path.length);
+      return placeIn(source, [...path, ...below]);
+    },
+  };
+}
+
+function listFiles(path: string, problems: string[]): string[] {
+  if (path === STDIN) return [path];
+  try {
+    if (!statSync(path).isDirectory()) return [path];
+    const names = readdirSync(path).filter((name) => EXTENSIONS.includes(extname(name).toLowerCase()));
+    if (names.length === 0) problems.push(`${path}: the folder has no file with ${EXTENSIONS.join(', ')}`);
+    return names.sort().map((name) => join(path, name));
+  } catch (error) {
+    problems.push(`${path}: cannot be read: ${messageOf(error)}`);
+    return [];
+  }
+}
+
+function readText(file: string, problems: string[]): string | null {
+  try {
+    return readFileSync(file === STDIN ? 0 : file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    problems.push(`${file}: cannot be read: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+/**
+ * The documents of a text. js-yaml is several times as fast as `yaml`, which finds the lines where there is something to
+ * say of them.
+ */
+function parse(text: string, file: string, problems: string[]): unknown[] {
+  try {
+    return loadAll(text, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+  } catch (error) {
+    const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1}` : '';
+    const reason = error instanceof YAMLException ? error.reason : messageOf(error);
+    problems.push(`${file}${line}: ${reason}`);
+    return [];
+  }
+}
+
+const VARIABLE = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** A copy of a value with the variables of the environment in its texts. `note` receives the paths of those texts. */
+function fill(
+  value: unknown,
+  environment: Readonly<Record<string, string | undefined>>,
+  budget: { values: number },
+  fail: (path: readonly (string | number)[], message: string) => void,
+  note: (path: readonly (string | number)[]) => void,
+  path: readonly (string | number)[] = [],
+): unknown {
+  if (--budget.values === 0) fail(path, `there are more than ${MAX_VALUES} values`);
+  if (budget.values <= 0) return null;
+  const below = (one: unknown, part: string | number) =>
+    fill(one, environment, budget, fail, note, [...path, part]);
+  if (Array.isArray(value)) return value.map(below);
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one, name)]));
+  if (typeof value !== 'string' || !value.includes('${')) return value;
+  return value.replaceAll(VARIABLE, (written, dollar: string, name: string) => {
+    if (dollar !== '') return written.slice(1);
+    note(path);
+    const known = environment[name];
+    if (known === undefined) fail(path, `the environment has no variable ${name}`);
+    return known ?? '';
+  });
+}
+
+/** The page with its logo as a `data:` URL, if it is the path of a picture. */
+function withLogo(
+  page: unknown,
+  file: string,
+  fail: (path: readonly string[], message: string) => void,
+): unknown {
+  if (typeof page !== 'object' || page === null || !('logo' in page)) return page;
+  const { logo } = page;
+  if (typeof logo !== 'string' || logo.startsWith('data:')) return page;
+  try {
+    const bytes = readFileSync(resolve(file === STDIN ? '.' : dirname(file), logo));
+    const type = extname(basename(logo)).slice(1).toLowerCase() || 'png';
+    return { ...page, logo: `data:image/${type};base64,${bytes.toString('base64')}` };
+  } catch (error) {
+    fail(['logo'], `${logo} cannot be read: ${messageOf(error)}`);
+    return page;
+  }
+}
+
+function describePlace(source: Source, path: readonly (string | number)[], message: string): string {
+  return `${placeIn(source, path)}: ${message}`;
+}
+
+/** `file:line: services[3].check.kind`. */
+function placeIn(source: Source, path: readonly (string | number)[]): string {
+  const line = source.lineOf(source.document, path);
+  const place = `${source.file === STDIN ? 'standard input' : source.file}${line === null ? '' : `:${line}`}`;
+  if (path.length === 0) return place;
+  const written = path.map((part) => (/^\d+$/.test(String(part)) ? `[${part}]` : `.${part}`)).join('');
+  return `${place}: ${written.replace(/^\./, '')}`;
+}
