@@ -27,7 +27,11 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
   const isShown = hasProgram('influxd') && hasProgram('victoria-metrics');
   const cluster = await createCluster(t, {
     influx: isShown,
-    entries: [{ slug: 'shop', check: { url: `${site.url}/shop`, method: 'GET' } }],
+    entries: [
+      { slug: 'shop', check: { url: `${site.url}/shop`, method: 'GET' } },
+      // Checked from one of the three regions, and from one that has no node.
+      { slug: 'near', check: { url: `${site.url}/near`, method: 'GET', regions: ['us', 'mars'] } },
+    ],
     settings: {
       checks: {
         interval: `${INTERVAL_MS}ms`,
@@ -46,7 +50,9 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
   const events: string[] = [];
   const stream = new AbortController();
   t.teardown(() => stream.abort());
-  void follow(`${judge.siteUrl}/api/v1/events?last_event_id=0`, stream.signal, (text) => events.push(text));
+  void follow(`${judge.siteUrl}/api/v1/events?slug=shop&last_event_id=0`, stream.signal, (text) =>
+    events.push(text),
+  );
   const path = '/api/v1/status/shop';
   const failingIn = (body: unknown) =>
     listAt(body, 'regions').flatMap((one) => (at(one, 'status') === 'down' ? [at(one, 'region')] : []));
@@ -77,7 +83,10 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
     t.match(down, { status: 'down', latest_check: { failure: { class: 'status' } } });
     const firstRefusals = REGIONS.map(
       (region) =>
-        site.requests.find(({ node, atMs }) => atMs > failsFromMs && node.region === region)?.atMs ?? 0,
+        site.requests.find(
+          ({ path: requested, node, atMs }) =>
+            requested === '/shop' && atMs > failsFromMs && node.region === region,
+        )?.atMs ?? 0,
     );
     const [first = 0, second = 0] = firstRefusals.toSorted((a, b) => a - b);
     t.ok(second - first < ASKED_MS, `another region was checked after ${Math.round(second - first)} ms`);
@@ -86,11 +95,20 @@ t.test('a service is down where the quorum of the regions says so', NEEDS, async
   t.ok(Math.min(...askedAfterMs) <= TURN_MS / 2, 'since it was asked, before its turn');
   t.match((await judge.get('/api/v1/incidents')).body, { incidents: [{ status: 'investigating' }] });
 
+  site.fail('/near', ['us']);
   site.fail('/shop', ['us']);
   const partial = await untilScope('partial', ['us']);
   t.match(partial, { status: 'up', latest_check: { status: 'up' } });
   const page = await (await fetch(`${judge.siteUrl}/status/shop`)).text();
   t.match(page, 'Fails from us.');
+  const near = await judge.until<unknown>('/api/v1/status/near', (one) => at(one, 'status') === 'down');
+  t.equal(at(near, 'regions'), undefined, 'the one region that checks it decides alone');
+  const nearPage = await (await fetch(`${judge.siteUrl}/status/near`)).text();
+  t.match(nearPage, 'Not checked from mars: no node in that region makes checks.');
+  const nearFrom = site.requests.flatMap(({ path: requested, node }) =>
+    requested === '/near' ? [node.region] : [],
+  );
+  t.same([...new Set(nearFrom)], ['us'], 'no other node has requested it');
   const siteUrls = cluster.nodes.map(({ siteUrl }) => siteUrl);
   if (cluster.influx !== null)
     t.same(
