@@ -34,7 +34,7 @@ export interface KeyInput {
  * Maximum number of valid keys of an account. Each key has its own rate limit, which more keys would evade (contract
  * 8).
  */
-const MAX_KEYS = 100;
+export const MAX_KEYS = 100;
 /** Maximum lifetime, a thousand years: later times could not be stored or printed as dates. */
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 

@@ -9,7 +9,7 @@ import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
-import { printNote, printRows } from './output.ts';
+import { printJson, printNote, printRows } from './output.ts';
 
 /** The account options of a command; exactly one is given. */
 export interface AccountChoice {
@@ -81,18 +81,29 @@ function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
   return [...new Set(members.flatMap(({ providers }) => providers))];
 }
 
-/** Prints all accounts, oldest first. */
+/** Prints all accounts, oldest first, with their members. */
 export async function listAccounts({ config, json = false }: CommonOptions): Promise<void> {
   const accounts = await withRegistry(config, (registry) => registry.listAccounts());
-  const rows = accounts.map((account) => ({
+  const view = <Members>(account: AccountListing, members: Members) => ({
     id: account.id,
     account: account.name,
     signs_in_by: providersOf(account).join(' ') || null,
+    members,
     keys: account.keys,
     services: account.services,
     created: formatTime(account.createdAt),
-  }));
-  printRows(rows, json, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+  });
+  if (json) {
+    const members = ({ members }: AccountListing) =>
+      members.map(({ personId, name, role, providers }) => ({ person: personId, name, role, providers }));
+    printJson(accounts.map((account) => view(account, members(account))));
+    return;
+  }
+  const rows = accounts.map((account) => {
+    const members = account.members.map(({ name, role }) => `${name} (${role})`);
+    return view(account, members.join(', ') || null);
+  });
+  printRows(rows, false, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
 }
 
 /** A trimmed name of an option. Throws {@link UsageError} if it is not a valid name. */

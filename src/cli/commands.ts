@@ -43,6 +43,17 @@ export function buildCommands(): Command {
   addJson(accounts, 'list', 'list accounts with their numbers, and who signs in to them').action(
     act(async () => (await import('./accounts.ts')).listAccounts),
   );
+  add(accounts, 'link', 'make a person an owner of an account')
+    .argument('<account>', 'name or number of the account')
+    .argument('[provider]', 'id of the provider in the configuration')
+    .argument('[subject]', "the provider's identifier of the person, who need not have signed in yet")
+    .option('--person <id>', 'number of a person, from "upbeat accounts list --json"', readId)
+    .action(act(async () => (await import('./link-accounts.ts')).linkPerson));
+  addJson(accounts, 'merge', 'move all that an account has to another account, and remove it')
+    .argument('<from>', 'name or number of the account that ends')
+    .argument('<into>', 'name or number of the account that stays')
+    .option('--dry-run', 'print what would be done')
+    .action(act(async () => (await import('./link-accounts.ts')).merge));
 
   addForAccount(
     program,

@@ -206,6 +206,7 @@ const REFUSALS = {
   catalogue_service: ({ slug }: OfSlug) =>
     `${slug} belongs to the catalogue: take it out of the catalogue file instead.`,
   no_key: ({ id }: OfId) => `There is no key ${id}.`,
+  same_account: 'An account cannot be merged into itself.',
   no_person: ({ id }: OfId) => `There is no person ${id}.`,
   no_member: ({ id }: OfId) => `The account has no member ${id}.`,
   no_invitation:
@@ -356,6 +357,8 @@ const NOTICES = {
     `The public catalogue has a service named ${entryName} now. Your service ${domain} bears its domain as its name; choose another.`,
   member_joined: ({ name, role }: { readonly name: string; readonly role: Role }) =>
     `${name} has joined the account as ${role}.`,
+  account_merged: ({ name }: { readonly name: string }) =>
+    `The account ${name} was merged into this one: its services, keys, status pages, webhooks and members are here now.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
   credentials_removed: ({ domain }: OfDomain) =>

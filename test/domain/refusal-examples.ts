@@ -46,6 +46,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'github belongs to the catalogue: take it out of the catalogue file instead.',
   ],
   no_key: [{ id: 7 }, 'There is no key 7.'],
+  same_account: [{}, 'An account cannot be merged into itself.'],
   no_person: [{ id: 7 }, 'There is no person 7.'],
   no_member: [{ id: 7 }, 'The account has no member 7.'],
   no_invitation: [
@@ -237,6 +238,10 @@ const NOTICES: Examples<NoticeParams> = {
     'The public catalogue has a service named Acme now. Your service a.example bears its domain as its name; choose another.',
   ],
   member_joined: [{ name: 'Ada', role: 'editor' }, 'Ada has joined the account as editor.'],
+  account_merged: [
+    { name: 'ops' },
+    'The account ops was merged into this one: its services, keys, status pages, webhooks and members are here now.',
+  ],
   webhook_removed: [
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',

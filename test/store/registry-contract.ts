@@ -9,6 +9,7 @@ import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { invitationContract } from './registry-contract-invitations.ts';
 import { keyContract } from './registry-contract-keys.ts';
+import { mergeContract } from './registry-contract-merge.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
@@ -52,6 +53,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('sessions', (t) => sessionContract(t, open));
   t.test('sign-in', (t) => signInContract(t, open));
   t.test('invitations', (t) => invitationContract(t, open));
+  t.test('merged accounts', (t) => mergeContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));

@@ -1,5 +1,6 @@
 /** Port of the registry: accounts and their notices. */
 import type { Notice } from '../../domain/refusal.ts';
+import type { Role } from '../../domain/role.ts';
 import type { Member } from './members.ts';
 
 /** An account that owns services and keys. */
@@ -31,12 +32,51 @@ export interface AccountNotice {
   readonly notice: Notice | null;
 }
 
+/** Numbers of what an account has: live services and pages, keys that are not revoked, and webhooks. */
+export interface AccountContents {
+  readonly services: number;
+  readonly keys: number;
+  readonly webhooks: number;
+  readonly pages: number;
+}
+
+/** What the merge of an account into another one does. */
+export interface MergePlan {
+  readonly from: Account;
+  readonly into: Account;
+  readonly moved: AccountContents;
+  /** What `into` has before. */
+  readonly before: AccountContents;
+  /** Members of `from` with their role in `into`, before (null: none) and after. */
+  readonly members: readonly {
+    readonly personId: number;
+    readonly name: string;
+    readonly before: Role | null;
+    readonly role: Role;
+  }[];
+  /** Number of members of `into` before. */
+  readonly membersBefore: number;
+  /** Domains whose claims move. The word of their proof is another one then. */
+  readonly claims: readonly string[];
+  /** Domains that both accounts claim; the claim of `from` is dropped. */
+  readonly droppedClaims: readonly string[];
+  readonly droppedInvitations: number;
+}
+
 /** Accounts and their notices. */
 export interface AccountStore {
   /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
+  /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`. */
+  planMerge(fromId: number, intoId: number): Promise<MergePlan>;
+  /**
+   * Moves services, keys, pages, webhooks, notices, sessions and members of an account to another one, and deletes the
+   * account, in one transaction. A member of both keeps the greater role. Each live service has an entry in the feed of
+   * changes. Positions of feeds and ids stay. Rejects with `not_found`.
+   */
+  mergeAccounts(fromId: number, intoId: number, now: number): Promise<MergePlan>;
   /** Newest first, at most 20. */
   noticesOf(accountId: number): Promise<AccountNotice[]>;
   dropNotice(accountId: number, id: number): Promise<void>;

@@ -50,6 +50,8 @@ export interface PeopleStore {
    * never signed in is added under the name of the identity. Rejects with `not_found` if there is no such account.
    */
   linkIdentity(accountId: number, identity: Identity, now: number): Promise<Person>;
+  /** The same for a person by number. Rejects with `not_found` if there is no such account or person. */
+  linkPerson(accountId: number, personId: number, now: number): Promise<Person>;
   /**
    * Stores a session, and deletes expired sessions. Its account is the one that the person chose last, else their first
    * one, else a new one. Rejects with `not_found` if there is no such person.

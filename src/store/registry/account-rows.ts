@@ -31,7 +31,7 @@ export async function ensureAccount(
 }
 
 /** Accounts and their notices. */
-export const ACCOUNT_CALLS: Calls<AccountStore> = {
+export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccounts'>> = {
   ensureAccount: write(ensureAccount),
   listAccounts: read(async (store) => {
     const { kysely, queries } = store;

@@ -24,8 +24,13 @@ export const PEOPLE_CALLS: Calls<PeopleStore> = {
       person = await insertPerson(store, cleanName(identity.name), now);
       await putIdentity(store, identity, person.id, accountId, now);
     }
-    await putMember(store, accountId, person.id, 'owner', now);
-    await chooseAccount(store, person.id, accountId);
+    await makeOwner(store, accountId, person.id, now);
+    return person;
+  }),
+  linkPerson: write(async (store, accountId, personId, now) => {
+    await readAccount(store, accountId);
+    const person = await readPerson(store, personId);
+    await makeOwner(store, accountId, personId, now);
     return person;
   }),
   createSession: write(createSession),
@@ -99,9 +104,18 @@ export async function addOwner(
   now: number,
 ): Promise<Person> {
   const person = await insertPerson(store, cleanName(name), now);
-  await putMember(store, accountId, person.id, 'owner', now);
-  await chooseAccount(store, person.id, accountId);
+  await makeOwner(store, accountId, person.id, now);
   return person;
+}
+
+async function makeOwner(
+  store: RegistryStore,
+  accountId: number,
+  personId: number,
+  now: number,
+): Promise<void> {
+  await putMember(store, accountId, personId, 'owner', now);
+  await chooseAccount(store, personId, accountId);
 }
 
 async function insertPerson({ kysely, queries }: RegistryStore, name: string, now: number): Promise<Person> {

@@ -12,6 +12,7 @@ import { INCIDENT_CALLS } from './incident-rows.ts';
 import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
+import { mergeAccounts, planMerge } from './merge-accounts.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
@@ -69,6 +70,8 @@ const CALLS: Calls<ServedByCalls> = {
   ...HEARTBEAT_CALLS,
   ...INBOX_CALLS,
   ...ACCOUNT_CALLS,
+  planMerge: read(planMerge),
+  mergeAccounts: write(mergeAccounts),
   ...PEOPLE_CALLS,
   ...MEMBER_CALLS,
   ...INVITATION_CALLS,

@@ -128,6 +128,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   service_stale: ({ slug }) => `Der Dienst ${slug} wurde inzwischen anderswo geändert.`,
   catalogue_service: ({ slug }) => `${slug} gehört zum Katalog: nehmen Sie es aus dessen Datei.`,
   no_key: ({ id }) => `Den Schlüssel ${id} gibt es nicht.`,
+  same_account: 'Ein Konto kann nicht mit sich selbst zusammengelegt werden.',
   no_person: ({ id }) => `Es gibt keine Person ${id}.`,
   no_member: ({ id }) => `Das Konto hat kein Mitglied ${id}.`,
   no_invitation:
@@ -257,6 +258,8 @@ const NOTICES: TextTable<NoticeParams> = {
   name_to_catalogue: ({ domain, entryName }) =>
     `Der öffentliche Katalog hat jetzt einen Dienst namens ${entryName}. Ihr Dienst ${domain} trägt seine Domain als Namen; wählen Sie einen anderen.`,
   member_joined: ({ name, role }) => `${name} ist dem Konto beigetreten, als ${ROLES[role]}.`,
+  account_merged: ({ name }) =>
+    `Das Konto ${name} wurde mit diesem zusammengelegt: seine Dienste, Schlüssel, Statusseiten, Webhooks und Mitglieder sind jetzt hier.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
   credentials_removed: ({ domain }) =>

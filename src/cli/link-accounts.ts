@@ -1,0 +1,96 @@
+/** `upbeat accounts link` and `upbeat accounts merge`: join what commands made with who signs in. */
+import { linkAccount, mergeAccounts } from '../app/accounts.ts';
+import { refuse } from '../app/change.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/resolve-config.ts';
+import type { AccountListing } from '../store/ports/accounts.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { type CommonOptions, UsageError } from './command.ts';
+import { withRegistry } from './open-stores.ts';
+import { OPERATOR, resultOf } from './outcome.ts';
+import { printJson, printNote, printText } from './output.ts';
+
+/** Makes a person an owner of an account: the one with that identity, or with that number. */
+export async function linkPerson(
+  account: string,
+  provider: string | undefined,
+  subject: string | undefined,
+  options: CommonOptions & { readonly person?: number },
+): Promise<void> {
+  const { config: file, person: personId } = options;
+  if ((personId === undefined) === (provider === undefined || subject === undefined))
+    throw new UsageError('name the person: PROVIDER SUBJECT, or --person ID');
+  const { person, chosen, isUnknown } = await withRegistry(file, async (registry, config) => {
+    const chosen = find(await registry.listAccounts(), account);
+    const who =
+      personId === undefined
+        ? { provider: provider ?? '', subject: subject ?? '', name: subject ?? '' }
+        : { personId };
+    const person = resultOf(await linkAccount(contextOf(registry, config), OPERATOR, chosen.id, who));
+    const isUnknown = provider !== undefined && !config.auth.providers.some(({ id }) => id === provider);
+    return { person, chosen, isUnknown };
+  });
+  if (isUnknown) printNote(`warning: the configuration has no provider "${provider}"`);
+  printNote(`${person.name} (person ${person.id}) is an owner of "${chosen.name}" (number ${chosen.id})`);
+}
+
+/** Merges an account into another one, or prints what a merge would do. */
+export async function merge(
+  from: string,
+  into: string,
+  { config: file, dryRun = false, json = false }: CommonOptions & { readonly dryRun?: boolean },
+): Promise<void> {
+  const { plan, exceeded } = await withRegistry(file, async (registry, config) => {
+    const accounts = await registry.listAccounts();
+    const [fromId, intoId] = [find(accounts, from).id, find(accounts, into).id];
+    const request = { fromId, intoId, isDryRun: dryRun };
+    return resultOf(await mergeAccounts(contextOf(registry, config), OPERATOR, request));
+  });
+  const { moved, members, claims, droppedClaims, droppedInvitations } = plan;
+  if (json) {
+    printJson({
+      merged: !dryRun,
+      from: { id: plan.from.id, account: plan.from.name },
+      into: { id: plan.into.id, account: plan.into.name },
+      moved: { ...moved, claims: claims.length },
+      members: members.map(({ personId, name, before, role }) => ({ person: personId, name, before, role })),
+      dropped: { claims: droppedClaims, invitations: droppedInvitations },
+      exceeded,
+    });
+    return;
+  }
+  const lines = [
+    `${dryRun ? 'would merge' : 'merged'} "${plan.from.name}" (number ${plan.from.id}) into "${plan.into.name}" (number ${plan.into.id})`,
+    `  services ${moved.services}, keys ${moved.keys}, webhooks ${moved.webhooks}, status pages ${moved.pages}`,
+    ...members.map(({ name, personId, before, role }) => {
+      const change =
+        before === null
+          ? `joins as ${role}`
+          : before === role
+            ? `stays ${role}`
+            : `${before}, becomes ${role}`;
+      return `  member ${name} (person ${personId}): ${change}`;
+    }),
+    ...claims.map(
+      (domain) => `  ${domain} awaits verification: its proof has another word in the new account`,
+    ),
+    ...droppedClaims.map((domain) => `  ${domain} awaits verification in both accounts: one claim stays`),
+    ...(droppedInvitations > 0 ? [`  invitations to the old account end: ${droppedInvitations}`] : []),
+    ...exceeded.map(
+      ({ kind, count, max }) =>
+        `  ${kind}: ${count}, over the limit of ${max}; nothing can be added until there are fewer`,
+    ),
+  ];
+  printText(lines.join('\n'));
+}
+
+function contextOf(registry: Registry, { limits }: Config) {
+  return { registry, domainsPerAccount: limits.domainsPerAccount, now: systemClock.now };
+}
+
+/** The account with that number, else with that name. Throws {@link CommandError} if there is none. */
+function find(accounts: readonly AccountListing[], text: string): AccountListing {
+  const byNumber = /^\d+$/.test(text) ? accounts.find(({ id }) => id === Number(text)) : undefined;
+  const found = byNumber ?? accounts.find(({ name }) => name === text);
+  return found ?? resultOf(refuse({ code: 'no_account', account: text }));
+}

@@ -1,0 +1,104 @@
+/** Merges an account into another one, in one transaction. */
+import { includesRole, type Role } from '../../domain/role.ts';
+import type { MergePlan } from '../ports/accounts.ts';
+import { addNotice, readAccount } from './account-rows.ts';
+import { putMember, readMembers } from './member-rows.ts';
+import { claimsOf, servicesOf } from './ownership.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
+import { toDefinition, updateService } from './service-rows.ts';
+
+/** Tables whose rows move as they are. Services, members, claims and invitations have rules of their own. */
+export const MOVED_TABLES = [
+  'services',
+  'api_keys',
+  'webhooks',
+  'status_pages',
+  'account_notices',
+  'domain_registrations',
+  'heartbeat_inbox',
+  'sessions',
+  'identities',
+  'people',
+  'setup_links',
+] as const;
+
+/** Tables of which rows are deleted where they cannot move. */
+export const JOINED_TABLES = ['members', 'domain_claims', 'invitations'] as const;
+
+/** What a merge moves and what it cannot move. Throws `not_found` if there is no such account. */
+export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
+  const [from, into] = [await readAccount(store, fromId), await readAccount(store, intoId)];
+  const known = (await readMembers(store, intoId)).get(intoId) ?? [];
+  const members = ((await readMembers(store, fromId)).get(fromId) ?? []).map((member) => {
+    const before = known.find(({ personId }) => personId === member.personId)?.role ?? null;
+    return { name: member.name, personId: member.personId, before, role: greaterRole(before, member.role) };
+  });
+  const [fromClaims, intoClaims] = [await claimsOf(store, fromId), await claimsOf(store, intoId)];
+  const claimed = new Set(intoClaims.map(({ domain }) => domain));
+  const count = async (accountId: number) => ({
+    services: (await servicesOf(store, accountId)).length,
+    keys: await countRows(store, 'api_keys', accountId, 'revoked_at IS NULL'),
+    webhooks: await countRows(store, 'webhooks', accountId),
+    pages: await countRows(store, 'status_pages', accountId, 'removed = 0'),
+  });
+  return {
+    from,
+    into,
+    moved: await count(fromId),
+    before: await count(intoId),
+    members,
+    membersBefore: known.length,
+    claims: fromClaims.map(({ domain }) => domain).filter((domain) => !claimed.has(domain)),
+    droppedClaims: fromClaims.map(({ domain }) => domain).filter((domain) => claimed.has(domain)),
+    droppedInvitations: await countRows(store, 'invitations', fromId),
+  };
+}
+
+/** Merges the account `fromId` into `intoId` inside the caller's transaction. Throws as {@link planMerge}. */
+export async function mergeAccounts(
+  store: RegistryStore,
+  fromId: number,
+  intoId: number,
+  now: number,
+): Promise<MergePlan> {
+  const { kysely, queries } = store;
+  const plan = await planMerge(store, fromId, intoId);
+  const live = await queries.all(
+    kysely.selectFrom('services').selectAll().where('account_id', '=', fromId).where('removed', '=', 0),
+  );
+  // Each service changes its account in the feed of changes, so that running processes learn of it.
+  for (const row of live) await updateService(store, row, { ...toDefinition(row), accountId: intoId });
+  for (const { personId, role } of plan.members) await putMember(store, intoId, personId, role, now);
+  for (const domain of plan.claims)
+    await queries.run(
+      kysely
+        .updateTable('domain_claims')
+        .set({ account_id: intoId })
+        .where('account_id', '=', fromId)
+        .where('domain', '=', domain),
+    );
+  for (const table of MOVED_TABLES)
+    await queries.run(statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`)(intoId, fromId));
+  for (const table of JOINED_TABLES)
+    await queries.run(kysely.deleteFrom(table).where('account_id', '=', fromId));
+  await queries.run(kysely.deleteFrom('accounts').where('id', '=', fromId));
+  await addNotice(store, intoId, now, { code: 'account_merged', name: plan.from.name });
+  return plan;
+}
+
+function greaterRole(before: Role | null, role: Role): Role {
+  return before !== null && includesRole(before, role) ? before : role;
+}
+
+/** The number of rows of the account that meet the condition. */
+async function countRows(
+  { queries }: RegistryStore,
+  table: 'api_keys' | 'webhooks' | 'status_pages' | 'invitations',
+  accountId: number,
+  condition = '1 = 1',
+): Promise<number> {
+  const count = statement<{ readonly n: number }>(
+    `SELECT count(*) AS n FROM ${table} WHERE account_id = ? AND ${condition}`,
+  );
+  return (await queries.first(count(accountId)))?.n ?? 0;
+}
