@@ -1,12 +1,13 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
-import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { asText, type Phrase } from '../../src/web/language/phrase.ts';
 import { viewPageIncident } from '../../src/web/parts/incidents.ts';
 import {
   certificateDaysOf,
+  describeSource,
   type ServiceKnowledge,
   viewDependencies,
   viewServicePage,
@@ -74,6 +75,41 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       vendor: null,
     },
   );
+});
+
+t.test('it shows what is checked, in each language', async (t) => {
+  const rows: readonly (readonly [Partial<CheckDefinition>, string])[] = [
+    [{}, 'by a request to its root'],
+    [{ url: 'http://127.0.0.1:9001/up?key=1' }, 'by a request to its root (port 9001, path /up)'],
+    [{ kind: 'health' }, 'by a request to its health endpoint'],
+    [{ kind: 'tcp', settings: { port: 25, banner: '220' } }, 'by a TCP connection (port 25, 1 expectation)'],
+    [{ kind: 'tls' }, 'by a TLS handshake (port 443)'],
+    [
+      {
+        kind: 'http',
+        settings: { path: '/login?secret=1', plain: true, assertions: ['status is 200', 'body lacks x'] },
+      },
+      'by an HTTP request (port 80, path /login, 2 expectations)',
+    ],
+    [
+      { kind: 'websocket', settings: { port: 8443, path: '/live', contains: 'a', matches: 'b' } },
+      'by a WebSocket handshake (port 8443, path /live, 2 expectations)',
+    ],
+    [{ kind: 'grpc', settings: { port: 50_051 } }, 'by a call of its gRPC health service (port 50051)'],
+    [{ kind: 'icmp' }, 'by ping'],
+    [{ kind: 'heartbeat' }, 'from its heartbeat'],
+  ];
+  for (const [more, expected] of rows) {
+    const check = { ...DEFAULT_CHECK, ...more };
+    t.equal(describeSource(check, check.kind, en), expected);
+  }
+  const http = {
+    ...DEFAULT_CHECK,
+    kind: 'http',
+    settings: { path: '/a', assertions: ['status is 200'] },
+  } as const;
+  t.equal(describeSource(http, 'http', de), 'durch eine HTTP-Anfrage (Port 443, Pfad /a, 1 Erwartung)');
+  t.equal(describeSource(http, 'heartbeat', en), 'from its heartbeat', 'the last check was another');
 });
 
 const PARTIAL = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {

@@ -30,6 +30,10 @@ export const englishChecks = {
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
   } satisfies WordOf<CheckKind | 'silence'>,
+  /** What a check names, in brackets after its source. */
+  portDetail: (port: number) => `port ${port}`,
+  pathDetail: (path: string) => `path ${path}`,
+  expectationsDetail: (count: number) => (count === 1 ? '1 expectation' : `${count} expectations`),
   /** Settings of all kinds by their names. A test compares them with the schemas. */
   setting: new Map([
     ['port', 'Port'],

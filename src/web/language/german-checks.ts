@@ -26,6 +26,9 @@ export const germanChecks: Texts['checks'] = {
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
+  portDetail: (port) => `Port ${port}`,
+  pathDetail: (path) => `Pfad ${path}`,
+  expectationsDetail: (count) => (count === 1 ? '1 Erwartung' : `${count} Erwartungen`),
   setting: new Map([
     ['port', 'Port'],
     ['banner', 'Text in der Begrüßung des Servers'],

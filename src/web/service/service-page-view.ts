@@ -6,14 +6,15 @@ import {
   summarizeLags,
 } from '../../domain/acknowledgement.ts';
 import { failingRegions, responseTimeOf } from '../../domain/agree.ts';
-import type { CurrentStatus } from '../../domain/current.ts';
+import type { CurrentStatus, LatestCheck } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import type { Bucket } from '../../domain/sample.ts';
-import { fullName, type Service } from '../../domain/service.ts';
+import { type CheckDefinition, fullName, type Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
 import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
+import { portOf } from '../../kinds/settings.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
@@ -92,7 +93,9 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
     verdict: describeVerdict(current, language),
     checked:
-      latest === null ? null : texts.page.lastCheck(latest.checkedAt, texts.checks.source[latest.source]),
+      latest === null
+        ? null
+        : texts.page.lastCheck(latest.checkedAt, describeSource(service.check, latest.source, language)),
     blocked: latest?.blocked === true,
     failsFrom:
       current.scope === 'partial'
@@ -135,6 +138,32 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
     ...snippetsOf(known),
   };
+}
+
+/** How the last check was made, with what the check names: port, path and the number of expectations. */
+export function describeSource(
+  check: CheckDefinition,
+  source: LatestCheck['source'],
+  { texts: { checks } }: Pick<Language, 'texts'>,
+): string {
+  const { kind, url, settings = {} } = check;
+  const how = checks.source[source];
+  // A health check may have made a root check instead.
+  if (source !== kind) return how;
+  const address = URL.parse(url ?? '');
+  // A query may hold what is not for everyone.
+  const path = address?.pathname ?? (typeof settings.path === 'string' ? settings.path.split('?')[0] : null);
+  const { assertions } = settings;
+  const expected =
+    (Array.isArray(assertions) ? assertions.length : 0) +
+    ['banner', 'contains', 'matches'].filter((name) => settings[name] !== undefined).length;
+  const port = address === null ? portOf(kind, settings) : Number(address.port) || null;
+  const details = [
+    ...(port === null ? [] : [checks.portDetail(port)]),
+    ...(path === null || path === undefined || path === '/' ? [] : [checks.pathDetail(path)]),
+    ...(expected === 0 ? [] : [checks.expectationsDetail(expected)]),
+  ];
+  return details.length === 0 ? how : `${how} (${details.join(', ')})`;
 }
 
 /** The ranges to offer. For a new service, ranges that would show the same as a shorter one are left out. */
