@@ -103,6 +103,8 @@ type OfProblem = { readonly problem: AddressProblem };
 type OfWord = { readonly word: string };
 /** Text of a setting of the check. */
 type OfText = { readonly text: string };
+/** Type of a record, such as `MX`. */
+type OfRecord = { readonly record: string };
 /** Whole days. */
 type OfDays = { readonly days: number; readonly minDays: number };
 
@@ -214,6 +216,12 @@ const CAUSES = {
   ping_missing: 'this machine has no ping: install the package iputils-ping',
   ping_refused: ({ error }: OfError) =>
     `ping cannot send here (${error}): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range`,
+  record_missing: ({ record }: OfRecord) => `the name has no ${record} record`,
+  record_lacks: ({ record, text }: OfRecord & OfText) => `no ${record} record is ${text}`,
+  record_unexpected: ({ record }: OfRecord) => `there is an ${record} record that is not expected`,
+  server_failed: 'the name server fails (SERVFAIL)',
+  server_refused: 'the name server refuses to answer (REFUSED)',
+  dns_reply_invalid: 'the reply of the name server cannot be read',
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 

@@ -3,7 +3,17 @@ import type { Category } from './category.ts';
 import type { HeartbeatSchedule } from './heartbeat-schedule.ts';
 
 /** The kinds of checks, in the order in which they are offered. */
-export const PROBED_KINDS = ['root', 'health', 'tcp', 'tls', 'http', 'websocket', 'grpc', 'icmp'] as const;
+export const PROBED_KINDS = [
+  'root',
+  'health',
+  'tcp',
+  'tls',
+  'http',
+  'websocket',
+  'grpc',
+  'icmp',
+  'dns',
+] as const;
 
 /** A kind of check. */
 export type ProbedKind = (typeof PROBED_KINDS)[number];

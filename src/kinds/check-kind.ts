@@ -18,6 +18,7 @@ import type { Deadline } from '../outbound/deadline.ts';
 import type { DestinationReading } from '../outbound/destination.ts';
 import type { DialParts } from '../outbound/dial.ts';
 import type { Fault } from '../outbound/fault.ts';
+import type { RecordResolver } from '../outbound/resolver.ts';
 import { readRetryAfter } from '../outbound/response-head.ts';
 import type { WebResponse } from '../outbound/send-request.ts';
 import { isBlocked } from './response-rules.ts';
@@ -40,6 +41,8 @@ export interface CheckKind {
   readonly obstacle?: () => FailureCause | null;
   /** The port to which the attempt connects; absent: that of the URL. */
   readonly portOf?: (settings: CheckSettings) => number;
+  /** A port to which the attempt may connect although it is not in `checks.ports`; absent: there is none. */
+  readonly openPort?: number;
   /** Creates the function that makes the attempts of a thread. It holds what the kind remembers between attempts. */
   readonly prepare: (tools: ProbeTools) => (run: Run) => Promise<Attempt>;
 }
@@ -49,6 +52,8 @@ export interface KindParts<S extends TObject> {
   readonly settings: S;
   /** Of the setting `port`, if the kind has it. */
   readonly defaultPort?: number;
+  /** As {@link CheckKind}. */
+  readonly openPort?: number;
   /** The port, if it depends on other settings. */
   readonly portOf?: (settings: Static<S>) => number;
   /** As {@link CheckKind}. */
@@ -62,10 +67,11 @@ export interface KindParts<S extends TObject> {
 
 /** Makes a kind whose attempts receive the settings of the service with their types. */
 export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
-  const { settings, obstacle, defaultPort, portOf, refuse, destinationOf, prepare } = parts;
+  const { settings, obstacle, defaultPort, openPort, portOf, refuse, destinationOf, prepare } = parts;
   const kind: CheckKind = {
     settings,
     ...(obstacle === undefined ? {} : { obstacle }),
+    ...(openPort === undefined ? {} : { openPort }),
     ...(refuse === undefined
       ? {}
       : { refuse: (given, names) => (hasTypes(settings, given) ? refuse(given, names) : []) }),
@@ -157,7 +163,7 @@ export interface WrongSetting {
 
 /** What attempts of one thread share. */
 export interface ProbeTools {
-  readonly parts: DialParts;
+  readonly parts: DialParts & { readonly resolver: RecordResolver };
   readonly clock: Clock;
   readonly userAgent: string;
   /** Trusted authorities, with those of the PEM bundle. Throws if the bundle cannot be read. */

@@ -1,6 +1,7 @@
 /** Every kind of check by its name. */
 import type { ProbedKind } from '../domain/service.ts';
 import type { CheckKind } from './check-kind.ts';
+import { dnsCheck } from './dns.ts';
 import { grpcCheck } from './grpc.ts';
 import { healthCheck } from './health.ts';
 import { httpCheck } from './http.ts';
@@ -20,4 +21,5 @@ export const CHECK_KINDS: Readonly<Record<ProbedKind, CheckKind>> = {
   websocket: websocketCheck,
   grpc: grpcCheck,
   icmp: icmpCheck,
+  dns: dnsCheck,
 };

@@ -1,4 +1,5 @@
 /** Formats of settings of checks that are text: what each accepts, and an example for messages. */
+import { isIP } from 'node:net';
 import { isExpression, readAssertion } from './assertions.ts';
 
 /** A format. */
@@ -19,6 +20,11 @@ const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie']);
 function readHeaderName(text: string): string | null {
   const [, name = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\x20-\x7e\t]*$/.exec(text) ?? [];
   return name === '' || RESERVED_HEADERS.has(name.toLowerCase()) ? null : name.toLowerCase();
+}
+
+/** Whether a text is labels of a host name, joined by dots. */
+function isLabels(text: string): boolean {
+  return text.split('.').every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
 }
 
 /** A token (RFC 9110, 5.6.2). */
@@ -44,6 +50,11 @@ export const SETTING_FORMATS = {
   username: { accepts: (text) => /^[^:\p{Cc}]+$/u.test(text), example: 'a name without a colon' },
   password: { accepts: (text) => /^\P{Cc}+$/u.test(text), example: 'a password in one line' },
   'bearer-token': { accepts: (text) => /^[\x21-\x7e]+$/.test(text), example: 'a token without spaces' },
+  labels: { accepts: isLabels, example: 'labels of a name such as _sip._tcp' },
+  host: {
+    accepts: (text) => isIP(text) !== 0 || (text.includes('.') && isLabels(text)),
+    example: 'an address or a host name such as ns1.example.com',
+  },
   assertion: {
     accepts: (text) => readAssertion(text) !== null,
     example: 'an expectation such as "body contains ok"',

@@ -156,10 +156,12 @@ export function obstacleOf(kind: ProbedKind): FailureCause | null {
   return CHECK_KINDS[kind].obstacle?.() ?? null;
 }
 
-/** The port of the settings, or the default of the kind; null: the kind has no such setting. */
+/** The port of the settings, or the default of the kind; null: the kind has no such setting, or may use the port. */
 export function portOf(kind: CheckKind, settings: CheckSettings = {}): number | null {
   if (kind === 'heartbeat') return null;
-  return CHECK_KINDS[kind].portOf?.(settings) ?? null;
+  const { portOf, openPort } = CHECK_KINDS[kind];
+  const port = portOf?.(settings) ?? null;
+  return port === openPort ? null : port;
 }
 
 function schemaOf(kind: CheckKind) {

@@ -29,7 +29,7 @@ export type NameResult =
   | { readonly kind: 'failed'; readonly code: string };
 
 /** A query in flight. */
-export type PendingQuery = Pick<ReturnType<typeof startQuery>, 'result' | 'extend'>;
+export type PendingQuery = Pick<ReturnType<typeof startQuery>, 'result' | 'extend' | 'finish'>;
 
 /** The client of a thread. */
 export type NameClient = ReturnType<typeof createNameClient>;

@@ -1,9 +1,10 @@
 /** Encodes DNS queries and decodes their replies (RFC 1035; EDNS by RFC 6891) with dns-packet. */
 import { isIP } from 'node:net';
 import { type Answer, decode, encode, type OptAnswer, type Packet, RECURSION_DESIRED } from 'dns-packet';
+import ipaddr from 'ipaddr.js';
 
 /** Record types of queries. */
-export type RecordType = 'A' | 'AAAA' | 'TXT' | 'NS';
+export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'TXT' | 'CAA' | 'SRV' | 'SOA' | 'PTR';
 
 /** One question to a name server. */
 export interface NameQuery {
@@ -12,7 +13,10 @@ export interface NameQuery {
   readonly type: RecordType;
 }
 
-/** A record of the reply: the text of an address, or of a TXT record with its parts joined. */
+/**
+ * A record of the reply. The text is an address, a name, the joined parts of a TXT record, or the fields of MX
+ * (`10 mail.example`), SRV (`0 5 5060 sip.example`) and CAA (`0 issue ca.example`); of SOA, its two names.
+ */
 export interface NameRecord {
   readonly text: string;
   /** Seconds. */
@@ -78,8 +82,8 @@ export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null 
   if (asked.type !== query.type || asked.name.toLowerCase() !== withoutDot(query.name)) return null;
   const records = answers.flatMap((answer) => readRecord(answer, query.type));
   // The codec reads past the end of a truncated message.
-  const family = { A: 4, AAAA: 6, TXT: null, NS: null }[query.type];
-  if (family !== null && records.some(({ text }) => isIP(text) !== family)) return null;
+  const family = { A: 4, AAAA: 6 }[query.type as string];
+  if (family !== undefined && records.some(({ text }) => isIP(text) !== family)) return null;
   return { code, truncated, records };
 }
 
@@ -91,7 +95,9 @@ interface Message extends Packet {
 
 function decodeOrNull(packet: Buffer): Message | null {
   try {
-    return decode(packet) as Message;
+    const message = decode(packet) as Message;
+    // The codec reads past the end of a truncated message.
+    return decode.bytes > packet.length ? null : message;
   } catch {
     return null;
   }
@@ -105,11 +111,45 @@ function readRecord(answer: Answer, type: RecordType): NameRecord[] {
     case 'A':
     case 'AAAA':
     case 'NS':
+    case 'CNAME':
+    case 'PTR':
       return [{ text: answer.data, ttl }];
     case 'TXT':
       return [{ text: textOf(answer.data), ttl }];
+    case 'MX':
+      return [{ text: `${answer.data.preference ?? 0} ${answer.data.exchange}`, ttl }];
+    case 'SRV': {
+      const { priority = 0, weight = 0, port, target } = answer.data;
+      return [{ text: `${priority} ${weight} ${port} ${target}`, ttl }];
+    }
+    case 'CAA':
+      return [{ text: `${answer.data.flags ?? 0} ${answer.data.tag} ${answer.data.value}`, ttl }];
+    case 'SOA':
+      return [{ text: `${answer.data.mname} ${answer.data.rname}`, ttl }];
     default:
       return [];
+  }
+}
+
+/**
+ * A text of {@link NameRecord}, or one that a person has written, in the form in which texts of that type are compared: addresses
+ * in their shortest form, names in lower case without a final dot, one space between fields, no quotation marks around values.
+ */
+export function normalRecordText(type: RecordType, text: string): string {
+  const bare = text.trim();
+  switch (type) {
+    case 'A':
+    case 'AAAA':
+      return ipaddr.isValid(bare) ? ipaddr.parse(bare).toString() : bare;
+    case 'TXT':
+      return /^".*"$/s.test(bare) ? bare.slice(1, -1) : bare;
+    case 'CAA':
+      return bare.replace(
+        /^(\d+)\s+(\S+)\s+"?(.*?)"?$/s,
+        (_, flags, tag: string, value) => `${flags} ${tag.toLowerCase()} ${value}`,
+      );
+    default:
+      return bare.toLowerCase().split(/\s+/).map(withoutDot).join(' ');
   }
 }
 

@@ -7,7 +7,7 @@ import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { createHostsLookup } from './hosts-file.ts';
 import { createNameClient, type NameClient, type NameResult, type PendingQuery } from './name-client.ts';
-import type { NameRecord } from './name-message.ts';
+import type { NameQuery, NameRecord } from './name-message.ts';
 import { createServerList } from './name-socket.ts';
 
 /** The result of a lookup of a name in one family. */
@@ -34,8 +34,11 @@ export interface ResolverSettings {
   readonly clock?: Clock;
 }
 
-/** The resolver of a thread. */
-export type Resolver = ReturnType<typeof createResolver>;
+/** The resolver of a thread, for connections. */
+export type Resolver = Omit<RecordResolver, 'ask'>;
+
+/** The resolver of a thread, for connections and for records of any type. */
+export type RecordResolver = ReturnType<typeof createResolver>;
 
 /** Maximum time to live of a cached response, milliseconds. */
 const MAX_TTL_MS = 300_000;
@@ -80,11 +83,12 @@ export function createResolver(settings: ResolverSettings) {
       remember(key, answer.records, addresses);
       return { kind: 'addresses', addresses, queried: true };
     }
-    const { code } = answer;
-    // A name server refuses clients that it does not serve, so REFUSED concerns our configuration and not the name.
-    const isUnreachable = !ZONE_ERROR_CODES.has(code) && silence.silentSince(askedAt);
-    return { kind: 'failed', code, ownFault: code === 'EREFUSED' || isUnreachable };
+    return { kind: 'failed', code: answer.code, ownFault: isOwnFault(answer.code, askedAt) };
   };
+
+  // A name server refuses clients that it does not serve, so REFUSED concerns our configuration and not the name.
+  const isOwnFault = (code: string, askedAt: number): boolean =>
+    code === 'EREFUSED' || (!ZONE_ERROR_CODES.has(code) && silence.silentSince(askedAt));
 
   const startQuery = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
     const askedAt = clock.monotonic();
@@ -124,6 +128,20 @@ export function createResolver(settings: ResolverSettings) {
       if (shared === undefined) return startQuery(key, name, family, until);
       shared.query.extend(until);
       return shared.lookup;
+    },
+    /**
+     * Queries the name servers for records of any type until `until` (monotonic milliseconds), without the hosts file and
+     * without the cache. `ownFault` as in {@link Lookup}.
+     */
+    ask(query: NameQuery, until: number) {
+      const askedAt = clock.monotonic();
+      silence.opened();
+      const pending = client.query(query, until, MAX_RETURNED_MS + MARGIN_MS);
+      const answer = pending.result.then((result) => {
+        silence.ended();
+        return { result, ownFault: result.kind === 'failed' && isOwnFault(result.code, askedAt) };
+      });
+      return { answer, cancel: () => pending.finish({ kind: 'failed', code: 'ECANCELLED' }) };
     },
     /** Whether no name server has responded since `since` (monotonic milliseconds). */
     silentSince: silence.silentSince,

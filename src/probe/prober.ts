@@ -103,19 +103,31 @@ export function createProber(
 
 /**
  * Creates the guards of services, by the port of the first request (operating, `checks.allowPrivate` and
- * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url` or the settings of the check. Services of
- * owners may use neither, but `ownersMayProbePrivate` allows the blocks. Throws if a block is invalid.
+ * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url` or the settings of the
+ * check. Services of owners may use neither, but `ownersMayProbePrivate` allows the blocks, and a kind may have an open port.
+ * Throws if a block is invalid.
  */
 export function createTargetGuards({
   allowPrivate,
   ports,
   ownersMayProbePrivate,
 }: Pick<ProberSettings, 'allowPrivate' | 'ports' | 'ownersMayProbePrivate'>) {
-  const owners = createAddressGuard({ allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports });
+  const ofOwners = ownersMayProbePrivate ? allowPrivate : [];
+  const owners = createAddressGuard({ allowPrivate: ofOwners, ports });
   const catalogue = createAddressGuard({ allowPrivate, ports });
   const byPort = new Map<number, AddressGuard>();
+  const openPorts = new Map(
+    Object.values(CHECK_KINDS).flatMap(({ openPort }) =>
+      openPort === undefined
+        ? []
+        : [[openPort, createAddressGuard({ allowPrivate: ofOwners, ports: [...ports, openPort] })]],
+    ),
+  );
   return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number | null): AddressGuard => {
-    if (origin === 'owner') return owners;
+    if (origin === 'owner') {
+      const isOpen = check.kind !== 'heartbeat' && CHECK_KINDS[check.kind].openPort === port;
+      return (isOpen && port !== null ? openPorts.get(port) : undefined) ?? owners;
+    }
     if (port === null || (check.url === null && check.settings === undefined) || ports.includes(port))
       return catalogue;
     let guard = byPort.get(port);

@@ -295,6 +295,11 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       accept: ['2xx', '3xx', 401],
       settings: { plain: true, method: 'PATCH' },
     },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'example.com', name: 'dns', kind: 'dns' },
+      settings: { record: 'A', server: '8.8.8.8' },
+    },
     { ...PLAIN_SERVICE, domain: 'example.com', name: 'ping', kind: 'icmp' },
     { ...PLAIN_SERVICE, domain: 'example.org', name: 'ping two', kind: 'icmp' },
     {
@@ -303,7 +308,6 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
     },
   ]);
   t.strictSame(describeSkipped(skipped), [
-    'left out: dns: address "8.8.8.8" cannot be read',
     'left out: ssh: addresses that begin with ssh: have no equal here',
   ]);
   const lines = describeLost(notCarried);
@@ -451,6 +455,47 @@ t.test('conditions of Gatus become expectations', async (t) => {
       },
     },
   ]);
+});
+
+t.test('DNS queries become dns checks', async (t) => {
+  const monitor = { type: 'dns', name: 'A', hostname: 'a.example', dns_resolve_type: 'MX', port: 53 };
+  const equals = (value: string) => ({ type: 'expression', variable: 'record', operator: 'equals', value });
+  const conditions = (...list: object[]) => ({ conditions: JSON.stringify(list) });
+  const rows: readonly (readonly [object, settings: object, lost?: string])[] = [
+    [{ dns_resolve_server: '1.1.1.1' }, { record: 'MX', server: '1.1.1.1' }],
+    [{}, { record: 'MX' }],
+    [
+      { dns_resolve_server: '1.1.1.1, 8.8.8.8', port: 5353 },
+      { record: 'MX', server: '1.1.1.1', port: 5353 },
+      'dns_resolve_server',
+    ],
+    [conditions(equals('10 mail.a.example')), { record: 'MX', values: ['10 mail.a.example'] }],
+    [conditions(equals('a'), equals('b')), { record: 'MX' }, 'conditions'],
+    [{ conditions: '{' }, { record: 'MX' }, 'conditions'],
+  ];
+  for (const [row, settings, lost] of rows) {
+    const text = JSON.stringify({ monitorList: [{ ...monitor, ...row }] });
+    const { services, notCarried } = readImport(text, 'kuma.json');
+    t.match(services, [{ kind: 'dns', domain: 'a.example' }], text);
+    t.strictSame(services[0]?.settings, settings, text);
+    t.same(
+      notCarried.map(({ field }) => field),
+      lost === undefined ? [] : [lost],
+      text,
+    );
+  }
+  const dns = { 'query-name': 'a.example.', 'query-type': 'TXT' };
+  const values = ['[DNS_RCODE] == NOERROR', '[BODY] == v=1', '[RESPONSE_TIME] < 5'];
+  const endpoints = [{ name: 'A', url: '[2001:db8::53]:5353', dns, conditions: values }];
+  t.match(readImport(JSON.stringify({ endpoints }), 'gatus.json'), {
+    services: [
+      {
+        ...{ kind: 'dns', domain: 'a.example' },
+        settings: { record: 'TXT', server: '2001:db8::53', port: 5353, values: ['v=1'] },
+      },
+    ],
+    notCarried: [{ field: 'condition [RESPONSE_TIME]' }],
+  });
 });
 
 t.test('it makes one line of thousands of equal reasons', async (t) => {

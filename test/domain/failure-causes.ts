@@ -81,5 +81,11 @@ export const FAILURE_CAUSES: {
   host_unreachable: { code: 'host_unreachable', error: 'Destination Host Unreachable' },
   ping_missing: { code: 'ping_missing' },
   ping_refused: { code: 'ping_refused', error: 'socktype: SOCK_RAW' },
+  record_missing: { code: 'record_missing', record: 'MX' },
+  record_lacks: { code: 'record_lacks', record: 'MX', text: '10 mail.example.com' },
+  record_unexpected: { code: 'record_unexpected', record: 'A' },
+  server_failed: { code: 'server_failed' },
+  server_refused: { code: 'server_refused' },
+  dns_reply_invalid: { code: 'dns_reply_invalid' },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

@@ -88,6 +88,12 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   ping_missing: 'this machine has no ping: install the package iputils-ping',
   ping_refused:
     'ping cannot send here (socktype: SOCK_RAW): give it cap_net_raw, or add the group of this process to net.ipv4.ping_group_range',
+  record_missing: 'the name has no MX record',
+  record_lacks: 'no MX record is 10 mail.example.com',
+  record_unexpected: 'there is an A record that is not expected',
+  server_failed: 'the name server fails (SERVFAIL)',
+  server_refused: 'the name server refuses to answer (REFUSED)',
+  dns_reply_invalid: 'the reply of the name server cannot be read',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

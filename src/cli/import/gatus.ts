@@ -3,6 +3,7 @@ import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { AcceptRule, CheckSettings, ProbedKind } from '../../domain/service.ts';
 import { readAssertion } from '../../kinds/assertions.ts';
+import { readGatusQuery } from './dns-query.ts';
 import { readGatusCondition } from './gatus-condition.ts';
 import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import {
@@ -43,6 +44,13 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 export function readGatusEndpoint(row: Row): EntryReading {
   const { category, lost: lostGroup } = readGroup(row.group);
   const paused = row.enabled === false;
+  const query = readGatusQuery(row);
+  if (query !== null) {
+    const lost = findLost(row, (field) => KNOWN.has(field) || field === 'dns', REASONS);
+    const name = asText(row.name);
+    const more = { ...category, ...(name === null ? {} : { name }), paused };
+    return listKind('dns', query.settings, query.domain, more, [...lostGroup, ...query.lost, ...lost]);
+  }
   const endpoint = readEndpoint(asText(row.url));
   if (endpoint !== null) {
     const isSent = endpoint.kind === 'websocket' && typeof row.body === 'string';

@@ -1,4 +1,5 @@
 /** Reads monitors of an Uptime Kuma backup (JSON, version 1). */
+import { readKumaQuery } from './dns-query.ts';
 import { type Expectation, type ListedRequest, listRequest, PLAIN_REQUEST } from './http-request.ts';
 import {
   asText,
@@ -103,6 +104,12 @@ export function readKumaMonitor(row: Row): EntryReading {
       { ...(name === null ? {} : { name }), paused },
       size === USUAL_PACKET_BYTES ? lost : [...lost, { field: 'packetSize', reason: 'a ping has 56 bytes' }],
     );
+  }
+  if (type === 'dns') {
+    const { domain, settings, lost } = readKumaQuery(row);
+    const more = { ...(name === null ? {} : { name }), paused };
+    const notUsed = findLostFields(row, new Set(['url', 'accepted_statuscodes', 'conditions']));
+    return listKind('dns', settings, domain, more, [...lost, ...notUsed]);
   }
   if (type === 'grpc-keyword') return readGrpcMonitor(row, { ...(name === null ? {} : { name }), paused });
   if (type === 'websocket-upgrade') {

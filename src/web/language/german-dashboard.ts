@@ -13,6 +13,7 @@ const BY: WordOf<CheckKind> = {
   websocket: 'durch WebSocket',
   grpc: 'durch gRPC',
   icmp: 'durch Ping',
+  dns: 'durch DNS',
   heartbeat: 'durch Lebenszeichen',
 };
 

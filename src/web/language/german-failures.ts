@@ -138,6 +138,12 @@ const CAUSES: TextTable<FailureCauseParams> = {
   ping_missing: 'auf diesem Rechner fehlt ping: installieren Sie das Paket iputils-ping',
   ping_refused: ({ error }) =>
     `ping kann hier nicht senden (${error}): geben Sie ihm cap_net_raw, oder nehmen Sie die Gruppe dieses Prozesses in net.ipv4.ping_group_range auf`,
+  record_missing: ({ record }) => `der Name hat keinen ${record}-Eintrag`,
+  record_lacks: ({ record, text }) => `kein ${record}-Eintrag lautet ${text}`,
+  record_unexpected: ({ record }) => `es gibt einen ${record}-Eintrag, der nicht erwartet wird`,
+  server_failed: 'der Nameserver versagt (SERVFAIL)',
+  server_refused: 'der Nameserver verweigert die Antwort (REFUSED)',
+  dns_reply_invalid: 'die Antwort des Nameservers ist nicht zu lesen',
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 
