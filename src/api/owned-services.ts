@@ -7,7 +7,11 @@ import {
   patchService,
 } from '../app/defined-services.ts';
 import { verifyDomain } from '../app/domains.ts';
-import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
+import {
+  makeAddressSecret,
+  makeHeartbeatAddress,
+  removeHeartbeatAddress,
+} from '../app/heartbeat-addresses.ts';
 import { ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
@@ -17,8 +21,10 @@ import { type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
 import { named, namedObject, object } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
@@ -47,7 +53,8 @@ const SingleServiceSchema = namedObject('SingleService', OWNED_MEMBERS);
 /** Sources of the routes. */
 export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: ServiceDirectory;
-  readonly context: DefinitionContext & {
+  readonly context: Omit<DefinitionContext, 'registry'> & {
+    readonly registry: DefinitionContext['registry'] & IdempotencyStore & IdempotentCalls;
     readonly proofs: { instructions(accountId: number, domain: string): Instructions };
   };
   readonly services: ServiceJson;
@@ -121,6 +128,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       summary: 'Creates a service',
       description:
         'Its domain is not verified: `verification` says what to put into DNS or into a file. Until it is verified, the service is not checked, and it is marked as self-reported. A domain that belongs to another account or to the public catalogue must be proved first (403, with `verification`); the service is then verified at once.',
+      parameters: [IDEMPOTENCY_KEY],
       body: { schema: DefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
       answers: {
         201: {
@@ -135,21 +143,30 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       problems: {
         403: 'The domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
         409: 'The account has the domain already, or too many services of owners lead to its address (conflict).',
+        ...REPEAT_PROBLEMS,
       },
-      async handle({ key, body }) {
-        const document = parseJson(body);
-        const outcome = await createService(context, principalOf(key), document);
-        if (!outcome.ok) {
-          const error = refusedError(outcome);
-          const domain = provableDomain(error.code, document);
-          throw domain === null
-            ? error
-            : refusedError(outcome, { verification: viewVerification(key.accountId, domain, false, proofs) });
-        }
-        const { value: service } = outcome;
-        const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
-        return answer(201, service, item, { Location: locationOf(service) });
-      },
+      handle: (request) =>
+        once(context, {
+          id: 'createService',
+          request,
+          secret: null,
+          async change(calls) {
+            const { key, body } = request;
+            const document = parseJson(body);
+            const registry = { ...context.registry, ...calls };
+            const outcome = await createService({ ...context, registry }, principalOf(key), document);
+            if (outcome.ok) return outcome.value;
+            const error = refusedError(outcome);
+            const domain = provableDomain(error.code, document);
+            if (domain === null) throw error;
+            const verification = viewVerification(key.accountId, domain, false, proofs);
+            throw refusedError(outcome, { verification });
+          },
+          answer(service) {
+            const item = JSON.stringify(viewService(service, unknownStatus(service.id), false));
+            return answer(201, service, item, { Location: locationOf(service) });
+          },
+        }),
     }),
     writeRoute({
       path: '/api/v1/services/:slug',
@@ -244,7 +261,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       tag: 'Heartbeats',
       summary: 'Gives a service a new heartbeat address',
       description: 'A former address ends. The address is shown only here.',
-      parameters: [OWN_SLUG],
+      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
       answers: {
         201: {
           description: 'The address.',
@@ -254,12 +271,20 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
           }),
         },
       },
-      problems: GONE,
-      async handle({ key, params }) {
-        const outcome = await makeHeartbeatAddress(context, principalOf(key), params.slug ?? '');
-        const { slug, secret } = resultOf(outcome);
-        return changed(201, { slug, url: `${siteUrl}/beat/${secret}` });
-      },
+      problems: { ...GONE, ...REPEAT_PROBLEMS },
+      handle: (request) =>
+        once<{ readonly slug: string }>(context, {
+          id: 'createHeartbeatAddress',
+          request,
+          secret: makeAddressSecret(),
+          async change(calls, made) {
+            const { key, params } = request;
+            const registry = { ...context.registry, ...calls };
+            const [principal, slug] = [principalOf(key), params.slug ?? ''];
+            return resultOf(await makeHeartbeatAddress({ ...context, registry }, principal, slug, made));
+          },
+          answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
+        }),
     }),
     writeRoute({
       path: '/api/v1/services/:slug/address',

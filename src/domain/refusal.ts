@@ -201,6 +201,9 @@ const REFUSALS = {
   no_account: ({ account }: { readonly account: string }) => `There is no account ${account}.`,
   no_service: ({ slug }: OfSlug) => `There is no service ${slug}.`,
   no_owned_service: ({ slug }: OfSlug) => `No account has a service ${slug}.`,
+  /** `key` is the client's word for another request. */
+  idempotency_mismatch: ({ key }: { readonly key: string }) =>
+    `The Idempotency-Key ${key} was used for another request within a day.`,
   /** The client has seen another revision. */
   service_stale: ({ slug }: OfSlug) => `The service ${slug} was changed elsewhere in the meantime.`,
   catalogue_service: ({ slug }: OfSlug) =>

@@ -32,6 +32,7 @@ export const PROBLEMS = {
   expectation_failed: { status: 417, title: 'Expectation failed' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   headers_too_large: { status: 431, title: 'Request headers too large' },
+  idempotency_mismatch: { status: 422, title: 'Idempotency-Key of another request' },
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
   storage_full: { status: 503, title: 'Nothing can be written now' },

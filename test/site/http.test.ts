@@ -104,7 +104,7 @@ t.test(
       const [left, leftBefore] = [preflight.headers, headers].map((of) => of.get('x-ratelimit-remaining'));
       t.equal(left, leftBefore, 'a preflight costs nothing');
     }
-    const post = await world.get('/api/v1/incidents', { origin: 'https://elsewhere.example' }, 'POST');
+    const post = await world.get('/api/v1/services', { origin: 'https://elsewhere.example' }, 'POST');
     t.equal(post.headers.get('access-control-allow-origin'), null, 'POST does not');
   },
 );

@@ -13,7 +13,8 @@ async function start(t: Test) {
   const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'heartbeat', 'write'] });
   const [ada, grace] = [keyOf(1), keyOf(2)];
   const send = createSender(world);
-  const create = (document: object, key = ada) => send('POST', '/api/v1/services', document, key);
+  const create = (document: object, key: Record<string, string> = ada) =>
+    send('POST', '/api/v1/services', document, key);
   const read = async (slug: string, key: Record<string, string> = ada) =>
     await send('GET', `/api/v1/services/${slug}`, undefined, key);
   return { world, ada, grace, send, create, read };
@@ -295,6 +296,52 @@ t.test('a service gets a heartbeat address', async (t) => {
   t.equal((await beat()).status, 200, 'a change of the definition keeps it');
   t.equal((await send('DELETE', path, undefined, ada)).status, 204);
   t.equal((await beat()).status, 404);
+});
+
+t.test('a request that is sent again changes nothing, and gets the same answer', async (t) => {
+  const { ada, grace, world, send, create, read } = await start(t);
+  const again = { ...ada, 'idempotency-key': '"a-1"' };
+  const first = await create(SHOP, again);
+  t.equal(first.status, 201);
+  t.equal(first.headers.get('idempotent-replayed'), null);
+  await send('PATCH', '/api/v1/services/shop-example-com', { name: 'Changed' }, ada);
+  for (const key of ['"a-1"', 'a-1']) {
+    const replay = await create(SHOP, { ...ada, 'idempotency-key': key });
+    t.strictSame([replay.status, replay.json], [201, first.json], key);
+    for (const name of ['location', 'etag']) t.equal(replay.headers.get(name), first.headers.get(name), name);
+    t.equal(replay.headers.get('idempotent-replayed'), 'true');
+  }
+  t.match((await read('shop-example-com')).json, { name: 'Changed' });
+  const mismatch = { status: 422, json: { code: 'idempotency_mismatch' } };
+  t.match(await create({ ...SHOP, name: 'Other' }, again), mismatch, 'another body');
+  const address = '/api/v1/services/shop-example-com/address';
+  t.match(await send('POST', address, undefined, again), mismatch, 'another operation');
+  const second = world.makeKey({ scopes: ['write'] });
+  t.match(await create(SHOP, { ...second, 'idempotency-key': 'a-1' }), mismatch, 'another API key');
+  const theirs = await create({ domain: 'a.example.com' }, { ...grace, 'idempotency-key': 'a-1' });
+  t.equal(theirs.status, 201, 'the keys of another account are apart');
+
+  const refused = await create({ domain: 'b.example.com', name: '' }, { ...ada, 'idempotency-key': 'b' });
+  t.equal(refused.status, 400);
+  t.equal((await create({ domain: 'b.example.com' }, { ...ada, 'idempotency-key': 'b' })).status, 201);
+  const made = await send('POST', address, undefined, { ...ada, 'idempotency-key': 'c' });
+  const same = await send('POST', address, undefined, { ...ada, 'idempotency-key': 'c' });
+  t.strictSame(same.json, made.json, 'with the secret');
+  t.equal((await world.get(same.json.url.replace('https://upbeat.test', ''))).status, 200);
+  for (const key of ['', '"', 'a b', 'x'.repeat(256), '"x\\"'])
+    t.match(
+      await create(SHOP, { ...ada, 'idempotency-key': key }),
+      { status: 400, json: { code: 'bad_request' } },
+      key,
+    );
+
+  const atOnce = { ...ada, 'idempotency-key': 'd' };
+  const answers = await Promise.all([1, 2, 3].map(() => create({ domain: 'c.example.com' }, atOnce)));
+  t.same(
+    answers.map(({ status }) => status),
+    [201, 201, 201],
+  );
+  t.strictSame(new Set(answers.map(({ json }) => JSON.stringify(json))).size, 1);
 });
 
 t.test('it answers as before where no program may write', async (t) => {

@@ -5,6 +5,7 @@ import type { Registry } from '../../src/store/ports/registry.ts';
 import { contentContract } from './registry-contract-content.ts';
 import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
+import { idempotencyContract } from './registry-contract-idempotency.ts';
 import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { invitationContract } from './registry-contract-invitations.ts';
@@ -58,4 +59,5 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));
+  t.test('changes with the keys of clients', (t) => idempotencyContract(t, open, adapter.execute));
 }

@@ -7,6 +7,7 @@ import type { ContentStore } from './account-content.ts';
 import type { AccountStore } from './accounts.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { InboxStore } from './inbox.ts';
 import type { IncidentStore } from './incidents.ts';
 import type { InvitationStore } from './invitations.ts';
@@ -47,6 +48,7 @@ export interface Registry
     OwnershipStore,
     CredentialStore,
     KeyStore,
+    IdempotencyStore,
     WebhookStore,
     PageStore,
     ContentStore,

@@ -16,6 +16,8 @@ export type RegistryErrorCode =
   | 'not_found'
   /** The service was changed meanwhile. */
   | 'stale'
+  /** A client's key was used for another request. */
+  | 'idempotency_mismatch'
   | 'account_limit'
   /** An account keeps an owner. */
   | 'last_owner'

@@ -63,6 +63,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['failing_dependencies', 'service_id', 'name'],
   ['heartbeat_inbox', 'id'],
   ['api_keys', 'id'],
+  ['idempotent_changes', 'id'],
   ['identities', 'provider', 'subject'],
   ['sessions', 'sha256'],
   ['passwords', 'person_id'],

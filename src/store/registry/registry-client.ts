@@ -62,7 +62,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     try {
       const value = await options.call(method, args);
       // What was answered is visible to the next read (decisions, Services).
-      if (CHANGES_SERVICES.has(method)) await pokeWatches();
+      const [, made = ''] = method === 'callIdempotent' ? args : [];
+      if (CHANGES_SERVICES.has(method) || CHANGES_SERVICES.has(made)) await pokeWatches();
       return value;
     } catch (error) {
       if (method !== 'tryWriting') health.note(error);

@@ -1,4 +1,5 @@
 /** The methods of the registry's thread that are the same for all databases. */
+import type { IdempotentName, IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { CONTENT_CALLS } from './account-content.ts';
@@ -7,6 +8,7 @@ import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
+import { callIdempotent, findIdempotent, forgetIdempotent } from './idempotency-rows.ts';
 import { INBOX_CALLS } from './inbox-rows.ts';
 import { INCIDENT_CALLS } from './incident-rows.ts';
 import { INVITATION_CALLS } from './invitation-rows.ts';
@@ -38,6 +40,7 @@ type OtherMethods =
   | 'claimLease'
   | 'markLease'
   | 'releaseLease'
+  | 'callIdempotent'
   | 'close';
 
 /** Methods of this adapter only. */
@@ -77,6 +80,7 @@ const CALLS: Calls<ServedByCalls> = {
   ...INVITATION_CALLS,
   ...OWNERSHIP_CALLS,
   ...KEY_CALLS,
+  findIdempotent: read(findIdempotent),
   ...SIGN_IN_CALLS,
   ...SETUP_LINK_CALLS,
   ...SIGN_IN_GUARD_CALLS,
@@ -85,6 +89,7 @@ const CALLS: Calls<ServedByCalls> = {
   resetSecrets: write(async (registry, now) => {
     const webhooks = await removeAllWebhooks(registry, now);
     await registry.secrets.forgetKey(registry);
+    await forgetIdempotent(registry);
     return {
       webhooks,
       checks: await removeLostCredentials(registry, now),
@@ -124,6 +129,14 @@ export function createRegistryMethods(parts: RegistryParts) {
   const methods: ServedByCalls = Object.fromEntries(entries);
   return {
     ...methods,
+    callIdempotent: (request: IdempotentRequest, name: IdempotentName, args: readonly unknown[]) => {
+      const run: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = CALLS[name].run;
+      const given = args as never[];
+      return parts.write((store) => {
+        const registry = { ...store, limits, secrets };
+        return callIdempotent(registry, request, () => run(registry, ...given));
+      });
+    },
     sealSecrets: () => parts.write((store) => secrets.sealClear(store)),
     installation: async () =>
       (await parts.read((store) => getFact(store, INSTALLATION_FACT))) ??

@@ -232,6 +232,15 @@ export interface RegistrySchema {
     /** Words, separated by blanks. */
     scopes: Generated<string>;
   };
+  /** Outcomes of changes with the keys of clients; `outcome` is encrypted. */
+  idempotent_changes: {
+    id: Generated<number>;
+    account_id: number;
+    key: string;
+    fingerprint: string;
+    outcome: string;
+    created_at: number;
+  };
   /** The identities of people at providers. */
   identities: {
     provider: string;

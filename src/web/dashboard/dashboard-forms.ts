@@ -15,6 +15,7 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
+import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
@@ -37,6 +38,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     MemberStore &
     InvitationStore &
     KeyStore &
+    IdempotencyStore &
     Omit<ServiceStore, 'watchChanges'> &
     OwnershipStore &
     CredentialStore &

@@ -1,0 +1,76 @@
+/** `Idempotency-Key` on POST: a request that is sent again gets the answer of the first one (docs/api.md, Idempotency). */
+import { createHash } from 'node:crypto';
+import { attempt } from '../app/change.ts';
+import { createIdempotentChanges } from '../app/idempotent.ts';
+import type { OpenApiParameter } from '../http/openapi.ts';
+import { HttpError } from '../http/problem.ts';
+import type { HttpResponse, WriteRequest } from '../http/route.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import { resultOf } from './refused.ts';
+
+/** A change that a client may repeat. */
+export interface RepeatableChange<T> {
+  /** Operation id; the same key of a client for another operation is refused. */
+  readonly id: string;
+  readonly request: WriteRequest;
+  /** A secret that the change makes; null: none. */
+  readonly secret: string | null;
+  /** Makes the change by `calls`; the value has at least what `answer` shows of the registry's. Throws the error of a refused one. */
+  readonly change: (calls: IdempotentCalls, secret: string) => Promise<T>;
+  /** The response; the secret may be that of an earlier request. */
+  readonly answer: (value: T, secret: string | null) => HttpResponse;
+}
+
+/** The parameter of operations that a client may repeat. */
+export const IDEMPOTENCY_KEY: OpenApiParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A word of the client for this request, such as a UUID: 1 to 255 visible characters, with or without quotes. The same request with it gets the same answer within 24 hours, with the header Idempotent-Replayed, and changes nothing.',
+  schema: { type: 'string' },
+};
+
+/** The errors of operations that a client may repeat. */
+export const REPEAT_PROBLEMS = {
+  422: 'The Idempotency-Key was used for another request (idempotency_mismatch).',
+};
+
+/** Makes a change, or answers as before if the client repeats it. */
+export async function once<T>(
+  { registry, now }: { readonly registry: IdempotencyStore & IdempotentCalls; readonly now: () => number },
+  { id, request, secret, change, answer }: RepeatableChange<T>,
+): Promise<HttpResponse> {
+  const key = readIdempotencyKey(request);
+  if (key === null) return answer(await change(registry, secret ?? ''), secret);
+  const { accountId } = request.key;
+  const asked = { accountId, key, fingerprint: fingerprintOf(id, request), secret, now: now() };
+  const known = resultOf(await attempt(() => registry.findIdempotent(asked)));
+  if (known !== null) return replay(answer(known.value as T, known.secret));
+  const changes = createIdempotentChanges(registry, asked);
+  const value = await change(changes.calls, secret ?? '');
+  const outcome = changes.outcome();
+  if (outcome?.isReplay !== true) return answer(value, secret);
+  return replay(answer(outcome.value as T, outcome.secret));
+}
+
+function replay(response: HttpResponse): HttpResponse {
+  return { ...response, headers: { ...response.headers, 'Idempotent-Replayed': 'true' } };
+}
+
+function readIdempotencyKey({ headers }: WriteRequest): string | null {
+  const text = headers['idempotency-key'];
+  if (text === undefined) return null;
+  const [, quoted, bare] = /^(?:"([!#-[\]-~]{1,255})"|([!#-~]{1,255}))$/.exec(String(text).trim()) ?? [];
+  const key = quoted ?? bare;
+  if (key === undefined)
+    throw new HttpError('bad_request', 'An Idempotency-Key has 1 to 255 visible characters of ASCII.');
+  return key;
+}
+
+/** Another API key with the same word is another client: it may have other scopes. */
+function fingerprintOf(id: string, { params, query, body, key }: WriteRequest): string {
+  const hash = createHash('sha256');
+  hash.update(JSON.stringify([id, key.id, params.slug?.toLowerCase() ?? null, query]));
+  return hash.update(body).digest('base64url');
+}

@@ -1,0 +1,67 @@
+/** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
+import type { KeyStore } from './keys.ts';
+import type { OwnershipStore } from './ownership.ts';
+import type { ServiceStore } from './services.ts';
+import type { PageStore } from './status-pages.ts';
+import type { WebhookStore } from './webhooks.ts';
+
+/** A change that a client identifies. */
+export interface IdempotentRequest {
+  readonly accountId: number;
+  /** The client's name of the change. */
+  readonly key: string;
+  /** What the client asks for; a request with the same key must have the same. */
+  readonly fingerprint: string;
+  /** A secret that the change makes and that the registry does not keep in clear text; null: there is none. */
+  readonly secret: string | null;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The outcome of a change. */
+export interface IdempotentOutcome<T> {
+  readonly value: T;
+  readonly secret: string | null;
+  /** The change was made by an earlier request. */
+  readonly isReplay: boolean;
+}
+
+/** Changes that can be made once. */
+export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
+  Pick<OwnershipStore, 'registerService'> &
+  Pick<KeyStore, 'createKey'> &
+  Pick<PageStore, 'addPage'> &
+  Pick<WebhookStore, 'addWebhook'>;
+
+/** The names of these changes. */
+export const IDEMPOTENT_NAMES = [
+  'changeService',
+  'registerService',
+  'createKey',
+  'addPage',
+  'addWebhook',
+] as const satisfies readonly (keyof IdempotentCalls)[];
+
+/** The name of such a change. */
+export type IdempotentName = (typeof IDEMPOTENT_NAMES)[number];
+
+/** How long outcomes are kept, milliseconds. */
+export const IDEMPOTENCY_MS = 86_400_000;
+
+/** Maximum number of outcomes of one account; the oldest are dropped beyond it. */
+export const MAX_IDEMPOTENT_CHANGES = 10_000;
+
+/** Changes with the keys of clients. Both methods reject with `idempotency_mismatch` for another fingerprint. */
+export interface IdempotencyStore {
+  /** The outcome of the change with that key; null: there was none within {@link IDEMPOTENCY_MS}. */
+  findIdempotent(request: IdempotentRequest): Promise<IdempotentOutcome<unknown> | null>;
+  /**
+   * Makes a change and stores its outcome, encrypted, in one transaction, or returns the outcome that is stored. Rejects as the
+   * method does; nothing is stored then.
+   */
+  callIdempotent(
+    request: IdempotentRequest,
+    name: IdempotentName,
+    args: readonly unknown[],
+  ): Promise<IdempotentOutcome<unknown>>;
+}

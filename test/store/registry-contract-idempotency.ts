@@ -1,0 +1,108 @@
+/** Contract of the registry: changes with the keys of clients are made once. */
+import type { Test } from 'tap';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { IDEMPOTENCY_MS } from '../../src/store/ports/idempotency.ts';
+import type { OpenForTest } from './registry-contract.ts';
+import { NOON } from './registry-fixtures.ts';
+
+const WEBHOOK = { url: 'https://example.com/hook', secret: 'whsec_c2VjcmV0', createdAt: NOON };
+
+/** Runs this part of the contract. */
+export async function idempotencyContract(
+  t: Test,
+  open: OpenForTest,
+  execute: (dataDir: string, sql: string) => Promise<void>,
+): Promise<void> {
+  const start = async (t: Test) => {
+    const dataDir = t.testdir();
+    const registry = await open(t, dataDir);
+    const { id: accountId } = await registry.ensureAccount('acme', NOON);
+    const request = { accountId, key: 'one', fingerprint: 'f', secret: 'shh', now: NOON };
+    return { dataDir, registry, accountId, request };
+  };
+
+  t.test('it makes a change once, and keeps its outcome for a day', async (t) => {
+    const { dataDir, registry, accountId, request } = await start(t);
+    const other = await open(t, dataDir);
+    const add = (more: object = {}, by = registry) =>
+      by.callIdempotent({ ...request, ...more }, 'addWebhook', [{ ...WEBHOOK, accountId }]);
+    t.equal(await registry.findIdempotent(request), null);
+    const first = await add();
+    t.strictSame(first, {
+      value: { ...WEBHOOK, accountId, id: 1 },
+      secret: 'shh',
+      isReplay: false,
+    });
+    const replay = { ...first, isReplay: true };
+    t.strictSame(await other.findIdempotent(request), replay);
+    t.strictSame(await add({ secret: 'another', now: NOON + IDEMPOTENCY_MS - 1 }, other), replay);
+    await t.rejects(add({ fingerprint: 'g' }), { code: 'idempotency_mismatch' });
+    await t.rejects(registry.findIdempotent({ ...request, fingerprint: 'g' }), {
+      code: 'idempotency_mismatch',
+    });
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    t.equal(await registry.findIdempotent({ ...request, accountId: grace }), null);
+    t.equal((await registry.webhooksOf(accountId)).length, 1);
+    t.equal((await add({ fingerprint: 'g', now: NOON + IDEMPOTENCY_MS })).isReplay, false, 'a day later');
+    t.equal((await registry.webhooksOf(accountId)).length, 2);
+  });
+
+  t.test('requests at once make one change', async (t) => {
+    const { dataDir, registry, accountId, request } = await start(t);
+    const other = await open(t, dataDir);
+    const outcomes = await Promise.all(
+      [registry, other, registry, other].map((by) =>
+        by.callIdempotent(request, 'addWebhook', [{ ...WEBHOOK, accountId }]),
+      ),
+    );
+    t.same(outcomes.map(({ isReplay }) => isReplay).sort(), [false, true, true, true]);
+    t.equal((await registry.webhooksOf(accountId)).length, 1);
+  });
+
+  t.test(
+    'it stores nothing of a change that is refused, and of one whose outcome cannot be written',
+    async (t) => {
+      const { dataDir, registry, accountId, request } = await start(t);
+      const definition = { domain: 'shop.example.com', name: 'Shop', category: 'developer', paused: false };
+      const service = { ...definition, check: DEFAULT_CHECK, publicDependencies: false };
+      const register = (key: string) =>
+        registry.callIdempotent({ ...request, key }, 'registerService', [
+          accountId,
+          service,
+          { isProven: false, now: NOON },
+        ]);
+      t.match(await register('one'), { value: { slug: 'shop-example-com', verified: false } });
+      await t.rejects(register('two'), { code: 'domain_taken' });
+      t.equal(await registry.findIdempotent({ ...request, key: 'two' }), null);
+      await registry.removeService('shop-example-com');
+      await execute(dataDir, 'ALTER TABLE idempotent_changes RENAME TO gone');
+      await t.rejects(register('three'));
+      await execute(dataDir, 'ALTER TABLE gone RENAME TO idempotent_changes');
+      t.equal(await registry.findService('shop-example-com'), null, 'the change is undone');
+    },
+  );
+
+  t.test('it keeps the newest outcomes of an account', async (t) => {
+    const { dataDir, registry, accountId, request } = await start(t);
+    const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)
+      INSERT INTO idempotent_changes (account_id, key, fingerprint, outcome, created_at)
+      SELECT ${accountId}, 'old-' || i, 'f', '{"value":null,"secret":null}', ${NOON} FROM n`;
+    await execute(dataDir, rows);
+    const find = (key: string) => registry.findIdempotent({ ...request, key });
+    t.ok(await find('old-1'));
+    for (let number = 0; number < 64; number++)
+      await registry.callIdempotent({ ...request, key: `new-${number}` }, 'createKey', [
+        {
+          accountId,
+          name: 'k',
+          prefix: 'upb_',
+          sha256: new Uint8Array(32).fill(number),
+          createdAt: NOON,
+          expiresAt: null,
+        },
+      ]);
+    t.equal(await find('old-1'), null);
+    t.ok(await find('old-10100'));
+    t.ok(await find('new-0'));
+  });
+}
