@@ -43,6 +43,11 @@ function expectationOf(access: Access, { bucket }: Route, { isValid, scopes }: C
   return scopes.some((one) => one === scope) ? 'admitted' : `403 insufficient_scope ${scope}`;
 }
 
+/** Whether people need to be signed in; `test/web/roles.test.ts` tries their roles. */
+function isForMembers(access: Access): boolean {
+  return access === 'members' || (typeof access === 'object' && 'member' in access);
+}
+
 t.test('it admits to each method of each route those that the route declares, and no others', async (t) => {
   const world = await startApi({ services: [service(1, 'shop', { publicDependencies: true })] });
   t.teardown(world.close);
@@ -67,7 +72,7 @@ t.test('it admits to each method of each route those that the route declares, an
     if (found !== wanted) wrong.push({ what, found, wanted });
   };
   for (const route of world.api.routes) {
-    if (route.anyMethod === true && route.access !== 'members') continue;
+    if (route.anyMethod === true && !isForMembers(route.access)) continue;
     const allowed = methodsOf(route);
     // Pages cost more, and few programs ask for them.
     const isPage = route.bucket === 'pages' && route.writes === undefined;
@@ -87,7 +92,7 @@ t.test('it admits to each method of each route those that the route declares, an
         compare(`${what} with ${client.name}`, isKeyRefused ? words : 'admitted', wanted);
         if (status === 401) compare(`${what} names the scheme`, headers.get('www-authenticate'), 'Bearer');
       }
-      if (route.access !== 'members' || operation !== undefined) continue;
+      if (!isForMembers(route.access) || operation !== undefined) continue;
       const { status, headers } = await ask(method, route, {});
       const isSent = status === 303 && headers.get('location') === '/sign-in';
       compare(`${what} without a session`, isSent || [403, 405, 415].includes(status), true);

@@ -2,6 +2,7 @@
  * Markup planted in every text that strangers can write, and every page looked at in a real browser: no dialog opens,
  * no policy is violated, nothing planted becomes an element. And every answer carries the headers of its kind.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -22,6 +23,9 @@ const EVIL = `"'></title><planted-x><img src=x onerror=alert(1)>`;
 const EVIL_URL = `https://hooks.example/?"'><planted-x onclick=alert(1)>`;
 const PATIENCE_MS = 45_000;
 const ROOT = join(import.meta.dirname, '../..');
+
+/** The secret of an invitation to the account. */
+const INVITATION = 'I'.repeat(43);
 
 /** Plants through a second registry beside the running program; returns whose session it is. */
 async function plant(program: RunningProgram, folder: string, siteUrl: string): Promise<string> {
@@ -101,6 +105,22 @@ async function plant(program: RunningProgram, folder: string, siteUrl: string): 
     );
     const identity = { provider: 'acme', subject: '1', name: EVIL };
     const person = await registry.linkIdentity(accountId, identity, now);
+    // The other owner, whose session opens the invitation, is invited to an account with such a name too.
+    const inviter = await registry.addPerson(EVIL, now);
+    const [invitedTo] = await registry.membershipsOf(inviter.id);
+    const sha256 = new Uint8Array(createHash('sha256').update(INVITATION).digest());
+    const period = { createdAt: now, expiresAt: now + 3_600_000 };
+    for (const [to, by, digest] of [
+      [invitedTo?.accountId ?? 0, inviter.id, sha256],
+      [accountId, person.id, new Uint8Array(32)],
+    ] as const)
+      await registry.addInvitation({
+        accountId: to,
+        inviterId: by,
+        sha256: digest,
+        role: 'viewer',
+        ...period,
+      });
     const { token } = await createSessions({ registry, clock: systemClock }).open(person.id);
     return token;
   } finally {
@@ -215,12 +235,19 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/dashboard/pages': ['/dashboard/pages', PAGE],
   '/dashboard/pages/:slug': ['/dashboard/pages/evil', PAGE],
   '/dashboard/keys': ['/dashboard/keys', DATA],
+  '/dashboard/members': ['/dashboard/members', PAGE],
+  '/dashboard/switch': ['/dashboard/switch', DATA],
+  '/invitations/:secret': [`/invitations/${INVITATION}`, { ...PAGE, 'referrer-policy': 'no-referrer' }],
+  '/invitations/:secret/accept': [`/invitations/${INVITATION}/accept`, DATA],
   '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],
   '/api/chart/:slug': ['/api/chart/target-example', PICTURE],
   '/api/heatmap.png': ['/api/heatmap.png', PICTURE],
   '/api/v1/openapi.json': ['/api/v1/openapi.json', DATA],
   '/api/v1/status/:slug': ['/api/v1/status/target', DATA],
   '/api/v1/services': ['/api/v1/services', DATA],
+  '/api/v1/services/:slug': ['/api/v1/services/target', DATA],
+  '/api/v1/services/:slug/verify': ['/api/v1/services/target/verify', DATA],
+  '/api/v1/services/:slug/address': ['/api/v1/services/target/address', DATA],
   '/api/v1/services/:slug/history': ['/api/v1/services/target/history', DATA],
   '/api/v1/services/:slug/vendor': ['/api/v1/services/target/vendor', DATA],
   '/api/v1/services/:slug/dependencies': ['/api/v1/services/shop-example-org/dependencies', DATA],
@@ -312,6 +339,8 @@ t.test(
         ['/dashboard/services/shop-example-org', true],
         ['/dashboard/webhooks', true],
         ['/dashboard/pages', true],
+        ['/dashboard/members', true],
+        [`/invitations/${INVITATION}`, true],
         [`/dashboard/pages/evil?q=${query}`, true],
         ['/p/evil', true],
         [`/p/evil?service=${query}`, true],
