@@ -13,6 +13,7 @@ import { messageOf } from './error.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { createLog, type Log } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
+import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
@@ -139,6 +140,8 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const server = createHttpServer(api.listener, siteUrl);
   const port = await listenWithRetry(server, http, role.current.name !== 'monitor', log);
   await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
+  if (owners !== null && role.current.name === 'monitor' && config.auth.providers.length === 0)
+    await offerFirstAccount({ registry, siteUrl, clock, log });
   phase = 'serving';
   node.begin();
   log.info(

@@ -1,4 +1,5 @@
 /** What the scripts of pages get from elsewhere: from the server, from the chart library, and from each other. */
+import type * as WebAuthn from '@simplewebauthn/browser';
 import type UPlot from 'uplot';
 import type * as messages from '../../src/web/parts/page-messages.ts';
 
@@ -6,6 +7,9 @@ declare global {
   /** The chart library; pages load it before service.js. */
   const uPlot: typeof UPlot;
   type uPlot = UPlot;
+
+  /** The browser's part of passkeys; pages load it before passkeys.js. */
+  const SimpleWebAuthnBrowser: typeof WebAuthn;
 
   type LiveUpdate = messages.LiveUpdate;
   type SearchRow = messages.SearchRow;

@@ -28,6 +28,8 @@ export interface ProviderSettings {
   readonly issuer?: string | undefined;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The name on the button; absent: the host name of the provider. */
+  readonly name?: string | undefined;
 }
 
 /** Parts of the providers. */
@@ -68,7 +70,7 @@ function oidcProvider(settings: ProviderSettings, parts: ProviderParts): Identit
   };
   return {
     id,
-    title: hostOf(issuer),
+    title: settings.name ?? hostOf(issuer),
     async begin(redirectUri) {
       return await beginFlow(await configuration(), redirectUri, 'openid profile');
     },
@@ -101,7 +103,7 @@ function gitHubProvider(settings: ProviderSettings, parts: ProviderParts): Ident
   if (base.startsWith('http://')) allowInsecureRequests(configuration);
   return {
     id,
-    title: hostOf(base),
+    title: settings.name ?? hostOf(base),
     begin: (redirectUri) => beginFlow(configuration, redirectUri, 'read:user'),
     async finish(callbackUrl, flow) {
       const tokens = await exchange(configuration, callbackUrl, flow, false);

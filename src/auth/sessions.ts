@@ -12,6 +12,8 @@ export const SESSION_MS = 30 * DAY_MS;
 export interface OpenSession extends Session {
   /** Every form of the session carries it; a request without it is refused. */
   readonly formToken: string;
+  /** SHA-256 of its token. */
+  readonly sha256: Uint8Array;
 }
 
 /** Options of the sessions. */
@@ -45,8 +47,11 @@ export function createSessions({ registry, clock }: SessionsOptions) {
     /** The session of a token; null if there is none or it has ended. */
     async find(token: string): Promise<OpenSession | null> {
       if (!TOKEN_FORM.test(token)) return null;
-      const session = await registry.findSession(digest(token), clock.now());
-      return session === null ? null : { ...session, formToken: formTokenOf(token, session.accountId) };
+      const sha256 = digest(token);
+      const session = await registry.findSession(sha256, clock.now());
+      return session === null
+        ? null
+        : { ...session, sha256, formToken: formTokenOf(token, session.accountId) };
     },
     /** Changes the account of a session; false: its person is no member of that account. */
     async switchAccount(token: string, accountId: number): Promise<boolean> {

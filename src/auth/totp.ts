@@ -19,15 +19,14 @@ export interface TotpEnrolment {
   readonly qrCode: string;
 }
 
-/** The enrolment of a secret. `label`: the name of the site and of the person in the app. */
-export async function describeTotp(secret: Uint8Array, site: string, name: string): Promise<TotpEnrolment> {
+/** The enrolment of a secret. `label`: how the app names it, beside the name of this program. */
+export async function describeTotp(secret: Uint8Array, label: string): Promise<TotpEnrolment> {
   const { Secret, TOTP } = await import('otpauth');
   const { renderSVG } = await import('uqr');
-  const issuer = `${ISSUER} ${site}`;
   const totp = new TOTP({
     ...PARAMETERS,
-    issuer,
-    label: name,
+    issuer: ISSUER,
+    label,
     secret: new Secret({ buffer: copyOf(secret) }),
   });
   const uri = totp.toString();

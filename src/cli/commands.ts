@@ -54,6 +54,14 @@ export function buildCommands(): Command {
     .argument('<into>', 'name or number of the account that stays')
     .option('--dry-run', 'print what would be done')
     .action(act(async () => (await import('./link-accounts.ts')).merge));
+  addJson(accounts, 'setup-link', 'print a one-time link by which a new person makes a way to sign in')
+    .option('--account <name>', 'the account that the person owns; default: a new one')
+    .option('--account-id <id>', 'its number, from "upbeat accounts list", in place of its name', readId)
+    .action(act(async () => (await import('./setup-links.ts')).printSetupLink));
+  addJson(accounts, 'reset', 'print a one-time link for a person who cannot sign in any more')
+    .argument('<name>', 'the name of the person, or the one to sign in with')
+    .option('--person <id>', 'number of the person, where several have the name', readId)
+    .action(act(async () => (await import('./setup-links.ts')).printResetLink));
 
   addForAccount(
     program,

@@ -6,6 +6,7 @@ import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { allowsPasskeys } from '../auth/passkeys.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
 import { type Config, isClustered } from '../config/resolve-config.ts';
@@ -94,6 +95,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     // Permissions are examined first, because opening the stores may correct them.
     ...examineFiles(config),
     ...(await examineStores(file, config)),
+    ...(await examineSignIn(file, config)),
     ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
@@ -174,6 +176,27 @@ function examineCredentials(
       'set secrets.checksKey to what "npx upbeat secrets checks-key" prints on a node that judges, or enter the credentials again',
     ),
   ];
+}
+
+/** How people can sign in; empty if the registry cannot be opened, or this node serves no pages. */
+async function examineSignIn(file: string, { auth, http, node }: Config): Promise<Finding[]> {
+  if (!node.roles.includes('serve')) return [];
+  try {
+    const ways = await withRegistry(file, (registry) => registry.signInWays());
+    const found = [
+      ...auth.providers.map(({ id, name }) => name ?? id),
+      ...(ways.hasPasskeys ? ['passkeys'] : []),
+      ...(ways.hasPasswords ? ['passwords'] : []),
+    ];
+    const nobody = 'nobody can sign in yet: "upbeat accounts setup-link" prints a link';
+    const passkeys = allowsPasskeys(http.siteUrl)
+      ? ''
+      : '; passkeys need https and a host name in http.siteUrl';
+    return [finding('sign-in', `${found.length === 0 ? nobody : `by ${found.join(', ')}`}${passkeys}`)];
+  } catch {
+    // The finding about the registry says why.
+    return [];
+  }
 }
 
 /** Files of the data directory that other users can access. */

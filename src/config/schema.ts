@@ -50,6 +50,7 @@ const Provider = Type.Object(
     id: Type.String({ pattern: '^[a-z0-9-]{1,32}$' }),
     kind: Type.Unsafe<'oidc' | 'github'>({ type: 'string', enum: ['oidc', 'github'] }),
     issuer: Type.Optional(Type.String({ format: 'http-url' })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 60 })),
     clientId: Type.String({ minLength: 1 }),
     clientSecret: Type.String({ minLength: 1, secret: true }),
   },
@@ -201,7 +202,7 @@ export const CONFIG_SCHEMA = section(
         providers: list(
           Provider,
           [],
-          'Sign-in providers: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}.',
+          'Sign-in providers: entries of {id, kind: oidc|github, issuer, clientId, clientSecret}, and name for the button.',
           { secret: true },
         ),
       },

@@ -7,7 +7,8 @@ export type SiteCookie = ReturnType<typeof createSiteCookie>;
 const MAX_VALUE_LENGTH = 2_000;
 
 /**
- * Creates the cookie; the default one has the session, and a sign-in in progress. On https, the prefix of its name makes browsers accept it only from this host over TLS.
+ * Creates the cookie; the default one has the session, and a sign-in in progress. On https, the prefix of its name makes
+ * browsers accept it only from this host over TLS.
  */
 export function createSiteCookie(siteUrl: string, plainName = 'upbeat') {
   const secure = siteUrl.startsWith('https:');

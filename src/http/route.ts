@@ -35,6 +35,8 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
   /** Strong entity tag with its quotes. Absent: computed from the body. */
   readonly etag?: string;
+  /** Values of `Set-Cookie` headers beside the one in `headers`. */
+  readonly cookies?: readonly string[];
   /**
    * Takes over the connection and writes to it until it ends; `body` is then ignored. Called once, even if the client
    * has disconnected.

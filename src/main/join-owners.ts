@@ -1,5 +1,6 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 import { openDomainProofs } from '../auth/domain-proof.ts';
+import { createLocalSignIn } from '../auth/local-sign-in.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -55,6 +56,7 @@ export async function joinOwners(parts: {
       registry,
       samples,
       providers,
+      local: createLocalSignIn({ registry, siteUrl: http.siteUrl, now: clock.now, log }),
       sessions: createSessions({ registry, clock }),
       proofs,
       // Private addresses, which tests allow, may have any port.

@@ -221,11 +221,16 @@ function send(response: ServerResponse, answer: HttpResponse, method: string): v
   if (response.destroyed) return;
   const length = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.byteLength;
   const hasBody = answer.status !== 204 && answer.status !== 304;
-  response.writeHead(
-    answer.status,
-    hasBody ? { ...answer.headers, 'Content-Length': length } : answer.headers,
-  );
+  const headers = withCookies(answer);
+  response.writeHead(answer.status, hasBody ? { ...headers, 'Content-Length': length } : headers);
   response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
+}
+
+/** The headers with all cookies. */
+function withCookies({ headers, cookies = [] }: HttpResponse): Readonly<Record<string, string | string[]>> {
+  const { 'Set-Cookie': first } = headers;
+  if (cookies.length === 0) return headers;
+  return { ...headers, 'Set-Cookie': [...(first === undefined ? [] : [first]), ...cookies] };
 }
 
 /** Paths that respond while the registry's server is unavailable, even without an earlier request. */

@@ -8,7 +8,9 @@ import type { Log } from '../log.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import type { DashboardSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
-import { signInPages } from './dashboard/sign-in-pages.ts';
+import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
+import { setupPages } from './dashboard/setup-pages.ts';
+import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
@@ -28,7 +30,7 @@ export type PageSources = Omit<
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
-    'providers' | 'sessions' | 'proofs' | 'ports' | 'bounds' | 'registry' | 'samples'
+    'providers' | 'local' | 'sessions' | 'proofs' | 'ports' | 'bounds' | 'registry' | 'samples'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
@@ -71,7 +73,13 @@ function ownersPages(render: RenderPage, sources: PageSources & { readonly chang
 function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {
   if (sources.owners === null) return [];
   const dashboard = { ...sources, ...sources.owners, cookie: createSiteCookie(sources.siteUrl) };
-  return [...signInPages(render, dashboard), ...dashboardPages(render, dashboard)].map((route) => ({
+  const page = signInPage(render, dashboard);
+  return [
+    ...localSignInPages(page, dashboard),
+    ...providerPages(page, dashboard),
+    ...setupPages(render, dashboard),
+    ...dashboardPages(render, dashboard),
+  ].map((route) => ({
     ...route,
     sameOrigin: true,
   }));

@@ -31,7 +31,7 @@ t.test('it accepts the codes of the RFC, once, and of the periods beside', async
 });
 
 t.test('the app gets the secret as text and as a picture', async (t) => {
-  const { shownSecret, uri, qrCode } = await describeTotp(SECRET, 'status.example.com', 'Ada & "Co"');
+  const { shownSecret, uri, qrCode } = await describeTotp(SECRET, 'Ada & "Co" (status.example.com)');
   t.equal(shownSecret, 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
   const url = new URL(uri);
   t.equal(url.protocol, 'otpauth:');

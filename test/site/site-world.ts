@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
+import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { CurrentStatus, LatestCheck, RegionStatus, Transition } from '../../src/domain/current.ts';
 import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
@@ -297,6 +298,12 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       sessions: createSessions({ registry: stored, clock }),
       samples: { newest: (serviceId, limit) => samples().newest(serviceId, limit) },
       providers: [],
+      local: createLocalSignIn({
+        registry: stored,
+        siteUrl: 'http://upbeat.test',
+        now: clock.now,
+        log: silentLog,
+      }),
       ports: null,
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       proofs: {

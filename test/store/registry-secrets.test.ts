@@ -211,7 +211,7 @@ testOverBoth(
       { place: { ...PLACE, domain: 'b.example' }, text: SECRET },
     ]);
     await registry.addService(withToken(ada, 'b.example', sealed[0] ?? ''));
-    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 1 });
+    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 1, passwords: 0 });
     t.match(
       (await registry.loadServices()).map(({ service }) => [service.slug, service.check.sealed]),
       [
@@ -220,6 +220,6 @@ testOverBoth(
       ],
     );
     t.match(await registry.noticesOf(ada), [{ text: /credentials of the check of a\.example were removed/ }]);
-    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 0 });
+    t.same(await registry.resetSecrets(NOON), { webhooks: 0, checks: 0, passwords: 0 });
   },
 );

@@ -1,6 +1,7 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 
 import type { Test } from 'tap';
+import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { Sample } from '../../src/domain/sample.ts';
@@ -88,6 +89,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       domainsPerAccount: 9,
     }),
     providers: [],
+    local: createLocalSignIn({ registry, siteUrl: 'http://upbeat.test', now, log: silentLog }),
     clock: createFakeClock(NOW),
     cookie: createSiteCookie('http://upbeat.test'),
     siteUrl: 'http://upbeat.test',

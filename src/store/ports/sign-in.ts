@@ -77,6 +77,22 @@ export interface SetupLink {
   readonly expiresAt: number;
 }
 
+/** A valid link. */
+export interface FoundSetupLink extends SetupLink {
+  /** The name of the person of a reset; null: the link makes a new person. */
+  readonly personName: string | null;
+}
+
+/** A person as an operator looks one up. */
+export interface FoundPerson {
+  readonly id: number;
+  readonly name: string;
+  /** The name of their password; null: there is none. */
+  readonly signInName: string | null;
+  /** The names of their accounts. */
+  readonly accounts: readonly string[];
+}
+
 /** What a person who uses a link signs in with from then on: one of the two. */
 export interface Enrolment {
   /** The name of a new person; ignored by `reset`. */
@@ -111,6 +127,8 @@ export interface SignInStore {
     readonly hasPasskeys: boolean;
     readonly hasPasswords: boolean;
   }>;
+  /** The people who have that name, or sign in with it; `nameKey` is the form by which the latter is compared. */
+  findPeople(name: string, nameKey: string): Promise<FoundPerson[]>;
   /** What a person signs in with. */
   waysOf(personId: number): Promise<WaysIn>;
 
@@ -160,7 +178,7 @@ export interface SetupLinkStore {
   /** Stores a link, and deletes expired ones. */
   addSetupLink(link: SetupLink, now: number): Promise<void>;
   /** Null: there is no such link, it has expired, it was used, or there is an account and the link is for the first one. */
-  findSetupLink(sha256: Uint8Array, now: number): Promise<SetupLink | null>;
+  findSetupLink(sha256: Uint8Array, now: number): Promise<FoundSetupLink | null>;
   /**
    * Uses a link: makes its person, or ends all passkeys, the password and the sessions of the person of a reset, and adds
    * what the person signs in with. Returns the person; null: the link is not valid, as for `findSetupLink`. Rejects as

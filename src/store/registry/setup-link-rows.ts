@@ -1,5 +1,5 @@
 /** Links that make a way in. */
-import type { Enrolment, SetupLink, SetupLinkStore } from '../ports/sign-in.ts';
+import type { Enrolment, FoundSetupLink, SetupLink, SetupLinkStore } from '../ports/sign-in.ts';
 import { readAccount } from './account-rows.ts';
 import { addOwner, addPerson } from './people-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
@@ -34,9 +34,15 @@ async function findSetupLink(
   { kysely, queries }: RegistryStore,
   sha256: Uint8Array,
   now: number,
-): Promise<SetupLink | null> {
+): Promise<FoundSetupLink | null> {
   const row = await queries.first(
-    kysely.selectFrom('setup_links').selectAll().where('sha256', '=', sha256).where('expires_at', '>', now),
+    kysely
+      .selectFrom('setup_links')
+      .leftJoin('people', 'people.id', 'setup_links.person_id')
+      .selectAll('setup_links')
+      .select('people.name as person_name')
+      .where('sha256', '=', sha256)
+      .where('expires_at', '>', now),
   );
   if (row === undefined) return null;
   if (row.kind !== 'first') return fromRow(row);

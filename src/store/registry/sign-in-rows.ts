@@ -1,5 +1,6 @@
 /** What people sign in with: passwords with the secrets of their codes, recovery codes, passkeys; and their sessions. */
-import type { NewPasskey, NewPassword, Passkey, SignInStore } from '../ports/sign-in.ts';
+import type { FoundPerson, NewPasskey, NewPassword, Passkey, SignInStore } from '../ports/sign-in.ts';
+import { membershipsOf } from './member-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
@@ -23,6 +24,23 @@ export const SIGN_IN_CALLS: Calls<SignInStore> = {
       hasPasskeys: await exists('passkeys'),
       hasPasswords: await exists('passwords'),
     };
+  }),
+  findPeople: read(async (store, name, nameKey) => {
+    const { kysely, queries } = store;
+    const rows = await queries.all(
+      kysely
+        .selectFrom('people')
+        .leftJoin('passwords', 'passwords.person_id', 'people.id')
+        .select(['people.id', 'people.name', 'passwords.name as sign_in_name'])
+        .where((eb) => eb.or([eb('people.name', '=', name), eb('name_key', '=', nameKey)]))
+        .orderBy('people.id'),
+    );
+    const found: FoundPerson[] = [];
+    for (const row of rows) {
+      const accounts = (await membershipsOf(store, row.id)).map(({ accountName }) => accountName);
+      found.push({ ...fromRow(row), accounts });
+    }
+    return found;
   }),
   waysOf: read(async (store, personId) => {
     const { kysely, queries } = store;

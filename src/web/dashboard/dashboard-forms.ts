@@ -23,6 +23,7 @@ import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
+import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
@@ -35,6 +36,8 @@ import { findSession, requireForm, type SignInSources, type Visitor } from './si
 export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
     PeopleStore &
+    SignInStore &
+    SetupLinkStore &
     MemberStore &
     InvitationStore &
     KeyStore &
@@ -99,7 +102,10 @@ export interface DashboardForm<Subject> {
   readonly path: string;
   /** Name of the form on its page. */
   readonly name: string;
-  /** The role that the form needs; the page shows it to such members only. Default `editor`. */
+  /**
+   * The role that the form needs; the page shows it to such members only. Default `editor`. `viewer`: every member may send
+   * it.
+   */
   readonly role?: Role;
   /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;

@@ -9,6 +9,7 @@ import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
+import { accountPages } from './account-pages.ts';
 import {
   changeContext,
   type DashboardSources,
@@ -143,6 +144,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     form('notices/drop', async (_, { accountId }, fields) =>
       accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),
     ),
+    ...accountPages(show, sources),
     ...ownedServicePages(show, sources),
     ...webhookPages(show, sources),
     ...pageOverview(show, sources),

@@ -1,6 +1,7 @@
-/** Signing in and out: `/sign-in`, the redirect to a provider and its callback, `/sign-out`. */
+/** Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. */
 
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
+import type { LocalSignIn } from '../../auth/local-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
 import type { SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
@@ -8,6 +9,7 @@ import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
+import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
 
@@ -15,7 +17,9 @@ import type { RenderPage } from '../parts/views.ts';
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
-  readonly registry: Pick<PeopleStore, 'ensureIdentity'>;
+  readonly registry: Pick<PeopleStore, 'ensureIdentity'> & SignInStore & SetupLinkStore;
+  /** Sign-in without a provider. */
+  readonly local: LocalSignIn;
   readonly cookie: SiteCookie;
   readonly siteUrl: string;
   readonly now: () => number;
@@ -23,13 +27,62 @@ export interface SignInSources {
 }
 
 /** Path of the page after signing in. */
-const HOME = '/dashboard';
+export const HOME = '/dashboard';
 /** Maximum time between the redirect to the provider and its callback, seconds. */
 const FLOW_SECONDS = 600;
 const FLOW_MARK = 'flow.';
 
+/** Renders the sign-in page. `problem`: why the last attempt failed. */
+export type ShowSignIn = (
+  request: HttpRequest,
+  problem: string | null,
+  status?: number,
+  typedName?: string,
+) => Promise<HttpResponse>;
+
+/** The page with every way to sign in that somebody has. */
+export function signInPage(render: RenderPage, sources: SignInSources): ShowSignIn {
+  const { providers, registry, local, siteUrl } = sources;
+  return async (request, problem, status = 200, typedName = '') => {
+    const language = languageOf(request);
+    const { hasAccounts, hasPasskeys, hasPasswords } = await registry.signInWays();
+    const answer = render(
+      './sign-in',
+      {
+        // A failed request cannot be repeated, so the page has no links to other languages.
+        language: { ...language, choices: problem === null ? language.choices : [] },
+        title: language.texts.dashboard.signIn,
+        problem,
+        siteUrl,
+        providers,
+        hasAccounts,
+        passkeys: hasPasskeys && local.passkeys.isAllowed,
+        passwords: hasPasswords,
+        typedName,
+      },
+      status,
+    );
+    return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+  };
+}
+
+/**
+ * Signs a person in: ends the session of the browser and opens one with a new token, so that a token that was planted
+ * before is worthless (session fixation). Resolves with the header that sets the cookie.
+ */
+export async function startSession(
+  { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
+  request: HttpRequest,
+  personId: number,
+): Promise<Readonly<Record<string, string>>> {
+  const known = readCookie(cookie.read(request.headers.cookie));
+  const { token } = await sessions.open(personId);
+  await sessions.end(known.token);
+  return cookie.write(token, SESSION_MS / 1_000);
+}
+
 /** The routes. */
-export function signInPages(render: RenderPage, sources: SignInSources): Route[] {
+export function providerPages(page: ShowSignIn, sources: SignInSources): Route[] {
   const { providers, sessions, registry, cookie, siteUrl, now, log } = sources;
   const find = ({ params }: HttpRequest): IdentityProvider => {
     const provider = providers.find(({ id }) => id === params.provider);
@@ -37,32 +90,14 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
     return provider;
   };
   const redirectUri = ({ id }: IdentityProvider) => `${siteUrl}/sign-in/${id}/callback`;
-  const page = (request: HttpRequest, problem: string | null, status = 200): HttpResponse => {
-    const language = languageOf(request);
-    // A failed request cannot be repeated, so the page has no links to other languages.
-    const choices = problem === null ? language.choices : [];
-    const answer = render(
-      './sign-in',
-      {
-        language: { ...language, choices },
-        title: language.texts.dashboard.signIn,
-        problem,
-        siteUrl,
-        providers,
-      },
-      status,
-    );
-    return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
-  };
   /** The page shows the failure as a sentence; the log has the details. */
-  const showFailure = (request: HttpRequest, error: unknown): HttpResponse => {
+  const showFailure = (request: HttpRequest, error: unknown): Promise<HttpResponse> => {
     if (!(error instanceof SignInError)) throw error;
     log.warn({ code: error.code, error: error.cause }, 'a sign-in failed');
     return page(request, error.message, error.code === 'sign_in_away' ? 502 : 400);
   };
 
   return [
-    { path: '/sign-in', bucket: 'pages', access: 'everyone', handle: (request) => page(request, null) },
     {
       path: '/sign-in/:provider',
       bucket: 'pages',
@@ -78,7 +113,7 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
           const seconds = token === '' ? FLOW_SECONDS : SESSION_MS / 1_000;
           return { ...seeOther(url, cookie.write(value, seconds)), status: 302 };
         } catch (error) {
-          return showFailure(request, error);
+          return await showFailure(request, error);
         }
       },
     },
@@ -90,16 +125,13 @@ export function signInPages(render: RenderPage, sources: SignInSources): Route[]
         const provider = find(request);
         const known = readCookie(cookie.read(request.headers.cookie));
         const flow = readFlow(known.flow, provider.id, now());
-        if (flow === null) return page(request, languageOf(request).texts.dashboard.signInLate, 400);
+        if (flow === null) return await page(request, languageOf(request).texts.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
           const person = await registry.ensureIdentity(identity, now());
-          // Every sign-in gets a new token, so that a token that was planted before is worthless (session fixation).
-          const { token } = await sessions.open(person.id);
-          await sessions.end(known.token);
-          return seeOther(HOME, cookie.write(token, SESSION_MS / 1_000));
+          return seeOther(HOME, await startSession(sources, request, person.id));
         } catch (error) {
-          return showFailure(request, error);
+          return await showFailure(request, error);
         }
       },
     },

@@ -14,6 +14,7 @@ import { englishDashboard } from './english-dashboard.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
+import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
 import { inSeconds } from './formats.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
@@ -195,6 +196,7 @@ export const english = {
   },
   page: englishServicePage,
   statusPage: englishStatusPage,
+  signIn: englishSignIn,
 };
 
 /** The texts of a language. */

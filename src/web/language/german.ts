@@ -7,6 +7,7 @@ import { germanNote, germanOpening } from './german-incidents.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
+import { germanSignIn } from './german-sign-in.ts';
 import { germanStatusPage } from './german-status-page.ts';
 import { phraseOf } from './phrase.ts';
 
@@ -187,4 +188,5 @@ export const german: Texts = {
   },
   page: germanServicePage,
   statusPage: germanStatusPage,
+  signIn: germanSignIn,
 };

@@ -1,6 +1,7 @@
 /** The files that pages load: a fixed table that is read at the start. File names contain a hash of the content. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { entityTag } from '../../http/conditional.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
@@ -11,6 +12,8 @@ export type AssetAddresses = ReturnType<typeof createAssets>['addresses'];
 
 /** Finds the files of packages. */
 const { resolve } = createRequire(import.meta.url);
+/** For browsers, beside the module that `require` finds. */
+const WEBAUTHN_BUNDLE = '../dist/bundle/index.umd.min.js';
 const FOLDER = new URL('../../../assets/web/', import.meta.url);
 const TYPES = {
   css: 'text/css; charset=utf-8',
@@ -49,6 +52,13 @@ export function createAssets() {
       style: add('style', 'css'),
       docsScript: add('docs', 'js'),
       copyScript: add('copy', 'js'),
+      // For pages with passkeys, with the browser's part of the library.
+      passkeyLibrary: add(
+        'webauthn',
+        'js',
+        join(dirname(resolve('@simplewebauthn/browser')), WEBAUTHN_BUNDLE),
+      ),
+      passkeyScript: add('passkeys', 'js'),
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
       // For every page, before its other scripts: access to the document, times in the reader's time zone, live

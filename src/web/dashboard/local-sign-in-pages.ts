@@ -1,0 +1,114 @@
+/** `/sign-in`: every way to sign in on one page, and the forms of passkeys and passwords. */
+import type { PasswordOutcome } from '../../auth/password-sign-in.ts';
+import { KNOWN_BROWSER_MS } from '../../auth/password-sign-in.ts';
+import { createSiteCookie } from '../../http/cookies.ts';
+import { readForm, seeOther } from '../../http/form.ts';
+import { HttpError } from '../../http/problem.ts';
+import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
+import { HOME, languageOf, type ShowSignIn, type SignInSources, startSession } from './sign-in-pages.ts';
+
+/** Path of the page after a sign-in with a recovery code, which shows how many are left. */
+const ACCOUNT = '/dashboard/account';
+
+/** The routes. */
+export function localSignInPages(page: ShowSignIn, sources: SignInSources): Route[] {
+  const { local, siteUrl, log } = sources;
+  const browserCookie = createSiteCookie(siteUrl, 'upbeat-browser');
+
+  const refuse = (request: HttpRequest, way: string, typedName = ''): Promise<HttpResponse> => {
+    const { texts } = languageOf(request);
+    log.warn({ way, client: request.client }, 'a sign-in failed');
+    const problem =
+      way === 'passkey' ? texts.dashboard.refusal({ code: 'passkey_refused' }) : texts.signIn.wrong;
+    return page(request, problem, 400, typedName);
+  };
+
+  const delay = async (
+    request: HttpRequest,
+    { waitMs }: Extract<PasswordOutcome, { readonly kind: 'wait' }>,
+    name: string,
+  ): Promise<HttpResponse> => {
+    const { signIn: texts } = languageOf(request).texts;
+    const seconds = Math.ceil(waitMs / 1_000);
+    const duration = seconds < 100 ? texts.seconds(seconds) : texts.minutes(Math.ceil(seconds / 60));
+    log.warn({ way: 'password', client: request.client, waitMs }, 'a sign-in was delayed');
+    const answer = await page(request, texts.wait(duration), 429, name);
+    return { ...answer, headers: { ...answer.headers, 'Retry-After': String(seconds) } };
+  };
+
+  const usePassword = async (request: HttpRequest, form: ReadonlyMap<string, string>) => {
+    const name = form.get('name') ?? '';
+    const outcome = await local.passwords.attempt({
+      name,
+      password: form.get('password') ?? '',
+      code: form.get('code') ?? '',
+      client: request.client,
+      browser: browserCookie.read(request.headers.cookie),
+    });
+    if (outcome.kind === 'wait') return await delay(request, outcome, name);
+    if (outcome.kind === 'refused') return await refuse(request, 'password', name);
+    const mark = browserCookie.write(await local.passwords.markBrowser(name), KNOWN_BROWSER_MS / 1_000);
+    const target = outcome.usedRecoveryCode ? ACCOUNT : HOME;
+    const answer = seeOther(target, await startSession(sources, request, outcome.personId));
+    return { ...answer, cookies: Object.values(mark) };
+  };
+
+  const usePasskey = async (request: HttpRequest, form: ReadonlyMap<string, string>) => {
+    const personId = await local.passkeys.finishSignIn(form.get('state') ?? '', form.get('answer') ?? '');
+    if (personId === null) return await refuse(request, 'passkey');
+    return seeOther(HOME, await startSession(sources, request, personId));
+  };
+
+  return [
+    {
+      path: '/sign-in',
+      bucket: 'pages',
+      access: 'everyone',
+      anyMethod: true,
+      async handle(request) {
+        if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
+        requirePost(request, 'GET, HEAD, POST');
+        refuseOtherOrigin(request, siteUrl);
+        const form = await readForm(request);
+        return form.get('way') === 'passkey'
+          ? await usePasskey(request, form)
+          : await usePassword(request, form);
+      },
+    },
+    {
+      path: '/sign-in/passkeys/challenge',
+      bucket: 'pages',
+      access: 'everyone',
+      anyMethod: true,
+      async handle(request) {
+        requirePost(request, 'POST');
+        await readForm(request);
+        return notStored(json(await local.passkeys.beginSignIn()));
+      },
+    },
+  ];
+}
+
+/** Throws `method_not_allowed` for anything but POST. */
+export function requirePost({ method }: HttpRequest, allowed: string): void {
+  if (method !== 'POST')
+    throw new HttpError('method_not_allowed', `${method} is not possible here.`, {}, { Allow: allowed });
+}
+
+/** The response, which no cache may store. */
+export function notStored(answer: HttpResponse): HttpResponse {
+  return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+}
+
+/**
+ * Throws `forbidden_form` if another site sent the form, which would sign the visitor in as somebody else. Browsers send
+ * `Sec-Fetch-Site` to https alone, and `Origin` with every form. A proxy may change `Host`, so that the configured address
+ * counts too.
+ */
+function refuseOtherOrigin({ headers }: HttpRequest, siteUrl: string): void {
+  const { origin } = headers;
+  if (headers['sec-fetch-site'] !== undefined || origin === undefined) return;
+  const host = URL.canParse(origin) ? new URL(origin).host : '';
+  if (host !== headers.host && host !== new URL(siteUrl).host)
+    throw new HttpError('forbidden_form', 'This form was sent by another site.');
+}

@@ -1,0 +1,89 @@
+/** Texts of the pages for signing in, of links that make a way in, and of what a person signs in with, in German. */
+import type { Texts } from './english.ts';
+import { phraseOf } from './phrase.ts';
+
+/** The texts of these pages. */
+export const germanSignIn: Texts['signIn'] = {
+  wrong: 'Der Name, das Passwort oder der Code stimmt nicht.',
+  wait: (duration) => `Zu viele Versuche sind fehlgeschlagen. Versuchen Sie es in ${duration} wieder.`,
+  seconds: (count) => (count === 1 ? '1 Sekunde' : `${count} Sekunden`),
+  minutes: (count) => (count === 1 ? '1 Minute' : `${count} Minuten`),
+  name: 'Name',
+  password: 'Passwort',
+  code: 'Code der App oder ein Wiederherstellungscode',
+  withPassword: 'Mit einem Passwort',
+  withPasskey: 'Mit einem Passkey',
+  passkeyLead:
+    'Einen Passkey bewahrt Ihr Gerät oder Ihr Passwortmanager auf; Fingerabdruck, Gesicht oder PIN öffnen ihn.',
+  usePasskey: 'Mit einem Passkey anmelden',
+  withProvider: 'Mit einem Konto anderswo',
+  passkeyFailed:
+    'Das ging nicht oder wurde abgebrochen. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
+  passkeyElsewhere: (siteUrl) => `Passkeys gehen nur unter ${siteUrl}.`,
+  noAccount:
+    'Es gibt noch kein Konto. Upbeat gibt beim Start einen Link für das erste aus. Der Betreiber dieser Website erhält so einen neuen:',
+  noWayIn:
+    'Noch kann sich niemand anmelden. Der Betreiber dieser Website erhält so einen Link für den Inhaber eines Kontos:',
+
+  setupTitle: 'Ihre erste Anmeldung',
+  setupLead: 'Wählen Sie, wie Sie sich anmelden werden. Andere Wege können Sie danach hinzufügen.',
+  resetTitle: 'Ein neuer Weg zur Anmeldung',
+  resetLead: (name) =>
+    `Für ${name}. Womit Sie sich bisher angemeldet haben, endet: Ihre Passkeys, Ihr Passwort und alle Sitzungen.`,
+  linkEnded: 'Dieser Link gilt nicht mehr.',
+  linkEndedWhy:
+    'Er wurde benutzt, ist älter als einen Tag, oder er gehört zu einem ersten Konto, das es inzwischen gibt. Der Betreiber dieser Website kann einen neuen ausgeben:',
+  yourName: 'Ihr Name',
+  passkeyName: 'Name des Passkeys',
+  passkeyExample: 'Telefon',
+  makePasskey: 'Passkey anlegen',
+  passwordLead: (min) =>
+    `Mindestens ${min} Zeichen. Zur Anmeldung gehört auch ein Code einer Authenticator-App, etwa von Google, Microsoft, 2FAS oder Bitwarden.`,
+  nameToSignIn: 'Name für die Anmeldung',
+  newPassword: 'Neues Passwort',
+  scan: 'Nehmen Sie dieses Bild mit der App auf',
+  orType: 'oder geben Sie diesen Schlüssel ein',
+  firstCode: 'Code, den die App zeigt',
+  setPassword: 'Passwort setzen',
+
+  codesTitle: 'Ihre Wiederherstellungscodes',
+  codesOnce: 'Sie werden nur dieses eine Mal gezeigt.',
+  codesLead:
+    'Jeder steht einmal für den Code der App, falls Sie diese verlieren. Drucken Sie sie aus, oder bewahren Sie sie bei Ihrem Passwort auf, aber nicht auf dem Gerät mit der App.',
+  toDashboard: 'Weiter zur Verwaltung',
+
+  accountTitle: 'Ihre Anmeldung',
+  accountShort: 'Passkeys, Passwort, Sitzungen',
+  signedInAs: (name) => `Sie sind als ${name} angemeldet.`,
+  passkeys: 'Passkeys',
+  noPasskeys: 'Noch keine.',
+  passkeysImpossible: 'Browser erlauben Passkeys nur unter https:// mit einem Hostnamen und auf localhost.',
+  withoutScript: 'Einen Passkey anzulegen braucht JavaScript.',
+  made: 'Angelegt',
+  lastUsed: 'Zuletzt benutzt',
+  never: 'nie',
+  rename: 'Umbenennen',
+  renameOf: (name) => `${name} umbenennen`,
+  remove: 'Entfernen',
+  removeOf: (name) => `${name} entfernen`,
+  addPasskey: 'Passkey hinzufügen',
+  passwordAndApp: 'Passwort mit Authenticator-App',
+  noPassword: 'Noch keines.',
+  passwordSince: (name, at) => phraseOf`Gesetzt ${at}, für den Namen ${name}.`,
+  replacePassword: 'Passwort und App ersetzen',
+  replaceLead:
+    'Ein neues Passwort braucht einen neuen Schlüssel in der App. Es beendet Ihre anderen Sitzungen und Ihre Wiederherstellungscodes.',
+  removePassword: 'Passwort entfernen',
+  recoveryCodes: 'Wiederherstellungscodes',
+  codesLeft: (count) => (count === 1 ? '1 ist unbenutzt.' : `${count} sind unbenutzt.`),
+  newCodes: 'Neue Codes erzeugen',
+  newCodesNote: 'Die früheren enden.',
+  providers: 'Konten anderswo',
+  sessions: 'Sitzungen',
+  account: 'Konto',
+  signedInAt: 'Angemeldet',
+  endsAt: 'Endet',
+  thisOne: 'dieser Browser',
+  end: 'Beenden',
+  endOf: (time) => `Sitzung von ${time} beenden`,
+};
