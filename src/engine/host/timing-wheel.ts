@@ -4,7 +4,10 @@
  */
 
 const NONE = -1;
-/** Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. */
+/**
+ * Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. An entry with a longer
+ * interval is passed once in each span, which costs less than its checks at five minutes would (`bench/scheduling.ts`).
+ */
 const BUCKETS = 32_768;
 /** Ticks are stored modulo this number, so that they fit an Int32Array; a multiple of {@link BUCKETS}. */
 const CYCLE = 2 ** 31;
