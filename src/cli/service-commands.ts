@@ -151,6 +151,8 @@ export async function endService(slug: string, { config }: CommonOptions): Promi
 export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }): Promise<void> {
   const states = await withRegistry(options.config, (registry) => registry.loadServices());
   const { exportServices } = await import('./import/own-form.ts');
+  const secret = states.filter(({ service }) => service.check.sealed !== undefined).length;
+  if (secret > 0) printNote(`the file has no credentials: those of ${secret} services are left out`);
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
 }
 

@@ -97,16 +97,23 @@ t.test('it refuses what our own form cannot mean', async (t) => {
     t.match(readImport(JSON.stringify([{ domain: 'a.example', ...row }]), 'x.json').skipped, [{ reason }]);
 });
 
+const MINUTELY = { intervalMs: 60_000, timeoutMs: 48_000 };
+
 t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", async (t) => {
   const { services, skipped, notCarried, format } = fixture('uptime-kuma-1.23-backup.json');
   t.equal(format, 'uptime-kuma');
   t.same(services, [
-    { ...PLAIN_SERVICE, domain: 'shop.example.com', name: 'Shop', method: 'GET', accept: ['2xx'] },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'shop.example.com', name: 'Shop', method: 'GET', accept: ['2xx'] },
+      choice: { ...MINUTELY, confirmAfterMs: [60_000, 60_000] },
+    },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'api.example.com', name: 'API health', kind: 'http', accept: [200, 204, 205, 206] },
       settings: { path: '/health?full=1', port: 8443, assertions: ['body lacks maintenance'] },
       secrets: { secretHeaders: ['X-Token: s3cret'] },
+      choice: MINUTELY,
     },
     {
       ...PLAIN_SERVICE,
@@ -117,6 +124,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
         headers: ['Content-Type: application/json'],
       },
       secrets: { username: 'probe', password: 'hunter2' },
+      choice: { ...MINUTELY, confirmAfterMs: [60_000] },
     },
     {
       ...PLAIN_SERVICE,
@@ -130,6 +138,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'db.example.com', name: 'Database', kind: 'tcp', settings: { port: 5432 } },
+      choice: MINUTELY,
     },
   ]);
   t.strictSame(describeSkipped(skipped), [
@@ -142,11 +151,10 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
   const lines = describeLost(notCarried);
   for (const field of [
     ...['notificationList of the file', 'proxyList of the file'],
-    ...['interval of 4 entries, such as Shop', 'maxretries of 2 entries', 'timeout of 4 entries'],
     ...['ignoreTls of Login (staging)', 'parent of Shop', 'tags of Shop'],
     ...['description of API health', 'notificationIDList of 3 entries', 'proxyId of Login (staging)'],
     ...['maxredirects of Login (staging)', 'accepted_statuscodes of Login (staging)'],
-    ...['expiryNotification of Shop', 'retryInterval of 5 entries'],
+    ...['expiryNotification of Shop', 'retryInterval of backup.example.com'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
@@ -282,12 +290,14 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
       ...PLAIN_SERVICE,
       ...{ domain: 'front.example.com', name: 'front', category: 'ecommerce', kind: 'http', accept: [200] },
       settings: { assertions: ['time below 300'] },
+      choice: { intervalMs: 30_000 },
     },
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'api.example.com', name: 'api', kind: 'http', accept: [200, 429] },
       settings: { path: '/v1', assertions: ['json $.status is UP'] },
       secrets: { secretHeaders: ['Authorization: Bearer hunter2'] },
+      choice: { intervalMs: 60_000, timeoutMs: 5_000 },
     },
     {
       ...PLAIN_SERVICE,
@@ -314,7 +324,7 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   for (const field of [
     ...['alerting of the file', 'storage of the file', 'security of the file'],
     'condition [CERTIFICATE_EXPIRATION] of front',
-    ...['interval of 2 entries', 'client of api', 'alerts of 2 entries', 'group of 2 entries'],
+    ...['client of api', 'alerts of 2 entries', 'group of 2 entries'],
   ])
     t.ok(
       lines.some((line) => line.startsWith(`not carried over: ${field}`)),
@@ -412,6 +422,43 @@ t.test('it says of a request what it cannot carry over, and takes the rest', asy
     t.equal(services.length, 1, expected);
     t.notMatch(lines.join(), /hunter2/);
   }
+});
+
+t.test('times become those of the check, where they are within its bounds', async (t) => {
+  const monitors: readonly (readonly [object, choice: object, lost?: string])[] = [
+    [
+      { interval: 20, timeout: 0.5 },
+      { intervalMs: 20_000, timeoutMs: 500 },
+    ],
+    [
+      { interval: 30, maxretries: 1, retryInterval: 20 },
+      { intervalMs: 30_000, confirmAfterMs: [20_000] },
+    ],
+    [{ maxretries: 0, retryInterval: 20 }, {}],
+    [
+      { interval: 20, timeout: 30 },
+      { intervalMs: 20_000 },
+      'timeout of A: timeout must not be longer than the interval',
+    ],
+    [{ interval: 200_000 }, {}, 'interval of A: interval must be at most 1d'],
+    [{ maxretries: 11, retryInterval: 20 }, {}, 'confirmAfter of A: confirmAfter '],
+    [{ interval: 'often' }, {}, 'interval of A: interval '],
+  ];
+  for (const [row, choice, lost] of monitors) {
+    const { services, notCarried } = readMonitor({ type: 'port', hostname: 'a.example', port: 22, ...row });
+    const title = JSON.stringify(row);
+    t.strictSame(services[0]?.choice, choice, title);
+    const [line = ''] = describeLost(notCarried);
+    t.ok(line.startsWith(lost === undefined ? '' : `not carried over: ${lost}`), `${title}: ${line}`);
+    t.equal(notCarried.length, lost === undefined ? 0 : 1, title);
+  }
+  const endpoint = { name: 'A', url: 'tcp://a.example:22', interval: '1m30s', client: { timeout: '2s' } };
+  t.match(readImport(JSON.stringify({ endpoints: [endpoint] }), 'gatus.json'), {
+    services: [{ choice: { intervalMs: 90_000, timeoutMs: 2_000 } }],
+    notCarried: [],
+  });
+  const odd = { ...endpoint, interval: '1m 30' };
+  t.match(readImport(JSON.stringify({ endpoints: [odd] }), 'gatus.json').notCarried, [{ field: 'interval' }]);
 });
 
 t.test('conditions of Gatus become expectations', async (t) => {

@@ -19,6 +19,7 @@ import {
   type Row,
   readWebSocketAddress,
 } from './listed-service.ts';
+import { readGatusTimes, withTimes } from './listed-times.ts';
 
 const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled', 'token']);
 
@@ -27,8 +28,7 @@ const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
 
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  interval: 'the interval is one for all: checks.interval',
-  client: 'time-outs, resolvers and certificates are set for all checks',
+  client: 'resolvers and certificates are set for all checks, and redirects are followed',
   alerts: 'set webhooks on the dashboard',
   'maintenance-windows': 'there are no maintenance windows',
 };
@@ -42,6 +42,12 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
 export function readGatusEndpoint(row: Row): EntryReading {
+  const { interval: _interval, client, ...others } = row;
+  const { timeout: _timeout, ...rest } = asRow(client);
+  return withTimes(readEndpointOf({ ...others, client: rest }), readGatusTimes(row));
+}
+
+function readEndpointOf(row: Row): EntryReading {
   const { category, lost: lostGroup } = readGroup(row.group);
   const paused = row.enabled === false;
   const query = readGatusQuery(row);

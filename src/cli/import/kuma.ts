@@ -14,6 +14,7 @@ import {
   type Row,
   readWebSocketAddress,
 } from './listed-service.ts';
+import { readKumaTimes, withTimes } from './listed-times.ts';
 
 /** Types of monitors that check a URL. */
 const WEB_TYPES = new Set(['http', 'keyword', 'json-query']);
@@ -41,10 +42,8 @@ const DEFAULTS: Row = {
 
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  interval: 'the interval is one for all: checks.interval',
-  retryInterval: 'failures are confirmed after checks.confirmAfter',
-  maxretries: 'failures are confirmed after checks.confirmAfter',
-  timeout: 'the time-out is one for all: checks.timeout',
+  retryInterval: 'a missing heartbeat needs no confirmation',
+  maxretries: 'a missing heartbeat needs no confirmation',
   resendInterval: 'webhooks are sent once for each change',
   ignoreTls: 'certificates are always judged',
   expiryNotification: 'the end of a certificate is shown, and no alert is sent',
@@ -70,8 +69,15 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['form', 'application/x-www-form-urlencoded'],
 ]);
 
+/** Fields of monitors that make checks, which become times of the check. */
+const TIMES = new Set(['interval', 'timeout', 'maxretries', 'retryInterval']);
+
 /** A monitor; an inactive one becomes a paused service. */
 export function readKumaMonitor(row: Row): EntryReading {
+  return withTimes(readMonitor(row), readKumaTimes(row));
+}
+
+function readMonitor(row: Row): EntryReading {
   const type = asText(row.type) ?? '';
   if (row.upsideDown === true) return { problem: 'a monitor that is upside down has no equal here' };
   const paused = row.active === false || row.active === 0;
@@ -80,7 +86,7 @@ export function readKumaMonitor(row: Row): EntryReading {
     // A push monitor has no address, so its name must be a domain.
     const seconds = Number(row.interval);
     const periodMs = Number.isSafeInteger(seconds) && seconds > 0 ? seconds * 1_000 : null;
-    const lost = findLostFields(row, new Set(['interval', 'url']));
+    const lost = findLostFields(row, new Set(['interval', 'timeout', 'url']));
     return listService(name, name, { kind: 'heartbeat', paused, periodMs }, lost);
   }
   if (type === 'port') {
@@ -242,6 +248,7 @@ function readExpectation(row: Row, type: string): Expectation | null {
 function findLostFields(row: Row, imported: ReadonlySet<string> = new Set()): LostField[] {
   const isImported = (field: string, value: unknown) =>
     KNOWN.has(field) ||
+    (row.type !== 'push' && TIMES.has(field)) ||
     imported.has(field) ||
     OF_OTHER_TYPES.test(field) ||
     DEFAULTS[field] === value ||
