@@ -1,6 +1,7 @@
 /** Claims of domains, and proofs of control over them (decisions, Ownership). */
 import type { DomainProofs } from '../auth/domain-proof.ts';
-import type { CheckKind, Service } from '../domain/service.ts';
+import { type CheckKind, MONITORING_KINDS, type Service } from '../domain/service.ts';
+import { settingFields } from '../kinds/settings.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
 import { readAll, readDomain, readKind } from './read-input.ts';
@@ -22,7 +23,28 @@ export interface ClaimInput {
   readonly kind: string;
 }
 
-/** Claims a domain. Refused with `role_required`, `domain_invalid`, `kind_invalid` or `too_many_claims`. */
+/** Kinds of checks that a domain can be claimed for: those without required settings, which are entered afterwards. */
+export function claimKinds(): readonly CheckKind[] {
+  return MONITORING_KINDS.filter((kind) => requiredSetting(kind) === undefined);
+}
+
+/** The first required setting of a kind; undefined: there is none. */
+function requiredSetting(kind: CheckKind): string | undefined {
+  return settingFields(kind).find(({ required }) => required)?.name;
+}
+
+/** Reads the kind of a claim. Refused with `kind_invalid`, `kind_unavailable` or `setting_invalid`. */
+function readClaimKind(word: string): Outcome<CheckKind> {
+  const reading = readKind(word);
+  const setting = reading.ok ? requiredSetting(reading.value) : undefined;
+  if (setting === undefined) return reading;
+  return refuse({ code: 'setting_invalid', setting, problem: { code: 'missing' } }, 'kind');
+}
+
+/**
+ * Claims a domain. Refused with `role_required`, `domain_invalid`, `kind_invalid`, `kind_unavailable`, `setting_invalid` if
+ * the kind has a required setting, or `too_many_claims`.
+ */
 export async function addClaim(
   { registry, now }: DomainContext,
   principal: AccountPrincipal,
@@ -31,7 +53,7 @@ export async function addClaim(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { accountId } = principal;
-  const reading = readAll({ domain: readDomain(domain), kind: readKind(kind) });
+  const reading = readAll({ domain: readDomain(domain), kind: readClaimKind(kind) });
   if (!reading.ok) return reading;
   return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
 }

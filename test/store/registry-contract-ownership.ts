@@ -1,5 +1,6 @@
 /** Contract of the registry: who owns which domain. */
 import type { Test } from 'tap';
+import { MONITORING_KINDS } from '../../src/domain/service.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON, owned } from './registry-fixtures.ts';
 
@@ -31,6 +32,18 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     t.match(await registry.servicesOf(ada), [{ slug: 'b-org' }]);
     t.strictSame(await registry.servicesOf(grace), []);
     t.strictSame(await registry.noticesOf(ada), [], 'no account lost a service');
+  });
+
+  t.test('it keeps claims of every kind of check', async (t) => {
+    const registry = await open(t);
+    const { id } = await registry.ensureAccount('ada', NOON);
+    for (const kind of MONITORING_KINDS)
+      await registry.addClaim(id, { domain: `${kind}.org`, kind, createdAt: NOON });
+    t.same(
+      (await registry.claimsOf(id)).map(({ domain, kind }) => [domain, kind]),
+      [...MONITORING_KINDS].sort().map((kind) => [`${kind}.org`, kind]),
+    );
+    t.match(await registry.proveDomain(id, 'grpc.org', 'grpc', NOON), { check: { kind: 'grpc' } });
   });
 
   t.test('it bounds what an account waits for', async (t) => {

@@ -39,6 +39,23 @@ t.test('it says beside a field of the overview what is wrong, and keeps what was
   t.equal(hasNotice(none.text), true, 'what concerns no field is said above');
 });
 
+t.test('a domain can be added for every kind of check without required settings', async (t) => {
+  const { ada, call, post } = await dashboard(t);
+  for (const kind of ['root', 'tls', 'http', 'websocket', 'grpc'])
+    t.equal(
+      (await post('/dashboard/domains', ada, { domain: `${kind}.example.com`, kind })).status,
+      303,
+      kind,
+    );
+  const { text } = await call('/dashboard', ada);
+  t.match(text, /<h3>grpc\.example\.com /);
+  const [select = ''] = /<select name="kind"[\s\S]*?<\/select>/.exec(text) ?? [];
+  const offered = [...select.matchAll(/<option value="([^"]*)"/g)].map(([, kind]) => kind);
+  t.ok(offered.includes('websocket') && offered.includes('heartbeat') && !offered.includes('tcp'), select);
+  const tcp = await post('/dashboard/domains', ada, { domain: 'db.example.com', kind: 'tcp' });
+  t.match(tcp, { status: 400, text: /The setting port is missing\./ });
+});
+
 t.test('a service has the fields of its kind of check, made from the schema of the kind', async (t) => {
   const { ada, post } = await dashboard(t);
   const path = '/dashboard/services/mine';

@@ -1,7 +1,7 @@
 /** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
 
 import { accept } from '../../app/change.ts';
-import { addClaim, dropClaim, verifyClaim } from '../../app/domains.ts';
+import { addClaim, claimKinds, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
@@ -92,6 +92,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
           const word = (status.get(service.id) ?? unknownStatus(service.id)).status;
           return { service, page: directory.pageName(service), word };
         }),
+        claimKinds: claimKinds(),
         claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
         shapes: STATUS_SHAPES,
       },

@@ -7,7 +7,7 @@ import type { WordOf } from './phrase.ts';
 export const englishChecks = {
   /** The ways to monitor a service, for a choice. */
   kind: {
-    health: 'health endpoint, with a fallback',
+    health: 'health endpoint (/api/health), with a fallback',
     root: 'HEAD request to the root',
     tcp: 'TCP connection',
     tls: 'TLS handshake and certificate',

@@ -4,9 +4,6 @@ import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
-/** Ways to monitor a domain that is being added; others are chosen afterwards, with their settings. */
-type ClaimKind = 'health' | 'root' | 'heartbeat';
-
 /** The texts of these pages. */
 export const englishDashboard = {
   title: 'Dashboard',
@@ -39,11 +36,6 @@ export const englishDashboard = {
   addDomain: 'Add a domain',
   domain: 'Domain',
   monitoredBy: 'Monitored by',
-  kind: {
-    health: 'health endpoint (/api/health), with a fallback',
-    root: 'HEAD request to the root',
-    heartbeat: 'heartbeats sent by the service',
-  } satisfies WordOf<ClaimKind>,
   add: 'Add',
 
   keys: 'API keys',

@@ -4,7 +4,7 @@ import type { Texts } from './english.ts';
 /** The texts. */
 export const germanChecks: Texts['checks'] = {
   kind: {
-    health: 'Zustandsbericht, ersatzweise Abruf',
+    health: 'Zustandsbericht (/api/health), ersatzweise Abruf',
     root: 'HEAD-Anfrage an die Startseite',
     tcp: 'TCP-Verbindung',
     tls: 'TLS-Verbindung und Zertifikat',

@@ -52,11 +52,6 @@ export const germanDashboard: Texts['dashboard'] = {
   addDomain: 'Eine Domain hinzufügen',
   domain: 'Domain',
   monitoredBy: 'Überwacht durch',
-  kind: {
-    health: 'Zustandsbericht (/api/health), ersatzweise Abruf',
-    root: 'HEAD-Anfrage an die Startseite',
-    heartbeat: 'Lebenszeichen des Dienstes',
-  },
   add: 'Hinzufügen',
 
   keys: 'API-Schlüssel',
