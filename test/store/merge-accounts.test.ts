@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
-import { JOINED_TABLES, MOVED_TABLES } from '../../src/store/registry/merge-accounts.ts';
+import { ENDED_TABLES, MOVED_TABLES } from '../../src/store/registry/merge-accounts.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { NOON, owned } from './registry-fixtures.ts';
@@ -13,7 +13,7 @@ t.test('it has a rule for each table with an account', async (t) => {
   const database = new DatabaseSync(registryFile(dataDir), { readOnly: true });
   const columns = database.prepare(`SELECT 1 FROM pragma_table_info(?) WHERE name = 'account_id'`);
   const tables = COPIED_TABLES.map(([table]) => table).filter((table) => columns.get(table) !== undefined);
-  t.same(tables.sort(), [...MOVED_TABLES, ...JOINED_TABLES].sort());
+  t.same(tables.sort(), [...MOVED_TABLES, ...ENDED_TABLES].sort());
   database.close();
   await methods.close();
 });

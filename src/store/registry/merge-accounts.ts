@@ -7,7 +7,7 @@ import { claimsOf, servicesOf } from './ownership.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 import { toDefinition, updateService } from './service-rows.ts';
 
-/** Tables whose rows move as they are. Services, members, claims and invitations have rules of their own. */
+/** Tables whose rows move. */
 export const MOVED_TABLES = [
   'services',
   'api_keys',
@@ -20,10 +20,15 @@ export const MOVED_TABLES = [
   'identities',
   'people',
   'setup_links',
+  'domain_claims',
+  'idempotent_changes',
 ] as const;
 
-/** Tables of which rows are deleted where they cannot move. */
-export const JOINED_TABLES = ['members', 'domain_claims', 'invitations'] as const;
+/** Tables whose rows end with the account. Its members are added to the other account before. */
+export const ENDED_TABLES = ['members', 'invitations'] as const;
+
+/** Columns of which an account has each value once: rows of the other account stay. */
+const UNIQUE_COLUMNS = { domain_claims: 'domain', idempotent_changes: 'key' } as const;
 
 /** What a merge moves and what it cannot move. Throws `not_found` if there is no such account. */
 export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
@@ -69,17 +74,15 @@ export async function mergeAccounts(
   // Each service changes its account in the feed of changes, so that running processes learn of it.
   for (const row of live) await updateService(store, row, { ...toDefinition(row), accountId: intoId });
   for (const { personId, role } of plan.members) await putMember(store, intoId, personId, role, now);
-  for (const domain of plan.claims)
-    await queries.run(
-      kysely
-        .updateTable('domain_claims')
-        .set({ account_id: intoId })
-        .where('account_id', '=', fromId)
-        .where('domain', '=', domain),
+  for (const [table, column] of Object.entries(UNIQUE_COLUMNS)) {
+    const deleteKnown = statement(
+      `DELETE FROM ${table} WHERE account_id = ? AND ${column} IN (SELECT ${column} FROM ${table} WHERE account_id = ?)`,
     );
+    await queries.run(deleteKnown(fromId, intoId));
+  }
   for (const table of MOVED_TABLES)
     await queries.run(statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`)(intoId, fromId));
-  for (const table of JOINED_TABLES)
+  for (const table of ENDED_TABLES)
     await queries.run(kysely.deleteFrom(table).where('account_id', '=', fromId));
   await queries.run(kysely.deleteFrom('accounts').where('id', '=', fromId));
   await addNotice(store, intoId, now, { code: 'account_merged', name: plan.from.name });
