@@ -6,6 +6,7 @@ import { cluster } from './cluster.ts';
 import { fleetOverview } from './fleet-overview.ts';
 import { heartbeats } from './heartbeats.ts';
 import { oneService } from './one-service.ts';
+import { services } from './services.ts';
 import { upbeatItself } from './upbeat-itself.ts';
 
 /** A file of a dashboard. */
@@ -23,6 +24,7 @@ export function allDashboards(): DashboardFile[] {
     'heartbeats.json': heartbeats(),
     'upbeat-itself.json': upbeatItself(),
     'cluster.json': cluster(),
+    'services.json': services(),
   };
   return Object.entries(dashboards).map(([name, dashboard]) => ({
     name,

@@ -16,7 +16,7 @@ import {
   VariableRefresh,
   VariableSort,
 } from '@grafana/grafana-foundation-sdk/dashboard';
-import { dataSourceVariable, INFLUX, PROMETHEUS, refer } from './queries.ts';
+import { type DataSource, dataSourceVariable, INFLUX, PROMETHEUS, refer } from './queries.ts';
 import { COLOURS } from './status-colours.ts';
 
 /** The parts of a dashboard. */
@@ -26,6 +26,8 @@ interface DashboardParts {
   readonly description: string;
   /** Start of the initial time range in Grafana's notation, such as `now-6h`. */
   readonly from: string;
+  /** The data sources that it queries. Default both. */
+  readonly sources?: readonly DataSource[];
   readonly variables: readonly Builder<VariableModel>[];
   readonly annotations?: readonly Builder<AnnotationQuery>[];
   /** In reading order; Grafana lays them out row by row. */
@@ -35,6 +37,7 @@ interface DashboardParts {
 /** Builds a dashboard. */
 export function buildDashboard(parts: DashboardParts): Dashboard {
   const { uid, title, description, from, variables, annotations = [], panels } = parts;
+  const { sources = [INFLUX, PROMETHEUS] } = parts;
   const builder = new DashboardBuilder(title)
     .uid(uid)
     .description(description)
@@ -45,7 +48,7 @@ export function buildDashboard(parts: DashboardParts): Dashboard {
     .time({ from, to: 'now' })
     .refresh('1m')
     .links(headLinks())
-    .variables([dataSourceVariable(INFLUX), dataSourceVariable(PROMETHEUS), ...variables])
+    .variables([...sources.map(dataSourceVariable), ...variables])
     .annotations([...annotations]);
   panels.forEach((panel, index) => {
     builder.withPanel({ build: () => ({ ...panel.build(), id: index + 1 }) });
@@ -63,6 +66,7 @@ export const DASHBOARD_UIDS = {
   heartbeats: 'upbeat-heartbeats',
   program: 'upbeat-program',
   cluster: 'upbeat-cluster',
+  services: 'upbeat-services',
 } as const;
 
 /** The slug in the clicked cell, for links in tables. */
@@ -152,6 +156,20 @@ export function serviceVariable(measurement: string): QueryVariableBuilder {
 export function reporterVariable(): Builder<VariableModel> {
   return serviceVariable('upbeat_heartbeat')
     .multi(true)
+    .includeAll(true)
+    .allValue('.*')
+    .current({ selected: true, text: 'All', value: '$__all' });
+}
+
+/** Variable: a label of a metric in Prometheus, or all. */
+export function labelVariable(metric: string, label: string): QueryVariableBuilder {
+  const query = `label_values(${metric}, ${label})`;
+  return new QueryVariableBuilder(label)
+    .datasource(refer(PROMETHEUS))
+    .query({ query, refId: label })
+    .definition(query)
+    .refresh(VariableRefresh.OnDashboardLoad)
+    .sort(VariableSort.AlphabeticalAsc)
     .includeAll(true)
     .allValue('.*')
     .current({ selected: true, text: 'All', value: '$__all' });

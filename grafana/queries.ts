@@ -1,7 +1,7 @@
 /** The two data sources of the dashboards, selected by a variable each, and their queries. `provisioning/` sets them up. */
 import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import { DatasourceVariableBuilder, type VariableModel } from '@grafana/grafana-foundation-sdk/dashboard';
-import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
+import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
 
 /** A data source. */
 export interface DataSource {
@@ -115,4 +115,15 @@ export function present(expr: string, legend: string): (refId: string) => Builde
       .expr(expr)
       .legendFormat(legend)
       .instant();
+}
+
+/** A PromQL query for a table of the current values, with the labels as columns beside `Value`. */
+export function presentRows(expr: string): (refId: string) => Builder<Dataquery> {
+  return (refId) =>
+    new DataqueryBuilder()
+      .datasource(refer(PROMETHEUS))
+      .refId(refId)
+      .expr(expr)
+      .instant()
+      .format(PromQueryFormat.Table);
 }

@@ -76,6 +76,9 @@ export function steps(
 export const latencySteps = () =>
   steps([null, COLOURS.green], [1_000, COLOURS.yellow], [3_000, COLOURS.vermillion]);
 
+/** {@link latencySteps} in seconds. */
+export const responseSteps = () => steps([null, COLOURS.green], [1, COLOURS.yellow], [3, COLOURS.vermillion]);
+
 /** Thresholds of the uptime ratio. */
 export const uptimeSteps = () =>
   steps([null, COLOURS.vermillion], [0.99, COLOURS.yellow], [0.999, COLOURS.green]);

@@ -14,6 +14,8 @@ export interface PrometheusTarget {
   readonly expr: string;
   /** The present value alone, instead of one for each width of the range. */
   readonly instant?: boolean;
+  /** `table`: labels are columns. */
+  readonly format?: string;
   readonly datasource: { readonly type: string };
 }
 

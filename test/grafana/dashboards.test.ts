@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { allDashboards } from '../../grafana/all-dashboards.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';
+import { renderServiceSeries } from '../../src/metrics/service-series.ts';
 import { createStatusTally } from '../../src/store/status/status-tally.ts';
 import {
   annotationTargets,
@@ -257,5 +258,5 @@ async function everyMetric(): Promise<string> {
       votes: () => new Map(),
     },
   });
-  return await metrics.render();
+  return (await metrics.render()) + (await renderServiceSeries([], 0, () => null));
 }

@@ -28,12 +28,14 @@ export async function lackOfPanel(panel: Panel, view: View, fleet: MetricServers
     if (tag !== undefined) return `${refId} has no tag ${tag}`;
     columns.push(...found);
   }
-  for (const { expr, refId, instant = false } of prometheusTargets(panel)) {
+  for (const { expr, refId, instant = false, format } of prometheusTargets(panel)) {
     const { scrapeInterval } = fleet;
     const query = prometheusQuery(expr, view, scrapeInterval);
     const found = await queryPrometheus(fleet, query, instant ? null : view);
     if (found.length === 0) return `${refId} has no series`;
-    columns.push(...found.flatMap((labels) => Object.values(labels)));
+    const isTable = format === 'table';
+    columns.push(...found.flatMap((labels) => (isTable ? Object.keys(labels) : Object.values(labels))));
+    if (isTable) columns.push('Time', 'Value');
   }
   return lackOf(namedColumns(panel), columns);
 }

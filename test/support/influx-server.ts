@@ -1,4 +1,4 @@
-/** Real InfluxDB servers (Debian's 1.6) and VictoriaMetrics on free loopback ports, with their data in a folder of the test. */
+/** Real InfluxDB servers (Debian's 1.6), VictoriaMetrics and Prometheus on free loopback ports, with their data in a folder of the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -78,6 +78,23 @@ export async function startVictoria(
     {},
   );
   await untilAnswers(server, '/health');
+  return server;
+}
+
+/** Starts Prometheus with a file of configuration; it is ended after the test. */
+export async function startPrometheus(
+  t: Scope,
+  { folder, port }: ServerOptions,
+  configFile: string,
+): Promise<TestServer> {
+  const http = port ?? (await freePort());
+  const args = [
+    `--config.file=${configFile}`,
+    `--storage.tsdb.path=${folder}`,
+    `--web.listen-address=127.0.0.1:${http}`,
+  ];
+  const server = start(t, 'prometheus', args, http, {});
+  await untilAnswers(server, '/-/ready');
   return server;
 }
 
