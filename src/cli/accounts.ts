@@ -55,6 +55,16 @@ export async function chooseAccount(
   return chosen;
 }
 
+/** Finds the account of a command, which must exist. Throws {@link CommandError} with `no_account`. */
+export async function findAccount(
+  registry: Pick<AccountStore, 'listAccounts'>,
+  { account, accountId }: AccountChoice,
+): Promise<Pick<AccountListing, 'id' | 'name'>> {
+  const known = await registry.listAccounts();
+  const found = known.find(({ id, name }) => (accountId === undefined ? name === account : id === accountId));
+  return found ?? resultOf(refuse({ code: 'no_account', account: account ?? String(accountId) }));
+}
+
 function warningFor(
   { id, name }: Pick<AccountListing, 'id' | 'name'>,
   found: AccountListing | undefined,

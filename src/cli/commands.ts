@@ -74,6 +74,13 @@ export function buildCommands(): Command {
     .option('--prune', 'remove what the account has and the files do not list')
     .action(act(async () => (await import('./apply/apply-command.ts')).apply));
 
+  addForAccount(
+    program,
+    'export',
+    'print the services and status pages of an account as a file that apply reads',
+    'name of the account',
+  ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
+
   const services = program.command('services').description('services');
   addJson(services, 'list', 'list services with their last known status').action(
     act(async () => (await import('./service-commands.ts')).listServices),

@@ -75,3 +75,13 @@ export function printText(text: string): void {
 export function printNote(text: string): void {
   console.error(printable(text));
 }
+
+/** YAML, with quotation marks and the escapes of JSON if it contains control characters. */
+export async function formatYaml(value: object): Promise<string> {
+  const { stringify } = await import('yaml');
+  const plain = stringify(value);
+  if (printableJson(plain) === plain) return plain;
+  return printableJson(
+    stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
+  );
+}

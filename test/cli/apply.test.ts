@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
+import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
 import { applySchema, SCHEMA_FILE } from '../../src/cli/apply/apply-schema.ts';
+import { escapeVariables, fillVariables } from '../../src/cli/apply/variables.ts';
 import { systemClock } from '../../src/clock.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
@@ -70,6 +72,8 @@ async function contentOf(registry: RegistryClient): Promise<string[]> {
   });
   return [...services.sort(), ...pages];
 }
+
+const pngUrl = `data:image/png;base64,${pngOf(32, 32).toString('base64')}`;
 
 const DOCUMENT = `# Secrets such as \${NOTHING} may stand in a comment.
 services:
@@ -384,6 +388,93 @@ t.test('two at once lead to the same, and neither fails', async (t) => {
   for (const { status, stderr } of await Promise.all([run(), run()])) t.same([status, stderr], [0, '']);
   t.equal((await registry.loadServices()).length, 21);
   t.match(await run(), { stdout: '21 unchanged\n' });
+});
+
+t.test('an export, applied to an empty installation, is exported as the same bytes', async (t) => {
+  const [one, other] = [await setUp(t), await setUp(t)];
+  const variable = (name: string) => `\${${name}}`;
+  const settings = { path: '/a', method: 'POST', body: `$${variable('X')} "é"\n# no comment`, plain: true };
+  const secrets = { token: 'hunter2', secretHeaders: ['x-key: hunter4'] };
+  const times = {
+    interval: '30s',
+    timeout: '5s',
+    slowOver: '1s',
+    confirmAfter: ['1s', '2s'],
+    regions: ['local'],
+  };
+  const document = {
+    services: [
+      { domain: 'z.example.org', name: 'yes', category: 'ai', paused: true, publicDependencies: true },
+      {
+        domain: 'http.example.org',
+        name: '1e3',
+        check: { kind: 'http', ...times, settings: { ...settings, ...secrets } },
+      },
+      {
+        domain: 'url.example.org',
+        check: { url: 'https://url.example.org/x', method: 'GET', accept: ['2xx', 401] },
+      },
+      { domain: 'beat.example.org', check: { kind: 'heartbeat' }, period: '90s', grace: '1m' },
+      {
+        domain: 'cron.example.org',
+        check: { kind: 'heartbeat' },
+        schedule: '@daily',
+        timezone: 'Europe/Berlin',
+      },
+      { domain: 'a-b.example.org' },
+      { domain: 'a.b.example.org' },
+    ],
+    pages: [
+      {
+        ...{ slug: 'acme', title: 'Acme: all', text: 'One\n\n- two #3', logo: pngUrl },
+        groups: [{ name: 'Web', services: ['z.example.org', 'github'] }, { services: ['beat.example.org'] }],
+      },
+      { slug: 'empty', title: 'Empty' },
+    ],
+  };
+  t.match(await one.apply('-f', one.file('all.yaml', document)), { status: 0, stderr: '' });
+  await one.installation.runHere('services', 'address', 'beat-example-org');
+  const exporting = (where: typeof one, ...words: string[]) =>
+    where.installation.runHere('export', '--account', 'ada', ...words);
+  const exported = await exporting(one);
+  t.match(exported, {
+    status: 0,
+    stderr: [
+      'not exported: token of http.example.org; apply takes it from the variable HTTP_EXAMPLE_ORG_TOKEN',
+      'not exported: secretHeaders of http.example.org; apply takes it from the variable HTTP_EXAMPLE_ORG_SECRETHEADERS',
+      'not exported: the heartbeat address of beat.example.org; "upbeat services address" makes a new one\n',
+    ].join('\n'),
+  });
+  t.notMatch(exported.stdout, /hunter/);
+  const { stderr } = await one.installation.runHere('services', 'export', '--format', 'yaml');
+  t.same(stderr.split('\n').toSorted(), [
+    '',
+    'not exported: heartbeat address of beat.example.org',
+    'not exported: token, secretHeaders of http.example.org',
+  ]);
+  t.match(await one.apply('-f', one.file('again.json', (await exporting(one, '--json')).stdout)), {
+    status: 1,
+    stderr: /the environment has no variable HTTP_EXAMPLE_ORG_TOKEN/,
+  });
+  const values = { HTTP_EXAMPLE_ORG_TOKEN: 'hunter2', HTTP_EXAMPLE_ORG_SECRETHEADERS: 'x-key: hunter4' };
+  Object.assign(process.env, values);
+  t.teardown(() => {
+    for (const name of Object.keys(values)) delete process.env[name];
+  });
+  t.match(await one.apply('-f', one.file('again.yaml', exported.stdout), '--prune'), {
+    status: 0,
+    stdout: '9 unchanged\n',
+  });
+  t.match(await other.apply('-f', other.file('all.yaml', exported.stdout)), { status: 0, stderr: '' });
+  t.equal((await exporting(other)).stdout, exported.stdout);
+  t.match(await exporting(other, '--account', 'nobody'), { status: 1, stderr: /There is no account nobody/ });
+  const [text, variables] = [
+    fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', '1', '"') }),
+    { A: 'x', AA: 'y' },
+  ];
+  const read = (value: unknown) =>
+    fillVariables(value, { environment: variables, budget: { values: 9 }, fail() {}, note() {} });
+  fc.assert(fc.property(text, (value) => read(escapeVariables(value)) === value));
 });
 
 t.test('its schema is published, and accepts what it reads', async (t) => {

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { CORE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
 import { messageOf } from '../../error.ts';
 import { createYamlLocator } from '../../yaml-file.ts';
+import { type DocumentPath, fillVariables, MAX_VALUES } from './variables.ts';
 
 /** The document of all files. */
 export interface ApplyFiles {
@@ -28,13 +29,13 @@ interface Source {
   readonly file: string;
   /** Number of the document, from 0. */
   readonly document: number;
-  readonly lineOf: (document: number, path: readonly (string | number)[]) => number | null;
+  readonly lineOf: (document: number, path: DocumentPath) => number | null;
 }
 
 /** A member of a list, or a whole member of a document. */
 interface Place {
   readonly source: Source;
-  readonly path: readonly (string | number)[];
+  readonly path: DocumentPath;
 }
 
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
@@ -42,8 +43,6 @@ const EXTENSIONS = ['.yaml', '.yml', '.json'];
 const STDIN = '-';
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 100;
-/** Maximum number of values in all files, since aliases can repeat them. */
-const MAX_VALUES = 5_000_000;
 
 /**
  * Reads files, folders (their files with the extensions .yaml, .yml and .json, by name) and `-`, standard input. The lists of
@@ -72,11 +71,10 @@ export function readApplyFiles(
     value.forEach((one, index) => {
       const field = `${name}.${list.length}`;
       places.set(field, { source, path: [name, index] });
-      const fail = (path: readonly (string | number)[], message: string) =>
-        problems.push(describePlace(source, [name, index, ...path], message));
-      const filled = fill(one, environment, budget, fail, (path) => {
-        fromEnvironment.push([field, ...path].join('.'));
-      });
+      const fail = (path: DocumentPath, message: string) =>
+        void problems.push(describePlace(source, [name, index, ...path], message));
+      const note = (path: DocumentPath) => void fromEnvironment.push([field, ...path].join('.'));
+      const filled = fillVariables(one, { environment, budget, fail, note });
       list.push(name === 'pages' ? withLogo(filled, source.file, fail) : filled);
     });
   };
@@ -147,34 +145,6 @@ function parse(text: string, file: string, problems: string[]): unknown[] {
   }
 }
 
-const VARIABLE = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-/** A copy of a value with the variables of the environment in its texts. `note` receives the paths of those texts. */
-function fill(
-  value: unknown,
-  environment: Readonly<Record<string, string | undefined>>,
-  budget: { values: number },
-  fail: (path: readonly (string | number)[], message: string) => void,
-  note: (path: readonly (string | number)[]) => void,
-  path: readonly (string | number)[] = [],
-): unknown {
-  if (--budget.values === 0) fail(path, `there are more than ${MAX_VALUES} values`);
-  if (budget.values <= 0) return null;
-  const below = (one: unknown, part: string | number) =>
-    fill(one, environment, budget, fail, note, [...path, part]);
-  if (Array.isArray(value)) return value.map(below);
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, below(one, name)]));
-  if (typeof value !== 'string' || !value.includes('${')) return value;
-  return value.replaceAll(VARIABLE, (written, dollar: string, name: string) => {
-    if (dollar !== '') return written.slice(1);
-    note(path);
-    const known = environment[name];
-    if (known === undefined) fail(path, `the environment has no variable ${name}`);
-    return known ?? '';
-  });
-}
-
 /** The page with its logo as a `data:` URL, if it is the path of a picture. */
 function withLogo(
   page: unknown,
@@ -194,12 +164,12 @@ function withLogo(
   }
 }
 
-function describePlace(source: Source, path: readonly (string | number)[], message: string): string {
+function describePlace(source: Source, path: DocumentPath, message: string): string {
   return `${placeIn(source, path)}: ${message}`;
 }
 
 /** `file:line: services[3].check.kind`. */
-function placeIn(source: Source, path: readonly (string | number)[]): string {
+function placeIn(source: Source, path: DocumentPath): string {
   const line = source.lineOf(source.document, path);
   const place = `${source.file === STDIN ? 'standard input' : source.file}${line === null ? '' : `:${line}`}`;
   if (path.length === 0) return place;

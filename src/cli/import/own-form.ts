@@ -3,7 +3,6 @@
 import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
-import { printableJson } from '../../domain/printable-text.ts';
 import {
   describeMemberProblem,
   describeRefusal,
@@ -28,7 +27,7 @@ import {
 } from '../../kinds/check-members.ts';
 import { type SettingsReading, validateSettings } from '../../kinds/settings.ts';
 import type { ServiceState } from '../../store/ports/services.ts';
-import { formatJson } from '../output.ts';
+import { formatJson, formatYaml } from '../output.ts';
 import {
   asRow,
   asText,
@@ -227,16 +226,6 @@ export async function exportServices(
 function cellOf(value: string | boolean | readonly (AcceptRule | string)[] | CheckSettings): string {
   if (typeof value !== 'object') return String(value);
   return Array.isArray(value) ? textOfList(value) : JSON.stringify(value);
-}
-
-/** YAML, with quotation marks and the escapes of JSON if it contains control characters. */
-async function formatYaml(value: object): Promise<string> {
-  const { stringify } = await import('yaml');
-  const plain = stringify(value);
-  if (printableJson(plain) === plain) return plain;
-  return printableJson(
-    stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }),
-  );
 }
 
 /** A service as an entry of an export, without defaults. */

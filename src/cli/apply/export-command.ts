@@ -1,0 +1,46 @@
+/** `upbeat export`: prints what an account has as a file that `apply` reads. */
+import { type ExportedAccount, exportAccount } from '../../app/export-document.ts';
+import { type AccountChoice, findAccount, readAccountChoice } from '../accounts.ts';
+import type { CommonOptions } from '../command.ts';
+import { withRegistry } from '../open-stores.ts';
+import { formatJson, formatYaml, printNote } from '../output.ts';
+import { loadPublicServices } from '../service-commands.ts';
+import { escapeVariables } from './variables.ts';
+
+/** Prints the document of an account. What it does not contain is noted on standard error. */
+export async function exportContent(options: CommonOptions & AccountChoice): Promise<void> {
+  const { config, json = false } = options;
+  const choice = readAccountChoice(options);
+  const exported = await withRegistry(config, async (registry, { catalogue }) => {
+    const account = await findAccount(registry, choice);
+    return await exportAccount(registry, account.id, () => loadPublicServices(registry, catalogue.file));
+  });
+  const { document, variables } = withVariables(exported);
+  process.stdout.write(json ? `${formatJson(document)}\n` : await formatYaml(document));
+  for (const { variable, domain, setting } of variables)
+    printNote(`not exported: ${setting} of ${domain}; apply takes it from the variable ${variable}`);
+  for (const domain of exported.addresses)
+    printNote(`not exported: the heartbeat address of ${domain}; "upbeat services address" makes a new one`);
+}
+
+/** The document with a variable of the environment in place of each credential. */
+function withVariables({ document, credentials }: ExportedAccount) {
+  const variables = credentials.map((one) => ({
+    ...one,
+    variable: `${one.domain}_${one.setting}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'),
+  }));
+  const services = document.services?.map((service) => {
+    const own = variables.filter(({ domain }) => domain === service.domain);
+    const escaped = escapeVariables(service);
+    if (own.length === 0) return escaped;
+    const { check } = service;
+    const secrets = own.map(({ setting, variable, isList }) => {
+      const text = `\${${variable}}`;
+      return [setting, isList ? [text] : text];
+    });
+    const settings = { ...Object(escapeVariables(check?.settings ?? {})), ...Object.fromEntries(secrets) };
+    return { ...Object(escaped), check: { ...Object(escapeVariables(check ?? {})), settings } };
+  });
+  const pages = escapeVariables(document.pages);
+  return { document: { services, pages }, variables };
+}
