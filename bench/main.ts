@@ -16,6 +16,7 @@ const SECTIONS = [
   'truth',
   'scheduling',
   'start',
+  'apply',
   'memory',
   'samples',
   'api',
