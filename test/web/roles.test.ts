@@ -140,6 +140,7 @@ t.test('it shows no form that the role may not send, and nothing secret', async 
   for (const role of ROLES) {
     for (const route of pages) {
       const { text } = await call(pathOf(route), people[role]);
+      t.notMatch(text, /\bundefined\b|\[object /, `${route} for ${role}`);
       for (const [, action = ''] of text.matchAll(
         /(?:form method="post"|class="[^"]*" method="post"|id="texts" method="post") action="([^"]+)"/g,
       )) {

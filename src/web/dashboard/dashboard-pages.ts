@@ -84,7 +84,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
                   : texts.expiresAt(time(key.expiresAt)),
           isLive: key.state === 'valid',
         })),
-        choices: SCOPE_CHOICES.map((chosen) => ({
+        scopeChoices: SCOPE_CHOICES.map((chosen) => ({
           value: chosen.join(' '),
           text: chosen.map((scope) => texts.scope[scope]).join(', '),
         })),

@@ -26,7 +26,7 @@ export const germanMembers: Texts['members'] = {
   leave: 'Dieses Konto verlassen',
   leaveLead: 'Sie werden davon abgemeldet. Ein anderer Eigentümer kann Sie wieder einladen.',
   invitations: 'Einladungen',
-  noInvitations: 'Keine.',
+  none: 'Keine.',
   invitedBy: (name) => `von ${name}`,
   openedBy: (name) => `geöffnet von ${name}`,
   notOpened: 'noch nicht geöffnet',
