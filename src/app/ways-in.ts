@@ -65,7 +65,7 @@ export type EnrolmentInput =
   | { readonly way: 'passkey'; readonly name: string; readonly passkey: PasskeyInput };
 
 /** Maximum age of a sign-in for these changes, minutes. */
-const MAX_SIGN_IN_AGE_MINUTES = 15;
+export const MAX_SIGN_IN_AGE_MINUTES = 15;
 
 /**
  * Uses a link: its person signs in that way from then on. Resolves with the person and the recovery codes to show, which
@@ -222,10 +222,18 @@ export function sessionIdOf(sha256: Uint8Array): string {
   return Buffer.from(sha256.subarray(0, 12)).toString('hex');
 }
 
-function refuseStale({ now }: WaysInContext, { signedInAt }: SignedInPerson): Refused | null {
-  return now() - signedInAt > MAX_SIGN_IN_AGE_MINUTES * MINUTE_MS
-    ? refuse({ code: 'sign_in_again', minutes: MAX_SIGN_IN_AGE_MINUTES })
-    : null;
+/** Whether the person signed in so recently that they may change how they sign in. */
+export function isRecentSignIn(
+  { now }: Pick<WaysInContext, 'now'>,
+  { signedInAt }: Pick<SignedInPerson, 'signedInAt'>,
+): boolean {
+  return now() - signedInAt <= MAX_SIGN_IN_AGE_MINUTES * MINUTE_MS;
+}
+
+function refuseStale(context: WaysInContext, person: SignedInPerson): Refused | null {
+  return isRecentSignIn(context, person)
+    ? null
+    : refuse({ code: 'sign_in_again', minutes: MAX_SIGN_IN_AGE_MINUTES });
 }
 
 /** Reads a password with the first code of its app, and makes its recovery codes. */

@@ -2,6 +2,7 @@
 import { Secret, TOTP } from 'otpauth';
 import t from 'tap';
 import { createAuthenticator } from '../support/authenticator.ts';
+import { findFaults, LOOKS, launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { until } from '../support/loopback.ts';
 import { install } from '../support/program.ts';
 
@@ -268,6 +269,28 @@ t.test('a person who has lost everything gets a link, which ends the rest', asyn
   t.match(await installation.runHere('doctor'), { stdout: /sign-in +by passkeys, passwords/ });
 });
 
+t.test('somebody who is invited makes a way in, and comes back to the invitation', async (t) => {
+  const link = linkIn((await installation.runHere('accounts', 'setup-link')).stdout);
+  const host = appOf((await get(link)).text);
+  const owner = await send(link, { way: 'password', name: 'Host', password: PASSWORD, code: host.code() });
+  const cookie = sessionIn(owner.cookies);
+  const token = tokenIn((await get('/dashboard/members', { cookie })).text);
+  const invited = await send('/dashboard/members/invite', { token, role: 'viewer' }, { cookie });
+  const path = /(\/invitations\/[\w-]+)/.exec(invited.text)?.[1] ?? '';
+  const opened = await get(path);
+  t.match(opened.text, new RegExp(`action="${path}/setup"`));
+  const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+  t.equal((await send('/invitations/nothing/setup', '', form)).status, 404);
+  t.equal((await get(`${path}/setup`)).status, 405);
+  const setup = (await send(`${path}/setup`, '', form)).location;
+  t.match(setup, /^\/setup\/[\w-]{43}$/);
+  const app = appOf((await get(setup)).text);
+  const guest = await send(setup, { way: 'password', name: 'Guest', password: PASSWORD, code: app.code() });
+  const cookies = [sessionIn(guest.cookies), opened.cookies.join('; ')].join('; ');
+  t.match((await get('/dashboard', { cookie: cookies })).location, path);
+  t.match((await get(path, { cookie: sessionIn(guest.cookies) })).text, /Guest.*\/accept"/s);
+});
+
 t.test('the data and the log hold no secret of anybody', async (t) => {
   const { readdirSync, readFileSync } = await import('node:fs');
   const data = `${installation.folder}/data`;
@@ -289,3 +312,69 @@ t.test('the data and the log hold no secret of anybody', async (t) => {
   }
   t.equal(log.split(first).length, 2, 'the link stands in the log once, where the operator was told');
 });
+
+t.test(
+  'in a browser a person makes a passkey and signs in with it, by keyboard too',
+  NEEDS_BROWSER,
+  async (t) => {
+    const browser = await launchBrowser();
+    t.teardown(() => browser.close());
+    const context = await browser.newContext({ locale: 'en-GB', viewport: LOOKS[0].viewport });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (/Content.Security.Policy|Uncaught/i.test(message.text())) complaints.push(message.text());
+    });
+    const device = await context.newCDPSession(page);
+    await device.send('WebAuthn.enable');
+    const { authenticatorId } = await device.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
+        ...{ hasResidentKey: true, hasUserVerification: true, isUserVerified: true },
+      },
+    });
+    const look = async (what: string) => {
+      t.same(await findFaults(page), [], `axe on ${what}`);
+      await page.setViewportSize(LOOKS[2].viewport);
+      const overhang = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      t.equal(overhang, 0, `${what} on a phone`);
+      await page.setViewportSize(LOOKS[0].viewport);
+    };
+
+    const link = linkIn((await installation.runHere('accounts', 'setup-link')).stdout);
+    await page.goto(`${site.origin}${link}`);
+    t.equal(await page.getByRole('img', { name: /Scan this picture/ }).count(), 1);
+    await look('the page of a link');
+    await page.getByLabel('Your name').fill('Hedy');
+    await page.getByRole('button', { name: 'Create a passkey' }).press('Enter');
+    await page.waitForURL(`${site.origin}/dashboard`);
+    await page.getByRole('link', { name: 'Your sign-in' }).click();
+    await page.waitForURL(`${site.origin}/dashboard/account`);
+    await page.getByText('Set the password').first().click();
+    await look('the page of the sign-in');
+    // The authenticator knows that the person has a passkey here.
+    await page.getByRole('button', { name: 'Create a passkey' }).click();
+    await page.getByText('That did not work, or was cancelled').waitFor();
+
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await page.waitForURL(`${site.origin}/`);
+    await page.goto(`${site.origin}/sign-in`);
+    await look('the sign-in page');
+    const button = page.getByRole('button', { name: 'Sign in with a passkey' });
+    await device.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+    await button.click();
+    await page.getByText('That did not work, or was cancelled').waitFor();
+    await device.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
+    await button.press('Enter');
+    await page.waitForURL(`${site.origin}/dashboard`);
+    t.match(await page.textContent('h1'), 'Dashboard');
+    t.same(complaints, []);
+
+    // Without scripts the password is the way.
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const still = await plain.newPage();
+    await still.goto(`${site.origin}/sign-in?lang=de`);
+    t.equal(await still.getByRole('button', { name: 'Mit einem Passkey anmelden' }).isVisible(), false);
+    t.equal(await still.getByLabel('Passwort').isVisible(), true);
+  },
+);

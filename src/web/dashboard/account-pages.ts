@@ -3,6 +3,8 @@ import {
   addPasskey,
   changePassword,
   endSession,
+  isRecentSignIn,
+  MAX_SIGN_IN_AGE_MINUTES,
   removePasskey,
   removePassword,
   renamePasskey,
@@ -55,6 +57,8 @@ export function accountPages(show: ShowPage, sources: DashboardSources): Route[]
       {
         title: texts.accountTitle,
         person: personName,
+        isRecent: isRecentSignIn(context, personOf(session)),
+        maxAgeMinutes: MAX_SIGN_IN_AGE_MINUTES,
         forms: viewForms(refused),
         passkeysAllowed: local.passkeys.isAllowed,
         passkeys: ways.passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({

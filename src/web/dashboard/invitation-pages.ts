@@ -7,6 +7,7 @@ import { createSiteCookie } from '../../http/cookies.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { SignInStore } from '../../store/ports/sign-in.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import { time } from '../language/phrase.ts';
 import type { RenderPage } from '../parts/views.ts';
@@ -16,8 +17,8 @@ import { findSession, languageOf, requireForm, type SignInSources } from './sign
 const RETURN_SECONDS = 3_600;
 
 /** Sources of the page. */
-type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now'> & {
-  readonly registry: InvitationStore;
+type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
+  readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
 };
 
 /** Creates the cookie that leads back to an invitation after signing in. */
@@ -71,6 +72,8 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
       person: session?.personName ?? null,
       token: session?.formToken ?? '',
       action: `/invitations/${secret}/accept`,
+      enrol: `/invitations/${secret}/setup`,
+      mayEnrol: session === null && (await mayEnrol(sources)),
     };
     return session === null ? show(language, data, { headers: cookie.write(secret) }) : show(language, data);
   };
@@ -97,4 +100,13 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
       },
     },
   ];
+}
+
+/** Whether people sign in here without a provider: where the operator configured providers, only if somebody does so. */
+export async function mayEnrol({
+  providers,
+  registry,
+}: Pick<InvitationSources, 'providers' | 'registry'>): Promise<boolean> {
+  const { hasPasskeys, hasPasswords } = await registry.signInWays();
+  return providers.length === 0 || hasPasskeys || hasPasswords;
 }

@@ -1,20 +1,26 @@
 /** `/setup/:secret`: one-time links by which a person gets a first or a new way to sign in. */
+import { openInvitation } from '../../app/members.ts';
 import { type EnrolmentInput, enrolByLink } from '../../app/ways-in.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
-import { readSetupSecret } from '../../auth/setup-links.ts';
+import { makeSetupLink, readSetupSecret } from '../../auth/setup-links.ts';
 import { describeTotp } from '../../auth/totp.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
+import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { FoundSetupLink } from '../../store/ports/sign-in.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
+import { mayEnrol } from './invitation-pages.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 
 /** The routes. */
-export function setupPages(render: RenderPage, sources: SignInSources): Route[] {
+export function setupPages(
+  render: RenderPage,
+  sources: SignInSources & { readonly registry: InvitationStore },
+): Route[] {
   const { registry, local, siteUrl, now, log } = sources;
   const context = waysInContext(sources);
 
@@ -105,6 +111,22 @@ export function setupPages(render: RenderPage, sources: SignInSources): Route[] 
         const name = link.personName ?? form.get('name') ?? '';
         const owner = { subject: subjectOf(request.params.secret ?? ''), name, passkeys: [] };
         return notStored(json(await local.passkeys.begin(owner)));
+      },
+    },
+    {
+      // Somebody who was invited and has no way in gets one; the cookie of the invitation leads back to it.
+      path: '/invitations/:secret/setup',
+      bucket: 'pages',
+      access: 'secret',
+      anyMethod: true,
+      async handle(request) {
+        requirePost(request, 'POST');
+        await readForm(request);
+        const opened = await openInvitation(sources, request.params.secret ?? '', null);
+        if (!opened.ok || !(await mayEnrol(sources))) return showEnded(request);
+        const target = { kind: 'person', accountId: null, personId: null } as const;
+        const { url } = await makeSetupLink(registry, siteUrl, target, now());
+        return seeOther(new URL(url).pathname);
       },
     },
   ];

@@ -14,9 +14,10 @@ export const englishDashboard = {
     'Owners of services sign in with an account at one of these providers. Upbeat receives your name and nothing else.',
   signInWith: (provider: string) => `Sign in with ${provider}`,
   signInUnavailable: 'Sign-in is not available yet:',
-  noProvider: 'no provider is configured. The operator of this site can add one to the configuration:',
+  noProvider:
+    'At present no provider is configured. The operator of this site can add one to the configuration:',
   callback: 'The redirect URL to register with the provider:',
-  byCommand: 'Without a provider, accounts, keys and services are created on the command line:',
+  byCommand: 'Accounts, keys and services are also created on the command line:',
   signInLate: 'The sign-in took too long or was started in another browser. Try again.',
 
   understood: 'Understood',

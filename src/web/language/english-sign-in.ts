@@ -33,7 +33,7 @@ export const englishSignIn = {
     'It was used, or is older than a day, or belongs to a first account that exists by now. The operator of this site can print a new one:',
   yourName: 'Your name',
   passkeyName: 'Name of the passkey',
-  passkeyExample: 'Phone',
+  passkeyExample: 'My passkey',
   makePasskey: 'Create a passkey',
   passwordLead: (min: number) =>
     `At least ${min} characters. Signing in also takes a code of an authenticator app, such as those of Google, Microsoft, 2FAS or Bitwarden.`,
@@ -49,6 +49,11 @@ export const englishSignIn = {
   codesLead:
     'Each of them stands once for the code of the app, if you lose it. Print them, or keep them where you keep your password, but not on the device with the app.',
   toDashboard: 'Continue to the dashboard',
+
+  newHere: 'I do not sign in here yet',
+  signInAgain: (minutes: number) =>
+    `A change needs a sign-in within the last ${minutes} minutes. Yours is older.`,
+  again: 'Sign in again',
 
   accountTitle: 'Your sign-in',
   accountShort: 'Passkeys, password, sessions',
@@ -78,6 +83,7 @@ export const englishSignIn = {
   newCodesNote: 'The earlier ones end.',
   providers: 'Accounts elsewhere',
   sessions: 'Sessions',
+  yourSessions: 'Your sessions',
   account: 'Account',
   signedInAt: 'Signed in',
   endsAt: 'Ends',

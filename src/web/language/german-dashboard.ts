@@ -30,7 +30,7 @@ export const germanDashboard: Texts['dashboard'] = {
   noProvider:
     'Es ist kein Anbieter eingerichtet. Der Betreiber dieser Website kann einen in die Konfiguration eintragen:',
   callback: 'Die Weiterleitungs-URL, die beim Anbieter einzutragen ist:',
-  byCommand: 'Ohne Anbieter werden Konten, Schlüssel und Dienste auf der Befehlszeile angelegt:',
+  byCommand: 'Konten, Schlüssel und Dienste lassen sich auch auf der Befehlszeile anlegen:',
   signInLate:
     'Die Anmeldung dauerte zu lange oder wurde in einem anderen Browser begonnen. Versuchen Sie es noch einmal.',
 

@@ -35,7 +35,7 @@ export const germanSignIn: Texts['signIn'] = {
     'Er wurde benutzt, ist älter als einen Tag, oder er gehört zu einem ersten Konto, das es inzwischen gibt. Der Betreiber dieser Website kann einen neuen ausgeben:',
   yourName: 'Ihr Name',
   passkeyName: 'Name des Passkeys',
-  passkeyExample: 'Telefon',
+  passkeyExample: 'Mein Passkey',
   makePasskey: 'Passkey anlegen',
   passwordLead: (min) =>
     `Mindestens ${min} Zeichen. Zur Anmeldung gehört auch ein Code einer Authenticator-App, etwa von Google, Microsoft, 2FAS oder Bitwarden.`,
@@ -51,6 +51,11 @@ export const germanSignIn: Texts['signIn'] = {
   codesLead:
     'Jeder steht einmal für den Code der App, falls Sie diese verlieren. Drucken Sie sie aus, oder bewahren Sie sie bei Ihrem Passwort auf, aber nicht auf dem Gerät mit der App.',
   toDashboard: 'Weiter zur Verwaltung',
+
+  newHere: 'Ich melde mich hier noch nicht an',
+  signInAgain: (minutes) =>
+    `Eine Änderung braucht eine Anmeldung in den letzten ${minutes} Minuten. Ihre ist älter.`,
+  again: 'Noch einmal anmelden',
 
   accountTitle: 'Ihre Anmeldung',
   accountShort: 'Passkeys, Passwort, Sitzungen',
@@ -80,6 +85,7 @@ export const germanSignIn: Texts['signIn'] = {
   newCodesNote: 'Die früheren enden.',
   providers: 'Konten anderswo',
   sessions: 'Sitzungen',
+  yourSessions: 'Ihre Sitzungen',
   account: 'Konto',
   signedInAt: 'Angemeldet',
   endsAt: 'Endet',
