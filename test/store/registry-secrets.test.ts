@@ -162,6 +162,9 @@ testOverBoth('it encrypts credentials of checks with a key of their own', async 
     ok: false,
     problem: 'other_key',
   });
+  const { id } = await registry.ensureAccount('ada', NOON);
+  await registry.addService(withToken(id, 'a.example', token));
+  t.same(filesWith(place.dataDir, SECRET.slice(6)), [], 'no file has it');
   // A node that only makes checks has the derived key alone.
   const checksKey = key?.toString('hex') ?? null;
   t.same(findChecksKey(t.testdir(), { key: null, checksKey }), key);

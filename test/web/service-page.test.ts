@@ -98,6 +98,10 @@ t.test('it shows what is checked, in each language', async (t) => {
     [{ kind: 'grpc', settings: { port: 50_051 } }, 'by a call of its gRPC health service (port 50051)'],
     [{ kind: 'icmp' }, 'by ping'],
     [{ kind: 'heartbeat' }, 'from its heartbeat'],
+    [
+      { kind: 'dns', settings: { record: 'MX', values: ['a.example', 'b.example'] } },
+      'by a query for its DNS records (MX, 2 expectations)',
+    ],
   ];
   for (const [more, expected] of rows) {
     const check = { ...DEFAULT_CHECK, ...more };

@@ -153,12 +153,14 @@ export function describeSource(
   const address = URL.parse(url ?? '');
   // A query may hold what is not for everyone.
   const path = address?.pathname ?? (typeof settings.path === 'string' ? settings.path.split('?')[0] : null);
-  const { assertions } = settings;
   const expected =
-    (Array.isArray(assertions) ? assertions.length : 0) +
-    ['banner', 'contains', 'matches'].filter((name) => settings[name] !== undefined).length;
+    [settings.assertions, settings.values].reduce<number>(
+      (sum, list) => sum + (Array.isArray(list) ? list.length : 0),
+      0,
+    ) + ['banner', 'contains', 'matches'].filter((name) => settings[name] !== undefined).length;
   const port = address === null ? portOf(kind, settings) : Number(address.port) || null;
   const details = [
+    ...(kind === 'dns' ? [String(settings.record ?? 'A')] : []),
     ...(port === null ? [] : [checks.portDetail(port)]),
     ...(path === null || path === undefined || path === '/' ? [] : [checks.pathDetail(path)]),
     ...(expected === 0 ? [] : [checks.expectationsDetail(expected)]),
