@@ -105,8 +105,8 @@ const SUSPECT_TEXTS: Readonly<Record<SuspectReason, string>> = {
 
 /** The attempt as lines for people. */
 function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): string {
-  const { timing, failure, statusCode, responseTimeMs, certificateExpiresAt, suspect, blocked, via } =
-    attempt;
+  const { timing, failure, answered, statusCode, responseTimeMs, certificateExpiresAt } = attempt;
+  const { suspect, blocked, via } = attempt;
   const phases = [
     ['name', timing.dnsMs],
     ['connect', timing.connectMs],
@@ -121,7 +121,7 @@ function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): st
   return [
     `${domain} is ${suspect === null ? verdict : SUSPECT_TEXTS[suspect]}${said}`,
     `  ${'asked'.padEnd(12)}${via}${blocked ? ' (a bot wall answered)' : ''}`,
-    `  ${'answer'.padEnd(12)}${statusCode === 0 ? 'none' : `HTTP ${statusCode}`}${responseTimeMs === null ? '' : ` in ${responseTimeMs} ms`}`,
+    `  ${'answer'.padEnd(12)}${statusCode !== 0 ? `HTTP ${statusCode}` : answered ? 'arrived' : 'none'}${responseTimeMs === null ? '' : ` in ${responseTimeMs} ms`}`,
     ...lines,
     ...(certificateExpiresAt === null
       ? []
@@ -167,7 +167,8 @@ export async function checkOnce(
   const { timeoutMs, slowOverMs } = timingOf(check, config.checks);
   const signal = new AbortController().signal;
   const first = await prober.runAttempt(target, { timeoutMs, number: 0, slot, signal });
-  const isSilent = !first.answered && first.failure?.phase === 'first_byte';
+  const mayUseHead = target.check.kind === 'root' || target.check.kind === 'health';
+  const isSilent = mayUseHead && !first.answered && first.failure?.phase === 'first_byte';
   const attempt = isSilent ? await prober.runAttempt(target, { timeoutMs, number: 1, slot, signal }) : first;
   return { attempt, verdict: judgeAttempt(attempt, slowOverMs) };
 }
