@@ -186,14 +186,19 @@ t.test(
     const { run, write } = await setUp(t, { limits: { domainsPerAccount: 3 } });
     const monitorList = [
       ...Array.from({ length: 600 }, (_, index) => ({
-        ...{ type: 'http', name: `Site ${index}`, url: `https://site-${index}.example.com/`, interval: 60 },
+        ...{
+          type: 'http',
+          name: `Site ${index}`,
+          url: `https://site-${index}.example.com/`,
+          resendInterval: 3,
+        },
       })),
       ...Array.from({ length: 300 }, (_, index) => ({ type: 'mqtt', name: `Topic ${index}` })),
       { type: 'http', name: 'Again', url: 'https://site-0.example.com/other' },
     ];
     const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
     const stderr = [
-      'not carried over: interval of 600 entries, such as Site 0: the interval is one for all: checks.interval',
+      'not carried over: resendInterval of 600 entries, such as Site 0: webhooks are sent once for each change',
       'left out: 300 entries, such as Topic 0: monitors of type mqtt have no equal here',
       'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
