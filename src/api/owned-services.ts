@@ -68,7 +68,8 @@ interface Instructions {
 }
 
 const OWN_SLUG = SLUG('The service, in any case.', 'shop-example-com');
-const IF_MATCH: OpenApiParameter = {
+/** The parameter of changes that may depend on a revision. */
+export const IF_MATCH: OpenApiParameter = {
   name: 'If-Match',
   in: 'header',
   required: false,
@@ -81,7 +82,8 @@ const EXAMPLE = {
   name: 'Our shop',
   check: { kind: 'http', settings: { path: '/login', assertions: ['body contains Sign in'] } },
 };
-const ETAG = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
+/** The header of responses that show a revision. */
+export const ETAG_HEADER = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
 const GONE = { 404: 'The account has no such service.' };
 const STALE = { 412: 'The service has another revision than If-Match names.' };
 
@@ -134,7 +136,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         201: {
           description: 'The service. Its status is unknown until its first check.',
           headers: {
-            ...ETAG,
+            ...ETAG_HEADER,
             Location: { description: 'Where it can be read.', schema: { type: 'string' } },
           },
           schema: SingleServiceSchema,
@@ -186,7 +188,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         maxBytes: MAX_DOCUMENT_BYTES,
         types: ['application/merge-patch+json', 'application/json'],
       },
-      answers: { 200: { description: 'The service.', headers: ETAG, schema: SingleServiceSchema } },
+      answers: { 200: { description: 'The service.', headers: ETAG_HEADER, schema: SingleServiceSchema } },
       problems: {
         ...GONE,
         409: 'Too many services of owners lead to the address of the domain (conflict).',
@@ -234,7 +236,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         200: {
           description: 'The service, which is verified.',
           headers: {
-            ...ETAG,
+            ...ETAG_HEADER,
             'Content-Location': { description: 'Where it can be read.', schema: { type: 'string' } },
           },
           schema: SingleServiceSchema,

@@ -1,12 +1,15 @@
 /** Owners' status pages as JSON: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
 
+import { definePage } from '../app/defined-pages.ts';
 import { formatTime } from '../domain/durations.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
+import type { OwnedPage } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
+import { revisionTag } from '../http/conditional.ts';
 import { CURSOR_PARAMETER, withLinks } from '../http/cursor.ts';
 import { SLUG } from '../http/openapi.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
-import { type HttpRequest, json, type Route } from '../http/route.ts';
+import { type HttpRequest, type HttpResponse, json, type Route } from '../http/route.ts';
 import {
   enumOf,
   listOf,
@@ -29,6 +32,7 @@ import {
   readPageView,
 } from '../view/status-page-view.ts';
 import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
+import { PageDefinitionSchema } from './owned-pages.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';
@@ -74,6 +78,7 @@ const PageSchema = namedObject('StatusPage', {
   maintenance: MaintenancesSchema.properties.maintenance,
   incidents: IncidentsSchema.properties.incidents,
   ...PAGE_MEMBERS,
+  definition: Type.Optional(PageDefinitionSchema),
 });
 
 const API_PATH = '/api/v1/pages/:slug';
@@ -105,6 +110,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     });
     const { items, beside } = cutIncidents(found, { limit, offset, total: null });
     const { page, verdict } = view;
+    const isOwn = request.key?.accountId === page.accountId;
     const answer = json({
       page: {
         slug: page.slug,
@@ -128,8 +134,9 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       incidents: viewWithServices(directory, items, viewIncident),
       limit,
       offset,
+      ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
     });
-    return withLinks(answer, path, request, Object.keys(QUERY), beside);
+    return withRevision(withLinks(answer, path, request, Object.keys(QUERY), beside), page);
   };
 
   return [
@@ -139,7 +146,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       tag: 'Status pages',
       summary: "A status page of an owner's own",
       description:
-        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json.',
+        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json. A key of the account that owns it also gets the definition, without the logo. The ETag begins with the revision.',
       slug: SLUG('The page, in any case.', 'acme'),
       query: QUERY,
       answer: PageSchema,
@@ -148,4 +155,10 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     }),
     { path: PAGE_PATH, bucket: 'api', access: 'everyone', handle: asJson(PAGE_PATH) },
   ];
+}
+
+/** Shared caches keep the response for the account apart. */
+function withRevision(answer: HttpResponse, { revision }: OwnedPage): HttpResponse {
+  const headers = { ...answer.headers, Vary: 'Authorization' };
+  return { ...answer, headers, etag: revisionTag(revision, answer.body) };
 }

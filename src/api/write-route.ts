@@ -67,7 +67,9 @@ export function writeRoute(endpoint: WritingEndpoint): Route {
 /** Creates a route that needs a key with the scope `read`. */
 export function ownRoute({ path, handle, ...endpoint }: OwnEndpoint): Route {
   const scope = 'read' satisfies KeyScope;
-  return { path, bucket: 'api', access: { scope }, handle, describe: () => describe(endpoint, scope) };
+  const answers = { ...endpoint.answers, 304: { description: 'The client has it already (If-None-Match).' } };
+  const describeRead = () => describe({ ...endpoint, answers }, scope);
+  return { path, bucket: 'api', access: { scope }, handle, describe: describeRead };
 }
 
 /** The principal of a request with a key. */

@@ -1,5 +1,5 @@
 /** API keys of an account: its owners or the operator create, list and revoke them (decisions, Keys). */
-import { createApiKey } from '../auth/api-keys.ts';
+import { createApiKey, generateKeyText } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../domain/key-scope.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
@@ -38,14 +38,20 @@ export const MAX_KEYS = 100;
 /** Maximum lifetime, a thousand years: later times could not be stored or printed as dates. */
 const MAX_LIFETIME_MS = 365_000 * DAY_MS;
 
+/** Makes the text of a new key. */
+export function makeKeyText(): string {
+  return generateKeyText();
+}
+
 /**
- * Creates a key. `key` is the only copy of its secret. Refused with `role_required`, `key_name_missing`, `name_invalid`,
+ * Creates a key, with the given text. `key` is the only copy of its secret. Refused with `role_required`, `key_name_missing`, `name_invalid`,
  * `lifetime_invalid`, `scopes_invalid`, `scope_beyond_key`, `no_account`, and for a member with `too_many_keys`.
  */
 export async function addKey(
   { registry, now }: KeyContext,
   principal: AccountPrincipal,
   input: KeyInput,
+  text = makeKeyText(),
 ): Promise<Outcome<{ readonly key: string; readonly record: ApiKey }>> {
   const denied = refuseRole(principal, 'owner');
   if (denied !== null) return denied;
@@ -64,7 +70,7 @@ export async function addKey(
     now: at,
     ...(principal.role === 'operator' ? {} : { maxPerAccount: MAX_KEYS }),
   };
-  return await attempt(() => createApiKey(registry, request), 'name');
+  return await attempt(() => createApiKey(registry, request, text), 'name');
 }
 
 /** Reads name, lifetime (milliseconds; null: it does not expire) and scopes of a key, without access to any store. */

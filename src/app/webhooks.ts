@@ -21,7 +21,7 @@ const MAX_URL_LENGTH = 2_000;
 
 /** Creates a webhook with a new secret. Refused with `role_required`, `webhook_url_invalid` or `too_many_webhooks`. */
 export async function addWebhook(
-  { registry, now }: WebhookContext,
+  { registry, now }: Pick<WebhookContext, 'now'> & { readonly registry: Pick<WebhookStore, 'addWebhook'> },
   principal: AccountPrincipal,
   input: { readonly url: string },
 ): Promise<Outcome<Webhook>> {
@@ -36,7 +36,7 @@ export async function addWebhook(
 
 /** Removes a webhook with its deliveries. Refused with `role_required` or `no_webhook`. */
 export async function removeWebhook(
-  { registry }: WebhookContext,
+  { registry }: Pick<WebhookContext, 'registry'>,
   principal: AccountPrincipal,
   id: number,
 ): Promise<Outcome<void>> {

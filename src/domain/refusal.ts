@@ -309,6 +309,7 @@ const REFUSALS = {
   page_slug_invalid: ({ minLength, maxLength }: OfMaxLength & { readonly minLength: number }) =>
     `An address is ${minLength} to ${maxLength} lower-case letters and digits, with single dashes between them.`,
   page_slug_reserved: ({ slug }: OfSlug) => `"${slug}" is a word of this site: choose another address.`,
+  page_slug_fixed: 'The address of a page cannot be changed: create a page with the other address.',
   page_title_missing: 'A page needs a title.',
   page_text_too_long: ({ field, maxLength, length }: OfField & OfMaxLength & { readonly length: number }) =>
     `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,

@@ -6,11 +6,14 @@ import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.t
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
 import { historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
-import { type OwnedServiceSources, ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
+import { keyRoutes } from '../api/keys.ts';
+import { ownedPageRoutes } from '../api/owned-pages.ts';
+import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
+import { webhookRoutes } from '../api/webhooks.ts';
 import { joinRoutes, type Route } from '../http/route.ts';
 import { type BadgeSources, badgeRoutes } from '../images/badge.ts';
 import { type ChartSources, chartRoute } from '../images/chart.ts';
@@ -56,16 +59,23 @@ export type RouteSources = Omit<
   readonly log: Log;
 };
 
-/** What owners change by the API; null: this site has no owners. */
-function ownedSources(
+/** What owners change by the API; none if this site has no owners. */
+function ownedRoutes(
   { owners, directory, settings: { siteUrl }, now }: RouteSources,
   services: ServiceJson,
-): OwnedServiceSources | null {
-  if (owners === null) return null;
+): Route[] {
+  if (owners === null) return [];
   const { registry, proofs, ports, bounds } = owners;
-  const found = { findService: directory.bySlug, resolve: proofs.addresses };
+  const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
   const context = { registry, proofs, ports, bounds, now, ...found };
-  return { directory, services, siteUrl, context };
+  const owned = { directory, services, siteUrl, context };
+  return [
+    serviceRoute(owned),
+    ...ownedServiceRoutes(owned),
+    ...ownedPageRoutes(owned),
+    ...keyRoutes(context),
+    ...webhookRoutes(context),
+  ];
 }
 
 /** Creates all routes, and the event streams to close when the program stops. */
@@ -88,12 +98,11 @@ export function createRoutes(sources: RouteSources): {
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);
   const pages = ownedPages === null ? null : { ...parts, pages: ownedPages };
-  const owned = ownedSources(sources, services);
   /** In the order of the OpenAPI document. */
   const described = joinRoutes([
     statusRoute(directory, services),
     servicesRoute(search, services),
-    ...(owned === null ? [] : [serviceRoute(owned), ...ownedServiceRoutes(owned)]),
+    ...ownedRoutes(sources, services),
     historyRoute(parts),
     ...incidentRoutes(parts),
     vendorRoute(parts),

@@ -162,6 +162,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     'An address is 3 to 60 lower-case letters and digits, with single dashes between them.',
   ],
   page_slug_reserved: [{ slug: 'api' }, '"api" is a word of this site: choose another address.'],
+  page_slug_fixed: [{}, 'The address of a page cannot be changed: create a page with the other address.'],
   page_title_missing: [{}, 'A page needs a title.'],
   page_text_too_long: [
     { field: 'title', maxLength: 120, length: 121 },

@@ -37,7 +37,11 @@ interface Endpoint {
 }
 
 /** Paths that keys with the scope `write` change; `test/site/access.test.ts` asks for their other methods. */
-const WRITTEN: ReadonlySet<string> = new Set(['/api/v1/services', '/api/v1/services/{slug}']);
+const WRITTEN: ReadonlySet<string> = new Set([
+  '/api/v1/services',
+  '/api/v1/services/{slug}',
+  '/api/v1/pages/{slug}',
+]);
 const BODY = { domain: 'shop.example.com', status: 'ok', run: 'nightly-7' };
 /** The heartbeat addresses of the two services. */
 const SECRETS = ['q8mOGyrv6Jc0vTGTUlZ5Yg', 'Yg5ZlUTGTv0cJ6vryGOm8q'] as const;

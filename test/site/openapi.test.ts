@@ -20,6 +20,7 @@ interface Parameter {
 }
 interface Operation {
   readonly operationId: string;
+  readonly security: readonly object[];
   readonly parameters: readonly Parameter[];
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
 }
@@ -58,7 +59,10 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/incidents',
     '/api/v1/incidents/{slug}',
     '/api/v1/incidents/{slug}/{id}',
+    '/api/v1/keys',
+    '/api/v1/keys/{id}',
     '/api/v1/maintenance',
+    '/api/v1/pages',
     '/api/v1/pages/{slug}',
     '/api/v1/regions',
     '/api/v1/services',
@@ -69,6 +73,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/services/{slug}/vendor',
     '/api/v1/services/{slug}/verify',
     '/api/v1/status/{slug}',
+    '/api/v1/webhooks',
+    '/api/v1/webhooks/{id}',
     '/beat/{secret}',
     '/beat/{secret}/{signal}',
     '/incidents.atom',
@@ -82,7 +88,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
     const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
-    const good = await world.get(filled.replace('{id}', 'own-1-1'));
+    const key = operation.security.length === 1 ? world.makeKey() : {};
+    const good = await world.get(filled.replace('{id}', 'own-1-1'), key);
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =
       Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];

@@ -1,6 +1,7 @@
 /** Services over the API for writing: created, read, changed, verified and removed with the key of an account. */
 import t, { type Test } from 'tap';
-import { from, service, startApi, type World } from './site-world.ts';
+import { sendWith } from './send-with.ts';
+import { from, service, startApi } from './site-world.ts';
 
 /** The API with the key of account 1 and one of account 2. The list follows the registry, as in the program. */
 async function start(t: Test) {
@@ -12,26 +13,12 @@ async function start(t: Test) {
   await world.registry.ensureAccount('grace', 1);
   const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'heartbeat', 'write'] });
   const [ada, grace] = [keyOf(1), keyOf(2)];
-  const send = createSender(world);
+  const send = sendWith(world);
   const create = (document: object, key: Record<string, string> = ada) =>
     send('POST', '/api/v1/services', document, key);
   const read = async (slug: string, key: Record<string, string> = ada) =>
     await send('GET', `/api/v1/services/${slug}`, undefined, key);
   return { world, ada, grace, send, create, read };
-}
-
-/** Sends JSON by any method. */
-function createSender(world: World) {
-  return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
-    const response = await fetch(world.origin + path, {
-      method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-    });
-    const text = await response.text();
-    const json = text === '' ? null : JSON.parse(text);
-    return { status: response.status, headers: response.headers, json };
-  };
 }
 
 const SHOP = { domain: 'shop.example.com', name: 'Our shop', category: 'ecommerce' };

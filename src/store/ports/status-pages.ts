@@ -8,6 +8,8 @@ export interface NewPage {
   readonly title: string;
   readonly text: string;
   readonly groups: readonly PageGroup[];
+  /** Null or absent: none. */
+  readonly logo?: StoredLogo | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -17,6 +19,8 @@ export interface PageEdit {
   readonly title?: string;
   readonly text?: string;
   readonly groups?: readonly PageGroup[];
+  /** Null: none. */
+  readonly logo?: StoredLogo | null;
 }
 
 /** A logo with its bytes. */
@@ -54,7 +58,7 @@ export interface PageStore {
   findLogo(slug: string): Promise<StoredLogo | null>;
   /**
    * Removes a page and its logo permanently. Its slug stays reserved for its account. False: the account has no such
-   * page.
+   * page, or it is not at `revision`, if that is given.
    */
-  removePage(accountId: number, slug: string): Promise<boolean>;
+  removePage(accountId: number, slug: string, revision?: number): Promise<boolean>;
 }

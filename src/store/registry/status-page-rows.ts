@@ -44,14 +44,15 @@ export const PAGE_CALLS: Calls<PageStore> = {
 /** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
 export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
   const { kysely, queries } = store;
-  const { accountId, slug, title, text, groups, now } = page;
+  const { accountId, slug, title, text, groups, logo = null, now } = page;
   if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
     throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
   await refuseServiceName(store, slug);
   const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
-  const said = { title, text, groups: JSON.stringify(groups), logo: null, updated_at: now, removed: 0 };
+  const texts = { title, text, groups: JSON.stringify(groups), logo: describeLogo(logo) };
+  const said = { ...texts, updated_at: now, removed: 0 };
   const row = await queries.first(
     holder === undefined
       ? kysely
@@ -65,6 +66,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
           .returningAll(),
   );
   if (row === undefined) throw new Error(`page ${slug} was not written`);
+  await putBytes(store, row.id, logo);
   return toPage(row);
 }
 
@@ -74,12 +76,13 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups }: PageEdit,
+  { title, text, groups, logo }: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return 'missing';
   if (row.revision !== revision) return 'stale';
+  if (logo !== undefined) await putBytes(store, row.id, logo);
   await store.queries.run(
     store.kysely
       .updateTable('status_pages')
@@ -87,6 +90,7 @@ export async function changePage(
         ...(title === undefined ? {} : { title }),
         ...(text === undefined ? {} : { text }),
         ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+        ...(logo === undefined ? {} : { logo: describeLogo(logo) }),
         revision: revision + 1,
         updated_at: now,
       })
@@ -106,15 +110,12 @@ export async function putLogo(
   const { kysely, queries } = store;
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return false;
-  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
-  if (logo !== null)
-    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: row.id, bytes: logo.bytes }));
-  const { bytes: _bytes, ...about } = logo ?? { bytes: null };
+  await putBytes(store, row.id, logo);
   await queries.run(
     kysely
       .updateTable('status_pages')
       .set({
-        logo: logo === null ? null : JSON.stringify(about),
+        logo: describeLogo(logo),
         revision: row.revision + 1,
         updated_at: now,
       })
@@ -123,11 +124,33 @@ export async function putLogo(
   return true;
 }
 
+async function putBytes(
+  { kysely, queries }: RegistryStore,
+  pageId: number,
+  logo: StoredLogo | null,
+): Promise<void> {
+  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', pageId));
+  if (logo !== null)
+    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: pageId, bytes: logo.bytes }));
+}
+
+/** JSON of the logo without its bytes. */
+function describeLogo(logo: StoredLogo | null): string | null {
+  if (logo === null) return null;
+  const { bytes: _, ...about } = logo;
+  return JSON.stringify(about);
+}
+
 /** Removes a page inside the caller's transaction, as the port describes it. */
-export async function removePage(store: RegistryStore, accountId: number, slug: string): Promise<boolean> {
+export async function removePage(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  revision?: number,
+): Promise<boolean> {
   const { kysely, queries } = store;
   const row = await findRow(store, slug, accountId);
-  if (row === undefined) return false;
+  if (row === undefined || (revision !== undefined && row.revision !== revision)) return false;
   await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
   await queries.run(
     kysely

@@ -224,6 +224,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_slug_invalid: ({ minLength, maxLength }) =>
     `Eine Adresse besteht aus ${minLength} bis ${maxLength} kleinen Buchstaben und Ziffern, mit einzelnen Bindestrichen dazwischen.`,
   page_slug_reserved: ({ slug }) => `„${slug}“ ist ein Wort dieser Website: wählen Sie eine andere Adresse.`,
+  page_slug_fixed:
+    'Die Adresse einer Seite lässt sich nicht ändern: legen Sie eine Seite mit der anderen Adresse an.',
   page_title_missing: 'Eine Seite braucht einen Titel.',
   page_text_too_long: ({ field, maxLength, length }) =>
     `${PAGE_FIELDS[field]} hat höchstens ${maxLength} Zeichen; dieser hat ${length}.`,

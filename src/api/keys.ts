@@ -1,0 +1,166 @@
+/** API keys of an account: `/api/v1/keys` (docs/api.md). */
+import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from '../app/keys.ts';
+import { createDocumentReader } from '../app/read-document.ts';
+import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
+import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
+import { parseJson } from '../http/body.ts';
+import type { OpenApiParameter } from '../http/openapi.ts';
+import { json, type Route } from '../http/route.ts';
+import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { ApiKey } from '../store/ports/keys.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { resultOf } from './refused.ts';
+import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+
+/** Maximum size of a body, bytes. */
+const MAX_BYTES = 4_096;
+/** Lifetime of a key for which none is chosen. */
+const DEFAULT_LIFETIME = '90d';
+
+const NewKeySchema = named(
+  'NewApiKey',
+  Type.Object(
+    {
+      name: Type.String({ maxLength: 1_000, description: 'What the key is for.' }),
+      expires: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: `Lifetime such as 90d, or never; default: ${DEFAULT_LIFETIME}.`,
+        }),
+      ),
+      scopes: Type.Optional(
+        Type.Array(enumOf(KEY_SCOPES), {
+          minItems: 1,
+          description: 'Default: read and heartbeat. The key of the request must have them.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+);
+const readNewKey = createDocumentReader<{
+  readonly name: string;
+  readonly expires?: string;
+  readonly scopes?: readonly KeyScope[];
+}>(NewKeySchema);
+
+const KEY_MEMBERS = {
+  id: whole('Its number.'),
+  name: Type.String(),
+  prefix: Type.String({ description: 'The first characters of the key.' }),
+  scopes: Type.Array(enumOf(KEY_SCOPES)),
+  created_at: TimeSchema,
+  last_used_at: nullable(TimeSchema, 'Null: never used.'),
+  expires_at: nullable(TimeSchema, 'Null: it does not expire.'),
+  state: enumOf(['valid', 'expired', 'revoked']),
+};
+const KeySchema = namedObject('ApiKey', KEY_MEMBERS);
+const KeyListSchema = namedObject('ApiKeyList', {
+  keys: Type.Array(KeySchema, { description: 'Oldest first.' }),
+});
+const CreatedKeySchema = namedObject('CreatedApiKey', {
+  ...KEY_MEMBERS,
+  key: Type.String({ description: 'The key itself, which is shown only here.' }),
+});
+
+/** The number of a key or a webhook in a path. */
+export const idParameter = (what: string): OpenApiParameter => ({
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: `The number of the ${what}, as the list has it.`,
+  schema: { type: 'string' },
+  example: '7',
+});
+
+/** The number in a path; 0: there is none. */
+export function readId(text = ''): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+}
+
+/** Sources of the routes. */
+export type KeySources = Omit<KeyContext, 'registry'> & {
+  readonly registry: KeyContext['registry'] & IdempotencyStore & IdempotentCalls;
+};
+
+/** The routes. */
+export function keyRoutes(sources: KeySources): Route[] {
+  return [
+    ownRoute({
+      path: '/api/v1/keys',
+      id: 'listKeys',
+      tag: 'Account',
+      summary: 'The API keys of the account',
+      description: 'Without their secrets, revoked and expired ones included.',
+      answers: { 200: { description: 'The keys.', schema: KeyListSchema } },
+      async handle(request) {
+        const keys = await listKeys(sources, principalOf(bearerOf(request)));
+        const answer = json({ keys: keys.map((key) => viewKey(key, key.state)) });
+        return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache' } };
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/keys',
+      method: 'POST',
+      id: 'createKey',
+      tag: 'Account',
+      summary: 'Creates an API key',
+      description: 'A key can only create keys with scopes that it has.',
+      parameters: [IDEMPOTENCY_KEY],
+      body: { schema: NewKeySchema, example: { name: 'ci', scopes: ['heartbeat'] }, maxBytes: MAX_BYTES },
+      answers: { 201: { description: 'The key.', schema: CreatedKeySchema } },
+      problems: {
+        403: 'The key lacks the scope write, or a scope that the new key is to have (insufficient_scope), or the account has as many keys as it may (account_limit).',
+        ...REPEAT_PROBLEMS,
+      },
+      handle: (request) =>
+        once<ApiKey>(sources, {
+          id: 'createKey',
+          request,
+          secret: makeKeyText(),
+          async change(calls, secret) {
+            const {
+              name,
+              expires = DEFAULT_LIFETIME,
+              scopes,
+            } = resultOf(readNewKey(parseJson(request.body)));
+            const input = { name, expires, ...(scopes === undefined ? {} : { scopes }) };
+            const context = { ...sources, registry: { ...sources.registry, ...calls } };
+            return resultOf(await addKey(context, principalOf(request.key), input, secret)).record;
+          },
+          answer: (record, key) => changed(201, { ...viewKey(record, 'valid'), key }),
+        }),
+    }),
+    writeRoute({
+      path: '/api/v1/keys/:id',
+      method: 'DELETE',
+      id: 'revokeKey',
+      tag: 'Account',
+      summary: 'Revokes an API key',
+      description: 'It is refused within a second.',
+      parameters: [idParameter('key')],
+      answers: { 204: { description: 'It is revoked.' } },
+      problems: { 404: 'The account has no such key (key_not_found).' },
+      async handle({ key, params }) {
+        resultOf(await revokeKey(sources, principalOf(key), readId(params.id)));
+        return REMOVED;
+      },
+    }),
+  ];
+}
+
+function viewKey(key: ApiKey, state: Static<typeof KeySchema>['state']): Static<typeof KeySchema> {
+  const { id, name, prefix, scopes, createdAt, lastUsedAt, expiresAt } = key;
+  return {
+    id,
+    name,
+    prefix,
+    scopes: [...scopes],
+    created_at: formatTime(createdAt),
+    last_used_at: formatTimeOrNull(lastUsedAt),
+    expires_at: formatTimeOrNull(expiresAt),
+    state,
+  };
+}

@@ -1,0 +1,167 @@
+/** Status pages of an account: `GET` and `POST /api/v1/pages`, `PATCH` and `DELETE /api/v1/pages/:slug` (docs/api.md). */
+import {
+  createPage,
+  definePage,
+  deletePage,
+  type PageDefinitionContext,
+  patchPage,
+} from '../app/defined-pages.ts';
+import { PageDocumentSchema } from '../app/page-document.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { OwnedPage } from '../domain/status-page.ts';
+import { parseJson } from '../http/body.ts';
+import { readRevisions, revisionTag } from '../http/conditional.ts';
+import { SLUG } from '../http/openapi.ts';
+import { type HttpResponse, json, type Route } from '../http/route.ts';
+import { named, namedObject, TimeSchema } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
+import { resultOf } from './refused.ts';
+import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+
+/** Maximum size of a document, bytes: a logo of 256 KiB has 350,000 characters. */
+const MAX_DOCUMENT_BYTES = 524_288;
+
+/** A status page as its owner defines it. */
+export const PageDefinitionSchema = named('PageDefinition', PageDocumentSchema);
+
+const OwnedPageSchema = namedObject('OwnedPage', {
+  slug: Type.String(),
+  title: Type.String(),
+  url: Type.String(),
+  updated_at: TimeSchema,
+  definition: PageDefinitionSchema,
+});
+const PageListSchema = namedObject('OwnedPageList', {
+  pages: Type.Array(OwnedPageSchema, { description: 'In the order of slugs.' }),
+});
+const OWN_SLUG = SLUG('The page, in any case.', 'acme');
+const EXAMPLE = {
+  slug: 'acme',
+  title: 'Acme',
+  groups: [{ name: 'Web', services: ['shop.example.com', 'github'] }],
+};
+const GONE = { 404: 'The account has no such page.' };
+const STALE = { 412: 'The page has another revision than If-Match names.' };
+
+/** Sources of the routes. */
+export interface OwnedPageSources {
+  readonly context: Omit<PageDefinitionContext, 'registry'> & {
+    readonly registry: PageDefinitionContext['registry'] &
+      Pick<PageStore, 'pagesOf'> &
+      IdempotencyStore &
+      IdempotentCalls;
+  };
+  readonly siteUrl: string;
+}
+
+/** The routes. */
+export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[] {
+  const view = (page: OwnedPage) => ({
+    slug: page.slug,
+    title: page.title,
+    url: `${siteUrl}/p/${page.slug}`,
+    updated_at: formatTime(page.updatedAt),
+    definition: definePage(context, page),
+  });
+  const answer = (status: 200 | 201, page: OwnedPage): HttpResponse => {
+    const body = JSON.stringify(view(page));
+    const headers = status === 201 ? { Location: `${siteUrl}/api/v1/pages/${page.slug}` } : {};
+    return changed(status, body, headers, revisionTag(page.revision, body));
+  };
+  return [
+    ownRoute({
+      path: '/api/v1/pages',
+      id: 'listPages',
+      tag: 'Status pages',
+      summary: 'The status pages of the account',
+      description: 'Their definitions, without logos.',
+      answers: { 200: { description: 'The pages.', schema: PageListSchema } },
+      async handle(request) {
+        const pages = await context.registry.pagesOf(bearerOf(request).accountId);
+        const found = json({ pages: pages.map(view) });
+        return { ...found, headers: { ...found.headers, 'Cache-Control': 'private, no-cache' } };
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/pages',
+      method: 'POST',
+      id: 'createPage',
+      tag: 'Status pages',
+      summary: 'Creates a status page',
+      description:
+        'Its groups name services of the account by their domains and public services by their slugs.',
+      parameters: [IDEMPOTENCY_KEY],
+      body: { schema: PageDefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
+      answers: {
+        201: {
+          description: 'The page.',
+          headers: {
+            ...ETAG_HEADER,
+            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
+          },
+          schema: OwnedPageSchema,
+        },
+      },
+      problems: {
+        403: 'The account has as many pages as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
+        409: 'The slug is taken (conflict).',
+        ...REPEAT_PROBLEMS,
+      },
+      handle: (request) =>
+        once<OwnedPage>(context, {
+          id: 'createPage',
+          request,
+          secret: null,
+          async change(calls) {
+            const registry = { ...context.registry, ...calls };
+            const document = parseJson(request.body);
+            return resultOf(await createPage({ ...context, registry }, principalOf(request.key), document));
+          },
+          answer: (page) => answer(201, page),
+        }),
+    }),
+    writeRoute({
+      path: '/api/v1/pages/:slug',
+      method: 'PATCH',
+      id: 'changePage',
+      tag: 'Status pages',
+      summary: 'Changes a status page',
+      description:
+        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, the logo included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
+      parameters: [OWN_SLUG, IF_MATCH],
+      body: {
+        schema: Type.Unsafe<object>({ type: 'object', description: 'Members of PageDefinition, or null.' }),
+        example: { title: 'Acme and partners', logo: null },
+        maxBytes: MAX_DOCUMENT_BYTES,
+        types: ['application/merge-patch+json', 'application/json'],
+      },
+      answers: { 200: { description: 'The page.', headers: ETAG_HEADER, schema: OwnedPageSchema } },
+      problems: { ...GONE, ...STALE },
+      async handle({ key, body, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        const [principal, slug] = [principalOf(key), params.slug ?? ''];
+        return answer(200, resultOf(await patchPage(context, principal, slug, parseJson(body), revisions)));
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/pages/:slug',
+      method: 'DELETE',
+      id: 'removePage',
+      tag: 'Status pages',
+      summary: 'Removes a status page',
+      description: 'Its slug stays reserved for the account.',
+      parameters: [OWN_SLUG, IF_MATCH],
+      answers: { 204: { description: 'It is removed.' } },
+      problems: { ...GONE, ...STALE },
+      async handle({ key, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        resultOf(await deletePage(context, principalOf(key), params.slug ?? '', revisions));
+        return REMOVED;
+      },
+    }),
+  ];
+}

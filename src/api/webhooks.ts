@@ -1,0 +1,106 @@
+/** Webhooks of an account: `/api/v1/webhooks` (docs/api.md, docs/webhooks.md). */
+import { createDocumentReader } from '../app/read-document.ts';
+import { addWebhook, removeWebhook } from '../app/webhooks.ts';
+import { formatTime } from '../domain/durations.ts';
+import { parseJson } from '../http/body.ts';
+import { json, type Route } from '../http/route.ts';
+import { named, namedObject, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
+import { idParameter, readId } from './keys.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { resultOf } from './refused.ts';
+import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+
+/** Maximum size of a body, bytes. */
+const MAX_BYTES = 4_096;
+
+const NewWebhookSchema = named(
+  'NewWebhook',
+  Type.Object(
+    { url: Type.String({ maxLength: 2_000, description: 'Where events are sent, by POST.' }) },
+    { additionalProperties: false },
+  ),
+);
+const readNewWebhook = createDocumentReader<{ readonly url: string }>(NewWebhookSchema);
+
+const WEBHOOK_MEMBERS = { id: whole('Its number.'), url: Type.String(), created_at: TimeSchema };
+const WebhookSchema = namedObject('Webhook', WEBHOOK_MEMBERS);
+const WebhookListSchema = namedObject('WebhookList', { webhooks: Type.Array(WebhookSchema) });
+const CreatedWebhookSchema = namedObject('CreatedWebhook', {
+  ...WEBHOOK_MEMBERS,
+  secret: Type.String({ description: 'Signs every delivery; it is shown only here.' }),
+});
+
+/** Sources of the routes. */
+export interface WebhookSources {
+  readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
+  readonly now: () => number;
+}
+
+/** The routes. */
+export function webhookRoutes(sources: WebhookSources): Route[] {
+  const { registry } = sources;
+  return [
+    ownRoute({
+      path: '/api/v1/webhooks',
+      id: 'listWebhooks',
+      tag: 'Account',
+      summary: 'The webhooks of the account',
+      description: 'Without their secrets.',
+      answers: { 200: { description: 'The webhooks.', schema: WebhookListSchema } },
+      async handle(request) {
+        const webhooks = await registry.webhooksOf(bearerOf(request).accountId);
+        const answer = json({ webhooks: webhooks.map(viewWebhook) });
+        return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache' } };
+      },
+    }),
+    writeRoute({
+      path: '/api/v1/webhooks',
+      method: 'POST',
+      id: 'createWebhook',
+      tag: 'Account',
+      summary: 'Creates a webhook',
+      description: 'It gets the events of the services of the account.',
+      parameters: [IDEMPOTENCY_KEY],
+      body: { schema: NewWebhookSchema, example: { url: 'https://example.com/hook' }, maxBytes: MAX_BYTES },
+      answers: { 201: { description: 'The webhook.', schema: CreatedWebhookSchema } },
+      problems: {
+        403: 'The account has as many webhooks as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
+        ...REPEAT_PROBLEMS,
+      },
+      handle: (request) =>
+        once<Webhook>(sources, {
+          id: 'createWebhook',
+          request,
+          secret: null,
+          async change(calls) {
+            const input = resultOf(readNewWebhook(parseJson(request.body)));
+            const context = { ...sources, registry: { ...registry, ...calls } };
+            return resultOf(await addWebhook(context, principalOf(request.key), input));
+          },
+          answer: (webhook) => changed(201, { ...viewWebhook(webhook), secret: webhook.secret }),
+        }),
+    }),
+    writeRoute({
+      path: '/api/v1/webhooks/:id',
+      method: 'DELETE',
+      id: 'removeWebhook',
+      tag: 'Account',
+      summary: 'Removes a webhook',
+      description: 'Its deliveries are removed, too.',
+      parameters: [idParameter('webhook')],
+      answers: { 204: { description: 'It is removed.' } },
+      problems: { 404: 'The account has no such webhook (webhook_not_found).' },
+      async handle({ key, params }) {
+        resultOf(await removeWebhook(sources, principalOf(key), readId(params.id)));
+        return REMOVED;
+      },
+    }),
+  ];
+}
+
+function viewWebhook({ id, url, createdAt }: Webhook): Static<typeof WebhookSchema> {
+  return { id, url, created_at: formatTime(createdAt) };
+}

@@ -1,0 +1,143 @@
+/** Status pages that are created and changed as documents, as the API has them (docs/api.md). */
+import type { Service } from '../domain/service.ts';
+import type { OwnedPage } from '../domain/status-page.ts';
+import type { ServiceStore } from '../store/ports/services.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  mayChange,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from './change.ts';
+import { isObject, mergePatch } from './merge-patch.ts';
+import {
+  listedFinder,
+  nameOnPage,
+  type PageDocument,
+  pageDocumentOf,
+  readPageDocument,
+} from './page-document.ts';
+
+/** The dependencies of these changes. */
+export interface PageDefinitionContext {
+  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'removePage'> &
+    Pick<ServiceStore, 'servicesOf'>;
+  /** The live service with that slug; null: there is none. */
+  readonly findService: (slug: string) => Service | null;
+  readonly findServiceById: (id: number) => Service | null;
+  readonly now: () => number;
+}
+
+/** How often a change is computed again because another writer was faster. */
+const MAX_TRIES = 5;
+
+/**
+ * Creates a page. Refused with `role_required`, `page_slug_taken`, `page_slug_of_service`, `too_many_pages`, and as
+ * `readPageDocument`.
+ */
+export async function createPage(
+  context: PageDefinitionContext,
+  principal: AccountPrincipal,
+  document: unknown,
+): Promise<Outcome<OwnedPage>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const reading = await readPage(context, principal, document);
+  if (!reading.ok) return reading;
+  const page = { accountId: principal.accountId, ...reading.value, now: context.now() };
+  return await attempt(() => context.registry.addPage(page), 'slug');
+}
+
+/**
+ * Changes a page by a merge patch (RFC 7396) of its document; without `logo` in the patch, the logo stays. `revisions`: those that
+ * the client has seen; null: any. Refused with `role_required`, `no_page`, `page_stale`, `page_slug_fixed`, and as
+ * `readPageDocument`.
+ */
+export async function patchPage(
+  context: PageDefinitionContext,
+  principal: AccountPrincipal,
+  slug: string,
+  patch: unknown,
+  revisions: readonly number[] | null,
+): Promise<Outcome<OwnedPage>> {
+  return await changeSeen(context, principal, slug, revisions, async (page) => {
+    const reading = await readPage(context, principal, mergePatch(definePage(context, page), patch));
+    if (!reading.ok) return reading;
+    const { slug: wanted, logo, ...texts } = reading.value;
+    if (wanted !== page.slug) return refuse({ code: 'page_slug_fixed' }, 'slug');
+    const edit = isObject(patch) && Object.hasOwn(patch, 'logo') ? { ...texts, logo } : texts;
+    const { accountId, revision } = page;
+    const outcome = await context.registry.changePage(accountId, page.slug, revision, edit, context.now());
+    if (outcome !== 'changed') return refuse({ code: 'page_stale' });
+    const changed = await context.registry.findPage(page.slug);
+    return changed === null ? refuse({ code: 'no_page', slug }) : accept(changed);
+  });
+}
+
+/** Removes a page. Refused with `role_required`, `no_page` and `page_stale`, for which see {@link patchPage}. */
+export async function deletePage(
+  context: PageDefinitionContext,
+  principal: AccountPrincipal,
+  slug: string,
+  revisions: readonly number[] | null,
+): Promise<Outcome<void>> {
+  return await changeSeen(
+    context,
+    principal,
+    slug,
+    revisions,
+    async ({ accountId, slug: known, revision }) =>
+      (await context.registry.removePage(accountId, known, revision))
+        ? accept(undefined)
+        : refuse({ code: 'page_stale' }),
+  );
+}
+
+/** The document of a page, without its logo and without services that are gone. */
+export function definePage(
+  { findServiceById }: Pick<PageDefinitionContext, 'findServiceById'>,
+  page: OwnedPage,
+): PageDocument {
+  return pageDocumentOf(page, null, (id) => {
+    const service = findServiceById(id);
+    return service === null ? null : nameOnPage(service);
+  });
+}
+
+async function readPage(
+  { registry, findService }: PageDefinitionContext,
+  { accountId }: AccountPrincipal,
+  document: unknown,
+) {
+  const own = new Map((await registry.servicesOf(accountId)).map((service) => [service.domain, service]));
+  const reading = readPageDocument(document, listedFinder(accountId, own, findService).idOf);
+  if (!reading.ok) return reading;
+  const groups = reading.value.groups.map(({ name, services }) => ({
+    name,
+    services: services.filter((service) => typeof service === 'number'),
+  }));
+  return accept({ ...reading.value, groups });
+}
+
+/** Makes a change of the page in its newest state, again if another writer was faster. */
+async function changeSeen<T>(
+  { registry }: PageDefinitionContext,
+  principal: AccountPrincipal,
+  slug: string,
+  revisions: readonly number[] | null,
+  change: (page: OwnedPage) => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  for (let tried = 1; ; tried++) {
+    const page = await registry.findPage(slug.toLowerCase());
+    if (page === null || !mayChange(principal, page.accountId)) return refuse({ code: 'no_page', slug });
+    if (revisions !== null && !revisions.includes(page.revision)) return refuse({ code: 'page_stale' });
+    const outcome = await change(page);
+    const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'page_stale');
+    if (!isStale || tried === MAX_TRIES) return outcome;
+  }
+}
