@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { PLAIN_SERVICE } from '../../src/cli/import/listed-service.ts';
-import { readCell, writeCell } from '../../src/cli/import/own-form.ts';
+import { exportServices, readCell, writeCell } from '../../src/cli/import/own-form.ts';
 import { readImport } from '../../src/cli/import/read-import.ts';
 import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
+import { unknownStatus } from '../../src/domain/current.ts';
+import { NO_MEMORY } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { service } from '../site/site-world.ts';
 import { anyText } from '../support/any-text.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');
@@ -573,4 +577,43 @@ t.test('it writes cells that no spreadsheet computes, and reads them back as the
   fc.assert(fc.property(any, (text) => readCell(writeCell(text)) === text));
   fc.assert(fc.property(anyText(), (text) => readCell(writeCell(text)) === text));
   t.equal(readCell('\\u{FFFFFF}'), '\\u{FFFFFF}');
+});
+
+t.test('it reads and writes times and regions in our own form', async (t) => {
+  const members = {
+    interval: '30s',
+    timeout: '5s',
+    slowOver: '800ms',
+    confirmAfter: ['1s', '2s'],
+    regions: ['eu', 'us'],
+  };
+  const choice = {
+    ...{ intervalMs: 30_000, timeoutMs: 5_000, slowOverMs: 800 },
+    ...{ confirmAfterMs: [1_000, 2_000], regions: ['eu', 'us'] },
+  };
+  for (const row of [members, { check: members }, { ...members, confirmAfter: '1s 2s', regions: 'eu us' }]) {
+    const { services, notCarried } = readImport(JSON.stringify([{ domain: 'a.example', ...row }]), 'x.json');
+    t.strictSame([services[0]?.choice, notCarried], [choice, []]);
+  }
+  const state = {
+    service: service(1, 'a', {
+      origin: 'owner',
+      accountId: 1,
+      check: { ...DEFAULT_CHECK, ...choice, confirmAfterMs: [] },
+    }),
+    ...{ current: unknownStatus(1), memory: NO_MEMORY, openIncident: null },
+  };
+  for (const format of ['csv', 'yaml', 'json'] as const) {
+    const { services } = readImport(await exportServices([state], format), `x.${format}`);
+    t.strictSame(services[0]?.choice, { ...choice, confirmAfterMs: [] }, format);
+  }
+  t.match(
+    readImport(JSON.stringify([{ domain: 'a.example', interval: '500ms', regions: 'EU' }]), 'x.json').skipped,
+    [
+      {
+        reason:
+          'regions cannot be read: expected names of regions such as "eu us", interval must be at least 1s',
+      },
+    ],
+  );
 });

@@ -45,7 +45,8 @@ const EXPORT_COLUMNS = [
   ...['domain', 'name', 'category', 'kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES],
   ...['paused', 'period', 'grace', 'schedule', 'timezone', 'public_dependencies'],
 ];
-const COLUMNS = new Set([...EXPORT_COLUMNS, 'check']);
+// The names of columns of a CSV are read in lower case.
+const COLUMNS = new Set([...EXPORT_COLUMNS, ...MEMBER_NAMES.map((name) => name.toLowerCase()), 'check']);
 const OF_CHECK = new Set(['kind', 'url', 'method', 'accept', 'settings', ...MEMBER_NAMES]);
 const YES_OR_NO: ReadonlyMap<string, boolean> = new Map([
   ['', false],
@@ -127,7 +128,9 @@ function readSettings(kind: CheckKind, value: unknown): SettingsReading {
 
 /** Times and regions: texts, or lists as in the catalogue. */
 function readOwnMembers(row: Row, check: Row): Pick<ListedService, 'choice'> | { readonly problem: string } {
-  const texts = MEMBER_NAMES.map((name) => [name, textOfValue(row[name] ?? check[name])] as const);
+  const texts = MEMBER_NAMES.map(
+    (name) => [name, textOfValue(row[name] ?? row[name.toLowerCase()] ?? check[name])] as const,
+  );
   const { choice, wrong: unread } = changeMembers({}, Object.fromEntries(texts));
   const wrong = [...unread, ...refuseMembers(choice, operatorLimits(null))];
   if (wrong.length === 0) return { choice };
