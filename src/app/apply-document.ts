@@ -17,9 +17,10 @@ import {
   readPageDocument,
 } from './page-document.ts';
 import { createDocumentReader } from './read-document.ts';
+import { findParent, type Registration } from './register-services.ts';
 import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
 import { readServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from './service-document.ts';
-import { type AllowedPorts, findParent, type Registration } from './services.ts';
+import type { AllowedPorts } from './services.ts';
 
 /** The schema of a document. */
 export const ApplyDocumentSchema = Type.Object(

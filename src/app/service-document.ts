@@ -16,10 +16,10 @@ import { accept, type Outcome } from './change.ts';
 import { readMembers } from './check-choice.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
+import type { Registration } from './register-services.ts';
 import {
   type AllowedPorts,
   MIN_PERIOD_MS,
-  type Registration,
   readLength,
   readScheduleFields,
   readTypedSettings,

@@ -1,9 +1,5 @@
-/**
- * Services of an account: its owners, its editors or the operator register, change and remove them (decisions,
- * Ownership).
- */
+/** Services of an account: its owners, its editors or the operator change and remove them (decisions, Ownership). */
 import { type Category, isCategory } from '../domain/category.ts';
-import type { CheckTiming } from '../domain/check-timing.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
 import { refusalOfSchedule } from '../domain/refusal.ts';
@@ -15,19 +11,12 @@ import {
   type Service,
 } from '../domain/service.ts';
 import type { WrongSetting } from '../kinds/check-kind.ts';
-import {
-  MEMBER_NAMES,
-  type MemberLimits,
-  type MemberTexts,
-  operatorLimits,
-  refuseMembers,
-} from '../kinds/check-members.ts';
+import { MEMBER_NAMES, type MemberLimits, type MemberTexts } from '../kinds/check-members.ts';
 import { changeSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { NewService, ServiceEdit, ServiceStore } from '../store/ports/services.ts';
+import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
-  type AccountPrincipal,
   accept,
   attempt,
   mayChange,
@@ -37,8 +26,8 @@ import {
   refuse,
   refuseRole,
 } from './change.ts';
-import { type CheckBounds, limitsFor, membersOutcome, readMemberTexts, readMethod } from './check-choice.ts';
-import { readAcceptRules, readAll, readDomain, readKind, readNameField } from './read-input.ts';
+import { type CheckBounds, limitsFor, readMemberTexts, readMethod } from './check-choice.ts';
+import { readAcceptRules, readAll, readKind, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
 
 /** The dependencies of changes of services. */
@@ -86,60 +75,13 @@ export interface ServiceChanges extends MemberTexts {
   readonly publicDependencies?: boolean | undefined;
 }
 
-/** A service to register. */
-export type Registration = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
-  readonly publicDependencies: boolean;
-  /** Credentials among the settings, in clear text; absent: there are none. */
-  readonly secrets?: CheckSettings;
-};
-
 /** An edit as entered: its credentials are in clear text until {@link changeService} encrypts them. */
 export type EnteredEdit = ServiceEdit & { readonly secrets?: CheckSettings };
-
-/** The dependencies of registrations on behalf of accounts. */
-export interface RegistrationContext {
-  readonly registry: Pick<ServiceStore, 'addServices'> & CredentialStore;
-  /** Domains of the public list: owners may register neither them nor their subdomains. */
-  readonly catalogueDomains: ReadonlySet<string>;
-  readonly ports: AllowedPorts;
-  /** The settings `checks.*`. */
-  readonly usual: CheckTiming;
-}
 
 /** Minimum period of heartbeats, milliseconds. */
 export const MIN_PERIOD_MS = 1_000;
 /** Maximum period of heartbeats, a year, milliseconds. */
 const MAX_PERIOD_MS = 365 * DAY_MS;
-
-/**
- * Registers services for an account on behalf of the operator, without verification. Each gets its dashed domain as
- * slug, with a number appended if another service has that slug. Outcomes are slugs, in the order of the input. Each
- * may be refused with `domain_invalid`, `name_invalid`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `name_taken`, `domain_taken` or
- * `catalogue_owns`.
- */
-export async function registerServices(
-  context: RegistrationContext,
-  { accountId }: AccountPrincipal & { readonly role: 'operator' },
-  services: readonly Registration[],
-): Promise<readonly Outcome<string>[]> {
-  const { registry } = context;
-  const readings = services.map((listed) => readRegistration(listed, accountId, context));
-  const entered = readings.flatMap((reading) => (reading.ok ? [reading.value] : []));
-  const checks = await sealSettings(
-    registry,
-    entered.map(({ service: { domain, check }, secrets }) => ({ domain, check, secrets })),
-  );
-  const added = await registry.addServices(
-    entered.map(({ service }, index) => ({ ...service, check: checks[index] ?? service.check })),
-  );
-  let next = 0;
-  return readings.map((reading) => {
-    if (!reading.ok) return reading;
-    const outcome = added[next++];
-    if (outcome === undefined) throw new Error('the registry has no outcome for a service');
-    return 'slug' in outcome ? accept(outcome.slug) : refuse(outcome.refusal, fieldOf(outcome.refusal.code));
-  });
-}
 
 /**
  * Changes a service. Refused with `role_required`, `no_owned_service`, `service_name_missing`, `name_invalid`,
@@ -325,54 +267,6 @@ export function findOwned(
   return service !== null && mayChange(principal, service.accountId)
     ? accept(service)
     : refuse({ code: 'no_owned_service', slug });
-}
-
-function readRegistration(
-  { domain, name, publicDependencies, secrets: given = {}, ...listed }: Registration,
-  accountId: number,
-  { catalogueDomains, ports, usual }: RegistrationContext,
-): Outcome<{ readonly service: Omit<NewService, 'slug'>; readonly secrets: CheckSettings | undefined }> {
-  const { check } = listed;
-  const reading = readAll({
-    domain: readDomain(domain),
-    name: readNameField(name, 'service_name_missing'),
-    kind: readKind(check.kind),
-    settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), ports),
-    members: membersOutcome(check, refuseMembers(check, operatorLimits(usual))),
-  });
-  if (!reading.ok) return reading;
-  const parent = findParent(reading.value.domain, catalogueDomains);
-  if (parent !== undefined)
-    return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
-  const { settings, kind: _kind, members: _members, ...named } = reading.value;
-  const service = {
-    ...listed,
-    ...named,
-    origin: 'owner',
-    accountId,
-    verified: true,
-    ...(publicDependencies ? { publicDependencies } : {}),
-    statusPage: null,
-  } as const;
-  return accept({ service, secrets: settings.secrets });
-}
-
-/** Settings with their credentials; undefined: there are none. */
-function mergedSettings(
-  settings: CheckSettings | undefined,
-  secrets: CheckSettings,
-): CheckSettings | undefined {
-  return Object.keys(secrets).length === 0 ? settings : { ...settings, ...secrets };
-}
-
-/** The domain itself or the nearest of its parents that is among `domains`; undefined: none is. */
-export function findParent(domain: string, domains: ReadonlySet<string>): string | undefined {
-  const labels = domain.split('.');
-  return labels.map((_, index) => labels.slice(index).join('.')).find((one) => domains.has(one));
-}
-
-function fieldOf(code: string): string | null {
-  return code === 'name_taken' ? 'name' : 'domain';
 }
 
 interface CheckFields {

@@ -1,7 +1,7 @@
 /** `upbeat services import`: registers what a file lists, once, however often it is run. */
 
 import { readFileSync } from 'node:fs';
-import { type RegistrationContext, registerServices } from '../app/services.ts';
+import { type RegistrationContext, registerServices } from '../app/register-services.ts';
 import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';

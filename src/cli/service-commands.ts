@@ -4,12 +4,11 @@ import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../app/apply-document.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
 import { readDomain } from '../app/read-input.ts';
+import { type Registration, registerServices } from '../app/register-services.ts';
 import {
   type AllowedPorts,
   changeService,
-  type Registration,
   readServiceEdit,
-  registerServices,
   removeService,
   type ServiceChanges,
   type ServiceContext,
