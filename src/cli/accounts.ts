@@ -6,6 +6,7 @@ import { formatTime } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
 import { describeGivenTextProblem } from '../domain/refusal.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
+import type { SignInStore } from '../store/ports/sign-in.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
@@ -114,6 +115,28 @@ export async function listAccounts({ config, json = false }: CommonOptions): Pro
     return view(account, members.join(', ') || null);
   });
   printRows(rows, false, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+}
+
+/** An account in a message. */
+export type NamedAccount = Pick<AccountListing, 'id' | 'name'>;
+
+/** Accounts with members of whom no owner can sign in, such as after a provider was removed from the configuration. */
+export async function findLockedAccounts(
+  registry: Pick<AccountStore, 'listAccounts'> & Pick<SignInStore, 'waysOf'>,
+  providers: ReadonlySet<string>,
+): Promise<readonly NamedAccount[]> {
+  const locked: NamedAccount[] = [];
+  for (const account of await registry.listAccounts()) {
+    if (account.members.length === 0) continue;
+    let isOpen = false;
+    for (const { role, personId, providers: own } of account.members) {
+      if (isOpen || role !== 'owner') continue;
+      const { passkeys, password } = await registry.waysOf(personId);
+      isOpen = own.some((id) => providers.has(id)) || passkeys.length > 0 || password !== null;
+    }
+    if (!isOpen) locked.push(account);
+  }
+  return locked;
 }
 
 /** A trimmed name of an option. Throws {@link UsageError} if it is not a valid name. */

@@ -27,6 +27,7 @@ import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/inf
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
+import { findLockedAccounts, type NamedAccount } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
@@ -178,11 +179,23 @@ function examineCredentials(
   ];
 }
 
-/** How people can sign in; empty if the registry cannot be opened, or this node serves no pages. */
+function describeLocked(locked: readonly NamedAccount[]): Finding {
+  const names = locked.slice(0, 3).map(({ id, name }) => `${name} (number ${id})`);
+  return finding(
+    'accounts',
+    `no owner can sign in to ${locked.length === 1 ? '' : `${locked.length} accounts, such as `}${names.join(', ')}`,
+    'give an owner another way in by "npx upbeat accounts reset", or link another person by "npx upbeat accounts link"',
+  );
+}
+
+/** How people can sign in, and who cannot; empty if the registry cannot be opened, or this node serves no pages. */
 async function examineSignIn(file: string, { auth, http, node }: Config): Promise<Finding[]> {
   if (!node.roles.includes('serve')) return [];
   try {
-    const ways = await withRegistry(file, (registry) => registry.signInWays());
+    const { ways, locked } = await withRegistry(file, async (registry) => ({
+      ways: await registry.signInWays(),
+      locked: await findLockedAccounts(registry, new Set(auth.providers.map(({ id }) => id))),
+    }));
     const found = [
       ...auth.providers.map(({ id, name }) => name ?? id),
       ...(ways.hasPasskeys ? ['passkeys'] : []),
@@ -192,7 +205,10 @@ async function examineSignIn(file: string, { auth, http, node }: Config): Promis
     const passkeys = allowsPasskeys(http.siteUrl)
       ? ''
       : '; passkeys need https and a host name in http.siteUrl';
-    return [finding('sign-in', `${found.length === 0 ? nobody : `by ${found.join(', ')}`}${passkeys}`)];
+    return [
+      finding('sign-in', `${found.length === 0 ? nobody : `by ${found.join(', ')}`}${passkeys}`),
+      ...(locked.length === 0 ? [] : [describeLocked(locked)]),
+    ];
   } catch {
     // The finding about the registry says why.
     return [];

@@ -21,9 +21,19 @@ t.test('it prints no user and no password of an address', async (t) => {
     checks: { controlTargets: [] },
   });
   t.teardown(() => installation.remove());
+  // The configuration has no provider any more.
+  await installation.withRegistry(async (registry) => {
+    await registry.ensureAccount('ops', 1);
+    await registry.ensureIdentity({ provider: 'github', subject: '42', name: 'ada' }, 1);
+  });
   for (const option of [[], ['--json']]) {
     const { stdout, stderr } = await installation.run('doctor', ...option);
     t.match(stdout, `http://***@127.0.0.1:${port}`);
     t.notMatch(stdout + stderr, /s3cret|upbeat:/);
+    t.match(
+      stdout,
+      /no owner can sign in to ada \(number 2\)/,
+      'and tells of accounts that are out of reach',
+    );
   }
 });
