@@ -1,16 +1,15 @@
 /** Reports of services about their dependencies: for one service, and for all services that make them public. */
 
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import { SERVICE_STATUSES } from '../domain/status.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
+import { listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readRoute } from './read-route.ts';
-import { ServiceNameSchema, viewServiceName } from './service-view.ts';
+import { ServiceNameSchema, VerdictSchema, viewServiceName } from './service-view.ts';
 
 /** Sources of these routes. */
 export interface DependencySources {
@@ -34,13 +33,13 @@ const ServiceDependenciesSchema = namedObject('ServiceDependencies', {
   reported_at: nullable(TimeSchema, 'When the newest report arrived; null: there never was one.'),
   dependencies: listOf('Those of the newest report.', {
     name: Type.String(),
-    status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+    status: VerdictSchema,
     latency: nullable(whole('Milliseconds.'), 'Null where it is not reported.'),
     since: TimeSchema,
   }),
   changes: listOf('Newest first.', {
     name: Type.String(),
-    status: nullable(enumOf(SERVICE_STATUSES.slice(0, 3)), 'Null: from then on it was not reported.'),
+    status: nullable(VerdictSchema, 'Null: from then on it was not reported.'),
     at: TimeSchema,
   }),
 });

@@ -7,19 +7,22 @@ import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { enumOf, listOf, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
+import { enumOf, named, namedObject, nullable, PAGE_MEMBERS, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceNameSchema, viewServiceName, viewWithServices } from './service-view.ts';
 
+const IncidentStatusSchema = named('IncidentStatus', enumOf(INCIDENT_STATUSES));
+const SeveritySchema = named('Severity', enumOf(SEVERITIES));
+
 const INCIDENT_MEMBERS = {
   id: Type.String({ description: 'Stable and unique over all sources.' }),
   title: Type.String(),
   description: Type.String({ description: 'Plain text.' }),
-  severity: enumOf(SEVERITIES),
-  status: enumOf(INCIDENT_STATUSES),
+  severity: SeveritySchema,
+  status: IncidentStatusSchema,
   started_at: TimeSchema,
   resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
   source_url: Type.String({
@@ -40,11 +43,10 @@ const IncidentOfServiceSchema = namedObject('IncidentOfService', {
 const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
   ...INCIDENT_MEMBERS,
   source: enumOf(['own', 'vendor'], "Our own checks, or the vendor's status page."),
-  timeline: listOf('Every update, oldest first.', {
-    at: TimeSchema,
-    status: enumOf(INCIDENT_STATUSES),
-    text: Type.String(),
-  }),
+  timeline: Type.Array(
+    namedObject('IncidentUpdate', { at: TimeSchema, status: IncidentStatusSchema, text: Type.String() }),
+    { description: 'Every update, oldest first.' },
+  ),
 });
 
 /** An incident with its source and its timeline, oldest first. */

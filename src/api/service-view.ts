@@ -8,7 +8,7 @@ import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/
 import { PROBED_KINDS, type Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import { scopeOf } from '../domain/transition.ts';
-import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
+import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
@@ -21,13 +21,29 @@ const responseTime = (more = '') =>
     'Null before the first check, and when no response arrived.',
   );
 
+/** The current status of a service. */
+export const StatusWordSchema = named(
+  'StatusWord',
+  enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
+);
+/** What one check says. */
+export const VerdictSchema = named('Verdict', enumOf(SERVICE_STATUSES.slice(0, 3)));
+/** From where a service fails. */
+export const ScopeSchema = named(
+  'Scope',
+  enumOf(
+    ['global', 'partial'],
+    'global: down, as the quorum of the regions says; partial: it fails in some regions, fewer than the quorum, and its status stays.',
+  ),
+);
+
 /** Members of a service in every response. */
 export const SERVICE_MEMBERS = {
   slug: Type.String({ description: 'Identifier in paths.' }),
   name: Type.String({ description: 'Display name.' }),
   domain: Type.String({ description: 'Monitored domain.' }),
-  category: enumOf(CATEGORIES),
-  status: enumOf(SERVICE_STATUSES, 'up, slow (over 3 seconds), down, or unknown (not yet checked).'),
+  category: named('Category', enumOf(CATEGORIES)),
+  status: StatusWordSchema,
   response_time: responseTime(' Where several regions check: the median of their newest good checks.'),
   last_checked: nullable(TimeSchema, 'Start of the last attempt; null before the first check.'),
   stale: Type.Boolean({
@@ -60,26 +76,18 @@ export const REGION_MEMBERS = {
   regions: Type.Optional(
     listOf('The newest check of each region, by name; absent where one region checks.', {
       region: Type.String({ examples: ['eu'] }),
-      status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+      status: VerdictSchema,
       response_time: nullable(whole('Whole milliseconds.'), 'Null when no response arrived.'),
       checked_at: TimeSchema,
       failure: FailureSchema,
     }),
   ),
-  scope: Type.Optional(
-    nullable(
-      enumOf(
-        ['global', 'partial'],
-        'global: down, as the quorum of the regions says; partial: it fails in some regions, fewer than the quorum, and its status stays.',
-      ),
-      'Null: it fails nowhere. Absent where one region checks.',
-    ),
-  ),
+  scope: Type.Optional(nullable(ScopeSchema, 'Null: it fails nowhere. Absent where one region checks.')),
 };
 
 /** The newest check of a service (contract 2.2). */
 export const LatestCheckSchema = namedObject('LatestCheck', {
-  status: enumOf(SERVICE_STATUSES.slice(0, 3)),
+  status: VerdictSchema,
   response_time: responseTime(),
   status_code: whole('HTTP status code; 0 when no HTTP response arrived, 200 for a heartbeat.'),
   checked_at: TimeSchema,

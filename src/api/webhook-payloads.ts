@@ -4,12 +4,12 @@
  */
 import type { Transition } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
-import { SERVICE_STATUSES } from '../domain/status.ts';
 import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
 import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
-import { enumOf, namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
+import { namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
 import { type TSchema, Type } from '../json-schema.ts';
 import { IncidentSchema } from './incidents.ts';
+import { ScopeSchema, StatusWordSchema } from './service-view.ts';
 
 /** A kind of payload. */
 interface WebhookKind {
@@ -26,10 +26,7 @@ const EventServiceSchema = namedObject('EventService', {
   name: Type.String(),
   domain: Type.String(),
 });
-const ScopeSchema = nullable(
-  enumOf(['global', 'partial']),
-  'global: down, as the quorum of the regions says; partial: it fails in some regions, fewer than the quorum; null: it fails nowhere.',
-);
+const ScopeOrNone = nullable(ScopeSchema, 'Null: it fails nowhere.');
 const RegionsSchema = Type.Array(Type.String(), { description: 'The regions in which it fails now.' });
 const ReasonSchema = nullable(Type.String(), 'Why, in English, for people; null for a recovery.');
 const MEMBERS = { service: EventServiceSchema, at: TimeSchema, reason: ReasonSchema };
@@ -82,9 +79,9 @@ const KINDS: readonly WebhookKind[] = [
       'service.status_changed',
       object({
         ...MEMBERS,
-        from: enumOf(SERVICE_STATUSES),
-        to: enumOf(SERVICE_STATUSES),
-        scope: Type.Optional(ScopeSchema),
+        from: StatusWordSchema,
+        to: StatusWordSchema,
+        scope: Type.Optional(ScopeOrNone),
         regions: Type.Optional(RegionsSchema),
       }),
     ),
@@ -103,9 +100,9 @@ const KINDS: readonly WebhookKind[] = [
       'service.scope_changed',
       object({
         ...MEMBERS,
-        status: enumOf(SERVICE_STATUSES),
-        from: ScopeSchema,
-        to: ScopeSchema,
+        status: StatusWordSchema,
+        from: ScopeOrNone,
+        to: ScopeOrNone,
         regions: RegionsSchema,
       }),
     ),

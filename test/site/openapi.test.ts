@@ -217,6 +217,9 @@ t.test('it names each type once, and says of each operation who may ask', async 
     'Problem',
   ])
     t.equal(schemas[name]?.type, 'object', name);
+  for (const name of ['ServiceStatusRegion', 'StatusPageGroup', 'IncidentUpdate', 'StatusChangedEventData'])
+    t.equal(schemas[name]?.type, 'object', name);
+  t.match(schemas.Service?.properties, { status: { $ref: '#/components/schemas/StatusWord' } });
   t.match(schemas.ServiceList?.properties, { services: { items: { $ref: '#/components/schemas/Service' } } });
   const known = new Set(document.tags.map(({ name }) => name));
   for (const [path, operations] of Object.entries(document.paths))
@@ -237,6 +240,7 @@ t.test('it names each type once, and says of each operation who may ask', async 
       const text = JSON.stringify(value);
       t.notOk(seen.has(text), `${place} is the same as ${seen.get(text)}`);
       seen.set(text, place);
+      t.match(place, /^\/components\/schemas\/\w+$/, `${place} has a name`);
     }
     for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`);
   };
