@@ -2,7 +2,13 @@ import { isIP } from 'node:net';
 import { type Answer, encode, type Packet } from 'dns-packet';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeReply, encodeQuery, isQueryableName } from '../../src/outbound/name-message.ts';
+import {
+  decodeReply,
+  encodeQuery,
+  isQueryableName,
+  normalRecordText,
+  type RecordType,
+} from '../../src/outbound/name-message.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const QUERY = { name: 'shop.example', type: 'A' } as const;
@@ -64,6 +70,45 @@ t.test('it reads whatever comes without a fault, and takes nothing for an addres
     }),
     { numRuns: propertyRuns(1000) },
   );
+});
+
+t.test('it reads replies of every type whatever has become of them', async (t) => {
+  const data = { type: 'SRV', name: 'shop.example', ttl: 60 } as const;
+  const whole: readonly (readonly [RecordType, Answer, text: string])[] = [
+    ['CNAME', { ...data, type: 'CNAME', data: 'edge.example' }, 'edge.example'],
+    ['MX', { ...data, type: 'MX', data: { preference: 5, exchange: 'mail.example' } }, '5 mail.example'],
+    [
+      'SRV',
+      { ...data, data: { priority: 1, weight: 2, port: 3, target: 'sip.example' } },
+      '1 2 3 sip.example',
+    ],
+    [
+      'CAA',
+      { ...data, type: 'CAA', data: { flags: 0, tag: 'issue', value: 'ca.example' } },
+      '0 issue ca.example',
+    ],
+    [
+      'SOA',
+      { ...data, type: 'SOA', data: { mname: 'ns.example', rname: 'a.example' } },
+      'ns.example a.example',
+    ],
+    ['TXT', { ...data, type: 'TXT', data: ['one', 'two'] }, 'onetwo'],
+  ];
+  for (const [type, answer, text] of whole) {
+    const query = { name: 'shop.example', type };
+    const message = reply([answer], { questions: [{ name: 'shop.example', type, class: 'IN' }] });
+    t.match(decodeReply(message, query), { code: 'NOERROR', records: [{ text }] }, type);
+    const changes = fc.array(fc.tuple(fc.nat(message.length - 1), fc.nat(255)), { maxLength: 6 });
+    fc.assert(
+      fc.property(changes, fc.nat(message.length), (list, length) => {
+        const copy = Buffer.from(message);
+        for (const [at, value] of list) copy[at] = value;
+        const { records = [] } = decodeReply(copy.subarray(0, length), query) ?? {};
+        return records.every((one) => typeof normalRecordText(type, one.text) === 'string');
+      }),
+      { numRuns: propertyRuns(100) },
+    );
+  }
 });
 
 t.test('it writes only names that can be asked for', async (t) => {
