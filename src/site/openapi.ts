@@ -15,7 +15,8 @@ address. An IPv6 client is counted by its /64. Pictures have a bucket of their o
 picture costs nothing. Every error is \`application/problem+json\` (RFC 9457) with a stable \`code\`; a 405 says in
 \`Allow\` what is possible. Paths may be written in any case. Unknown query parameters are ignored; one that is repeated
 or not valid is a 400 that names it and lists the allowed values. Answers to GET and HEAD are open to every origin, and
-carry a strong ETag for If-None-Match. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and
+carry a strong ETag for If-None-Match. The Link header (RFC 8288) of a list leads to its other pages, by cursors that stay
+right while entries come and go. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and
 routes; nothing is removed or renamed.`.replaceAll('\n', ' ');
 
 const TAGS = [
