@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { StatusSchema } from '../../src/api/services.ts';
 import { unknownStatus } from '../../src/domain/current.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { check, current, inRegion, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 
@@ -154,6 +155,32 @@ t.test('it marks a status stale when its check is older than two intervals, and 
   );
   await world.status.put([current(1, check(NOW + 2 * INTERVAL_MS))]);
   t.equal(await stale(), false, 'until the next check');
+});
+
+t.test('a service with an interval of its own is stale after two of these', async (t) => {
+  const own = (intervalMs: number) => ({ check: { ...DEFAULT_CHECK, intervalMs } });
+  const world = await startApi({
+    services: [
+      service(1, 'hasty', own(30_000)),
+      service(2, 'daily', own(86_400_000)),
+      // An interval from before it sent heartbeats does not count.
+      service(3, 'beating', { check: { ...own(30_000).check, kind: 'heartbeat' } }),
+    ],
+  });
+  t.teardown(world.close);
+  await world.status.put([1, 2, 3].map((id) => current(id, check(NOW))));
+  const stale = () =>
+    Promise.all(
+      ['hasty', 'daily', 'beating'].map(async (slug) =>
+        at((await world.get(`/api/v1/status/${slug}`)).json, 'stale'),
+      ),
+    );
+  await world.clock.advance(60_000);
+  t.same(await stale(), [false, false, false]);
+  await world.clock.advance(1);
+  t.same(await stale(), [true, false, false]);
+  await world.clock.advance(2 * INTERVAL_MS - 60_000);
+  t.same(await stale(), [true, false, true]);
 });
 
 t.test('it answers the newest record and definition, whatever it has kept', async (t) => {

@@ -92,6 +92,52 @@ t.test('a service is created, read, changed and removed', async (t) => {
   });
 });
 
+t.test(
+  'times and regions of checks are read, changed and set back, within the bounds for owners',
+  async (t) => {
+    const { ada, world, send, create } = await start(t);
+    const patch = (check: object | null) =>
+      send('PATCH', '/api/v1/services/shop-example-com', { check }, { ...ada });
+    const check = {
+      ...{ interval: '30s', timeout: '5s', slowOver: '800ms' },
+      ...{ confirmAfter: ['2s'], regions: ['eu', 'us'] },
+    };
+    const made = await create({ ...SHOP, check });
+    t.strictSame([made.status, made.json.definition.check], [201, check]);
+    const changed = await patch({ interval: '1h', timeout: null, confirmAfter: [], regions: ['eu'] });
+    t.strictSame(changed.json.definition.check, {
+      ...{ interval: '1h', slowOver: '800ms', confirmAfter: [], regions: ['eu'] },
+    });
+    const other = await patch({ kind: 'tls' });
+    t.match(other.json.definition.check, { kind: 'tls', interval: '1h', regions: ['eu'] }, 'of every kind');
+    const refused = await patch({ interval: '29s', timeout: '2m', slowOver: '1', regions: ['mars'] });
+    t.match(refused, {
+      status: 400,
+      json: { errors: [{ field: 'check.slowOver', code: 'member_invalid' }] },
+    });
+    const unfit = await patch({ interval: '29s', timeout: '2m', regions: ['mars'] });
+    t.same(
+      unfit.json.errors.map(({ field, message }: { field: string; message: string }) => [field, message]),
+      [
+        ['check.interval', 'interval must be at least 30s.'],
+        ['check.timeout', 'timeout must be at most 1m.'],
+        ['check.regions', 'regions names mars, where no node makes checks: choose from eu, us.'],
+      ],
+    );
+    const before = world.directory.bySlug('shop-example-com');
+    if (before === null) throw new Error('the service is gone');
+    const hasty = { ...before.check, intervalMs: 5_000 };
+    await world.registry.changeService('shop-example-com', { check: hasty });
+    const kept = await patch({ slowOver: '1s' });
+    t.match(
+      kept,
+      { status: 200, json: { definition: { check: { interval: '5s' } } } },
+      "the operator's interval stays",
+    );
+    t.strictSame((await patch(null)).json.definition.check, undefined, 'the settings count again');
+  },
+);
+
 t.test('a refused document names each wrong member', async (t) => {
   const { ada, world, send, create } = await start(t);
   const refused = await create({
