@@ -34,9 +34,11 @@ import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
 
-const DefinitionSchema = named('ServiceDefinition', ServiceDocumentSchema);
+/** A service as a document. */
+export const DefinitionSchema = named('ServiceDefinition', ServiceDocumentSchema);
 
-const VerificationSchema = namedObject('DomainVerification', {
+/** What proves a domain, as JSON. */
+export const VerificationSchema = namedObject('DomainVerification', {
   verified: Type.Boolean({ description: 'Whether the account has proved control of the domain.' }),
   txt_record: object({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
   file: object({ url: Type.String(), content: Type.String() }, 'A file of the site that proves it as well.'),
@@ -55,13 +57,13 @@ export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
   readonly directory: ServiceDirectory;
   readonly context: Omit<DefinitionContext, 'registry'> & {
     readonly registry: DefinitionContext['registry'] & IdempotencyStore & IdempotentCalls;
-    readonly proofs: { instructions(accountId: number, domain: string): Instructions };
+    readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
   };
   readonly services: ServiceJson;
 }
 
 /** How a domain is proved. */
-interface Instructions {
+export interface DomainInstructions {
   readonly recordName: string;
   readonly word: string;
   readonly fileUrl: string;
@@ -324,11 +326,12 @@ function viewOwned(item: string, service: Service, proofs: OwnedServiceSources['
   return `${item.slice(0, -1)},${more.slice(1)}`;
 }
 
-function viewVerification(
+/** What proves a domain, as JSON. */
+export function viewVerification(
   accountId: number,
   domain: string,
   verified: boolean,
-  proofs: OwnedServiceSources['context']['proofs'],
+  proofs: { instructions(accountId: number, domain: string): DomainInstructions },
 ): Static<typeof VerificationSchema> {
   const { recordName, word, fileUrl } = proofs.instructions(accountId, domain);
   return {

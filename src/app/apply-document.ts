@@ -161,7 +161,8 @@ export async function readWanted(
     'services',
     lists.services,
     (one) => {
-      const reading = readServiceDocument(one, ports, limits);
+      const before = present.get(String(Object(one).domain))?.check;
+      const reading = readServiceDocument(one, ports, limits, before === undefined ? {} : { before });
       if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
       const { domain } = reading.value;
       const parent = findParent(domain, publicServices?.domains ?? new Set());

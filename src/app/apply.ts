@@ -1,6 +1,7 @@
 /** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
 import type { ContentChanges, ContentStore } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
 import {
   type PresentContent,
   type ReadApplyContext,
@@ -12,10 +13,16 @@ import {
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
 import { type AccountPrincipal, type FieldRefusal, type Refused, refuseRole } from './change.ts';
 import { sealSettings } from './seal-settings.ts';
+import { claimPlace } from './services.ts';
 
 /** The dependencies of `apply`. */
 export interface ApplyContext extends ReadApplyContext {
-  readonly registry: ReadApplyContext['registry'] & CredentialStore & ContentStore;
+  readonly registry: ReadApplyContext['registry'] &
+    Pick<OwnershipStore, 'claimAddresses'> &
+    CredentialStore &
+    ContentStore;
+  /** The addresses to which a domain resolves now; not called for the operator. */
+  readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;
 }
 
@@ -63,9 +70,31 @@ export async function applyDocument(
   const all = [...refusals, ...(wanted.ok ? [] : wanted.refusals)];
   if (!wanted.ok || all.length > 0) return { ok: false, refusals: all, made: [] };
   const plan = makePlan(present.items, wanted.value, options.prune ? present.listed : new Set());
+  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted.value, present);
+  if (unplaced !== null) return unplaced;
   const steps = splitPlan(plan, wanted.value, present);
   const refused = await makeChanges(context, principal, steps, wanted.value, options);
   return refused ?? { ok: true, value: plan };
+}
+
+/** Permits checks of services that a member gives another kind, as `changeService` does; null: all are permitted. */
+async function claimPlaces(
+  context: ApplyContext,
+  { role }: AccountPrincipal,
+  { changes }: Plan,
+  { services, pathOf }: WantedContent,
+  present: PresentContent,
+): Promise<ApplyRefused | null> {
+  const refusals: FieldRefusal[] = [];
+  const moved = role === 'operator' ? [] : changes.filter(({ type }) => type === 'service');
+  for (const { key } of moved) {
+    const [before, after] = [present.services.get(key)?.check.kind, services.get(key)?.service.check.kind];
+    if (before === undefined || after === undefined || before === after) continue;
+    const place = await claimPlace(context, key, after);
+    if (place.ok) continue;
+    for (const { refusal } of place.refusals) refusals.push({ field: pathOf('service', key), refusal });
+  }
+  return refusals.length === 0 ? null : { ok: false, refusals, made: [] };
 }
 
 /** Changes in one transaction, with their part of the plan. */

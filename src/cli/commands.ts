@@ -72,6 +72,7 @@ export function buildCommands(): Command {
     .addOption(fileOption())
     .option('--dry-run', 'change nothing; the exit status is 3 if something would change')
     .option('--prune', 'remove what the account has and the files do not list')
+    .option('--server <url>', 'apply by the API of that server, to the account of the key in UPBEAT_KEY')
     .action(act(async () => (await import('./apply/apply-command.ts')).apply));
 
   addForAccount(

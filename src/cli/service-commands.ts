@@ -153,11 +153,6 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   const secret = states.filter(({ service }) => service.check.sealed !== undefined).length;
   if (secret > 0) printNote(`the file has no credentials: those of ${secret} services are left out`);
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
-  for (const { domain, origin, check } of states.map(({ service }) => service)) {
-    const secrets = Object.keys(check.sealed ?? {});
-    const left = [...secrets, ...(check.addressHash === undefined ? [] : ['heartbeat address'])];
-    if (origin === 'owner' && left.length > 0) printNote(`not exported: ${left.join(', ')} of ${domain}`);
-  }
 }
 
 /** Ports of checks of owners' services. */

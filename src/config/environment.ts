@@ -16,6 +16,8 @@ export interface Setting {
 
 /** Prefixes of variables that are not settings. */
 const OTHER_PREFIXES = ['UPBEAT_TEST_', 'UPBEAT_DEMO_'];
+/** Variables that are not settings: the key of `apply --server`. */
+const OTHER_VARIABLES = ['UPBEAT_KEY'];
 
 /** Every setting, in the order of the schema. */
 export const SETTINGS: readonly Setting[] = leaves(CONFIG_SCHEMA, []);
@@ -42,7 +44,7 @@ export function readEnvironment(
   const complain = (path: string, message: string) => problems.push({ path, message, place: null });
   for (const [name, text] of Object.entries(env).sort()) {
     if (text === undefined || !name.startsWith('UPBEAT_')) continue;
-    if (OTHER_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
+    if (OTHER_VARIABLES.includes(name) || OTHER_PREFIXES.some((prefix) => name.startsWith(prefix))) continue;
     const direct = known.get(name);
     const setting =
       direct ?? (name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined);

@@ -1,4 +1,5 @@
 /** The URL table. */
+import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
@@ -75,6 +76,7 @@ function ownedRoutes(
     ...ownedPageRoutes(owned),
     ...keyRoutes(context),
     ...webhookRoutes(context),
+    applyRoute(owned),
   ];
 }
 

@@ -446,12 +446,6 @@ t.test('an export, applied to an empty installation, is exported as the same byt
     ].join('\n'),
   });
   t.notMatch(exported.stdout, /hunter/);
-  const { stderr } = await one.installation.runHere('services', 'export', '--format', 'yaml');
-  t.same(stderr.split('\n').toSorted(), [
-    '',
-    'not exported: heartbeat address of beat.example.org',
-    'not exported: token, secretHeaders of http.example.org',
-  ]);
   t.match(await one.apply('-f', one.file('again.json', (await exporting(one, '--json')).stdout)), {
     status: 1,
     stderr: /the environment has no variable HTTP_EXAMPLE_ORG_TOKEN/,

@@ -51,6 +51,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/badge/{slug}',
     '/api/chart/{slug}',
     '/api/heatmap.png',
+    '/api/v1/apply',
     '/api/v1/dependencies',
     '/api/v1/events',
     '/api/v1/heartbeat',

@@ -7,13 +7,14 @@ import { describeRefusal } from '../../domain/refusal.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from '../accounts.ts';
-import type { CommonOptions } from '../command.ts';
+import { type CommonOptions, UsageError } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
 import { printJson, printNote, printText } from '../output.ts';
 import { startProgress } from '../progress.ts';
 import { allowedPorts, loadPublicServices } from '../service-commands.ts';
 import { describeChanges, describeCounts, hideValues, planView } from './print-plan.ts';
 import { ApplyFileError, type ApplyFiles, readApplyFiles } from './read-files.ts';
+import { applyByServer } from './remote.ts';
 
 /** Options of the command. */
 export interface ApplyCommandOptions extends CommonOptions, AccountChoice {
@@ -21,6 +22,8 @@ export interface ApplyCommandOptions extends CommonOptions, AccountChoice {
   readonly file: readonly string[];
   readonly dryRun?: boolean;
   readonly prune?: boolean;
+  /** Address of a server, whose API applies the files with the key in the variable `UPBEAT_KEY`. */
+  readonly server?: string;
 }
 
 /** Exit status of a dry run whose plan has changes. */
@@ -28,9 +31,25 @@ const EXIT_CHANGES = 3;
 
 /** Applies files, and prints what is changed. */
 export async function apply(options: ApplyCommandOptions): Promise<void> {
-  const { config, file, dryRun = false, prune = false, json = false } = options;
-  const choice = readAccountChoice(options);
+  const { file, server, dryRun = false, prune = false, json = false } = options;
+  if (server !== undefined && (options.account ?? options.accountId) !== undefined)
+    throw new UsageError('--server applies to the account of the key: leave out --account and --account-id');
+  const choice = server === undefined ? readAccountChoice(options) : {};
   const files = readApplyFiles(file, process.env);
+  const plan =
+    server === undefined
+      ? await applyHere(options.config, choice, files, { dryRun, prune })
+      : await applyByServer(server, process.env.UPBEAT_KEY, files, { dryRun, prune });
+  printPlan(hideValues(plan, files.fromEnvironment), { dryRun, json });
+}
+
+/** Applies files to the registry of the configuration, on behalf of the operator. */
+async function applyHere(
+  config: string,
+  choice: AccountChoice,
+  files: ApplyFiles,
+  { dryRun, prune }: { readonly dryRun: boolean; readonly prune: boolean },
+): Promise<Plan> {
   const outcome = await withRegistry(config, async (registry, settings) => {
     const context = contextOf(registry, settings);
     const run = async (accountId: number, isDry: boolean): Promise<ApplyOutcome> => {
@@ -49,14 +68,14 @@ export async function apply(options: ApplyCommandOptions): Promise<void> {
     const { id } = await chooseAccount(registry, choice);
     return await run(id, false);
   });
-  const plan = outcome.ok ? outcome.value : failBy(outcome, files);
-  printPlan(hideValues(plan, files.fromEnvironment), { dryRun, json });
+  return outcome.ok ? outcome.value : failBy(outcome, files);
 }
 
 function contextOf(registry: Registry, { catalogue, checks, limits }: Config): ApplyContext {
   return {
     registry,
     loadPublic: () => loadPublicServices(registry, catalogue.file),
+    resolve: async () => [],
     ports: allowedPorts(checks),
     bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
     now: systemClock.now,

@@ -36,7 +36,10 @@ export interface ContentChanges {
 export interface ContentOptions {
   /** Epoch milliseconds. */
   readonly now: number;
-  /** New services are verified. */
+  /**
+   * New services are added on behalf of the operator: they are verified, and count against no limit of the day. Otherwise
+   * they are registered as by `registerService`.
+   */
   readonly verified: boolean;
   /** Everything is rolled back. Domains on pages may then be unknown. */
   readonly dryRun: boolean;
@@ -58,7 +61,7 @@ export interface ContentStore {
   /**
    * Makes all changes, or none if one is refused. Services and pages that are as wanted already are not changed. A
    * service keeps its heartbeat address, and the kind that its owner chose. Resolves with the refusals: the codes of
-   * `addServices` and `changeService`, and of `addPage`.
+   * `addServices` or `registerService`, of `changeService`, and of `addPage`.
    */
   putContent(
     accountId: number,

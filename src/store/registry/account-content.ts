@@ -12,7 +12,7 @@ import {
 } from '../ports/account-content.ts';
 import { ensureAccount } from './account-rows.ts';
 import { addServices, ownedServices, removeService } from './owner-services.ts';
-import { chosenCheck } from './ownership.ts';
+import { chosenCheck, registerService } from './ownership.ts';
 import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
@@ -62,7 +62,7 @@ async function putServices(
   registry: OpenRegistry,
   accountId: number,
   services: readonly WantedService[],
-  { verified }: ContentOptions,
+  { verified, now }: ContentOptions,
 ): Promise<RefusedContent[]> {
   const refused: RefusedContent[] = [];
   const rows = await findRows(
@@ -82,23 +82,48 @@ async function putServices(
     else await changeRow(registry, row, service);
   }
   const added = services.filter((service) => !isKnown(service));
-  const outcomes = await addServices(
-    registry,
-    added.map(({ publicDependencies, ...service }) => ({
-      ...service,
-      ...(publicDependencies ? { publicDependencies } : {}),
-      origin: 'owner',
-      accountId,
-      verified,
-      statusPage: null,
-    })),
-    registry.limits,
-  );
-  for (const [index, outcome] of outcomes.entries()) {
-    const key = added[index]?.domain ?? '';
-    if (!('slug' in outcome)) refused.push({ type: 'service', key, refusal: outcome.refusal });
+  const outcomes = verified
+    ? await addServices(
+        registry,
+        added.map((service) => toDefinitionOf(service, accountId)),
+        registry.limits,
+      )
+    : await registerEach(registry, accountId, added, now);
+  for (const [index, { domain }] of added.entries()) {
+    const outcome = outcomes[index];
+    if (outcome !== undefined && 'refusal' in outcome)
+      refused.push({ type: 'service', key: domain, refusal: outcome.refusal });
   }
   return refused;
+}
+
+function toDefinitionOf({ publicDependencies, ...service }: WantedService, accountId: number) {
+  return {
+    ...service,
+    ...(publicDependencies ? { publicDependencies } : {}),
+    ...({ origin: 'owner', accountId, verified: true, statusPage: null } as const),
+  };
+}
+
+/** Registers services as their owner does: they are not verified, and count as registrations of the day. */
+async function registerEach(
+  registry: OpenRegistry,
+  accountId: number,
+  services: readonly WantedService[],
+  now: number,
+): Promise<readonly (object | Pick<RefusedContent, 'refusal'>)[]> {
+  const outcomes: (object | Pick<RefusedContent, 'refusal'>)[] = [];
+  for (const service of services) {
+    try {
+      await registry.nested(() =>
+        registerService(registry, accountId, service, { isProven: false, now }, registry.limits),
+      );
+      outcomes.push({});
+    } catch (error) {
+      outcomes.push({ refusal: refusalOf(error) });
+    }
+  }
+  return outcomes;
 }
 
 /** Gives a live service the properties that its account wants, if it has others. */

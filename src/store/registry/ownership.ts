@@ -105,7 +105,7 @@ export async function findService({ kysely, queries }: RegistryStore, slug: stri
  * Registers a domain with the definition of its service, inside the caller's transaction. Throws `domain_taken`,
  * `name_taken`, `account_limit`, and without a proof `foreign_domain` and `catalogue_domain`.
  */
-async function registerService(
+export async function registerService(
   store: RegistryStore,
   accountId: number,
   { publicDependencies, ...definition }: RegisteredService,

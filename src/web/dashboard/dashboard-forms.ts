@@ -12,6 +12,7 @@ import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
@@ -47,7 +48,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     CredentialStore &
     HeartbeatStore &
     WebhookStore &
-    PageStore;
+    PageStore &
+    ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest'>;
