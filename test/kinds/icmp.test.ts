@@ -169,7 +169,9 @@ function pathWithoutPing(t: Test): string {
 }
 
 t.test('without ping, commands refuse the kind, and doctor says what to install', async (t) => {
-  const installation = await install([], { checks: { controlTargets: [], nameservers: ['127.0.0.1:1'] } });
+  const names = await startNameServer(() => ({ addresses: ['192.0.2.1'] }));
+  t.teardown(names.close);
+  const installation = await install([], { checks: { controlTargets: [], nameservers: [names.address] } });
   t.teardown(() => installation.remove());
   await installation.withRegistry(async (registry) => {
     const { id: accountId } = await registry.ensureAccount('ops', 1);
