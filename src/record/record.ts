@@ -7,7 +7,7 @@ import { getOrInsert } from '../async/bounded-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import { type CheckTiming, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
+import { type CheckTiming, isCheckedFrom, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
 import { unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
 import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
@@ -158,7 +158,8 @@ export function createRecord(options: RecordOptions) {
       const { result, region, suspect } = ruled;
       const tracked = services.get(result.serviceId);
       if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
-      else if (isOfRevision(tracked, result)) {
+      // A node of an earlier version may check a service from a region that it does not name.
+      else if (isOfRevision(tracked, result) && isCheckedFrom(tracked.service.check, region)) {
         addSample(result, suspect, region);
         const voting = votingOn(tracked.service.check);
         if (!suspect)

@@ -129,6 +129,9 @@ t.test('a service is judged by its own regions and times', async (t) => {
     },
   });
   const { registry } = world;
+  // A node of an earlier version checks from everywhere.
+  await take(world, within('ap', failed503(1, START), good(2, START)));
+  t.match([registry.current(1).status, registry.current(2).status], ['unknown', 'up']);
   for (const region of ['eu', 'us'])
     await take(world, within(region, good(1, START, { responseTimeMs: 101 }), good(2, START)));
   t.same(places(registry.current(1)), ['eu slow', 'us slow']);
