@@ -22,7 +22,12 @@ const installation = await install([{ slug: 'known', domain: 'known.example' }],
   checks: { nameservers: [names.address], ownersMayProbePrivate: true },
   auth: {
     providers: [
-      { id: 'acme', kind: 'oidc', ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)) },
+      {
+        id: 'acme',
+        kind: 'oidc',
+        name: 'Acme & Co',
+        ...(await startIdentityServer(t, `${siteUrl}/sign-in/acme/callback`)),
+      },
     ],
   },
 }));
@@ -43,9 +48,10 @@ t.test(
       `${siteUrl}/sign-in`,
       'who is not signed in is sent there',
     );
+    t.match((await ada.visit(`${siteUrl}/sign-in`)).text, /Sign in with Acme &amp; Co</);
     const landed = await ada.signIn(`${siteUrl}/sign-in/acme`, 'ada');
     t.equal(landed.url, `${siteUrl}/dashboard`);
-    t.match(landed.text, /<span class="soft">ada<\/span>/);
+    t.match(landed.text, /<span class="soft">ada, [^<]+<\/span>/);
     const token = tokenOf(landed.text);
     await grace.signIn(`${siteUrl}/sign-in/acme`, 'grace');
 
