@@ -98,6 +98,17 @@ export async function openInvitation(
   return found === null ? refuse({ code: 'no_invitation' }) : accept(found);
 }
 
+/**
+ * Lets a visitor without a way to sign in make one from an invitation, a few times. Refused with `no_invitation`.
+ */
+export async function admitByInvitation(
+  { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
+  secret: string,
+): Promise<Outcome<void>> {
+  const isAdmitted = SECRET_FORM.test(secret) && (await registry.countSetup(hashSecret(secret), now()));
+  return isAdmitted ? accept(undefined) : refuse({ code: 'no_invitation' });
+}
+
 /** Accepts an invitation. Refused with `no_invitation`, `member_already` or `too_many_members`. */
 export async function acceptInvitation(
   { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },

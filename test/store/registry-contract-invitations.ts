@@ -1,7 +1,7 @@
 /** Contract of the registry: invitations to accounts. */
 import type { Test } from 'tap';
 import type { Role } from '../../src/domain/role.ts';
-import { MAX_INVITATIONS } from '../../src/store/ports/invitations.ts';
+import { MAX_INVITATIONS, MAX_SETUPS } from '../../src/store/ports/invitations.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { NOON } from './registry-fixtures.ts';
 
@@ -66,6 +66,20 @@ export async function invitationContract(t: Test, open: OpenForTest): Promise<vo
     t.match(await registry.membersOf(accountId), [{}, {}, { role: 'editor' }], 'no member gets another role');
     const session = { sha256: sha256(9), personId: joan.id, createdAt: NOON, expiresAt: NOON + 9 };
     t.match(await registry.createSession(session), { id: accountId }, 'the next session is in the account');
+  });
+
+  t.test('a few ways to sign in are begun from an invitation, until somebody has opened it', async (t) => {
+    const { registry, there, invite } = await setUp(t);
+    await invite(1);
+    await invite(2);
+    t.equal(await registry.countSetup(sha256(9), NOON), false, 'there is none');
+    t.equal(await registry.countSetup(sha256(1), NOON + 100), false, 'it has expired');
+    for (let setup = 0; setup < MAX_SETUPS; setup++) t.equal(await there.countSetup(sha256(1), NOON), true);
+    t.equal(await registry.countSetup(sha256(1), NOON), false);
+    t.ok(await registry.findInvitation(sha256(1), NOON), 'it can still be accepted');
+    const joan = await registry.addPerson('joan', NOON);
+    await registry.openInvitation(sha256(2), joan.id, NOON);
+    t.equal(await registry.countSetup(sha256(2), NOON), false, 'it is that of joan');
   });
 
   t.test('invitations end with the role of who invited, and are withdrawn and counted', async (t) => {

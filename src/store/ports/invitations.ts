@@ -5,6 +5,9 @@ import type { Account } from './accounts.ts';
 /** Maximum number of invitations of an account that wait for an answer. */
 export const MAX_INVITATIONS = 20;
 
+/** Maximum number of ways to sign in that may be begun from one invitation, since each can make a person. */
+export const MAX_SETUPS = 5;
+
 /** Maximum number of members of an account. */
 export const MAX_MEMBERS = 100;
 
@@ -62,6 +65,11 @@ export interface InvitationStore {
    * used or withdrawn, or belongs to a person.
    */
   findInvitation(sha256: Uint8Array, now: number): Promise<OpenedInvitation | null>;
+  /**
+   * Counts a way to sign in that a visitor begins from an invitation. False: {@link InvitationStore.findInvitation}
+   * returns null, or there were {@link MAX_SETUPS}.
+   */
+  countSetup(sha256: Uint8Array, now: number): Promise<boolean>;
   /** Finds an invitation and makes it that of the person; null: as above, or it belongs to another person. */
   openInvitation(sha256: Uint8Array, personId: number, now: number): Promise<OpenedInvitation | null>;
   /**

@@ -3,6 +3,7 @@ import {
   type InvitationStore,
   MAX_INVITATIONS,
   MAX_MEMBERS,
+  MAX_SETUPS,
   type OpenedInvitation,
 } from '../ports/invitations.ts';
 import { addNotice, readAccount } from './account-rows.ts';
@@ -60,6 +61,16 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
   findInvitation: read(async (store, sha256, now) => {
     const found = await findInvitation(store, sha256, now);
     return found === undefined || found.personId !== null ? null : withoutPerson(found);
+  }),
+  countSetup: write(async ({ kysely, queries }, sha256, now) => {
+    const counted = kysely
+      .updateTable('invitations')
+      .set((eb) => ({ setups: eb('setups', '+', 1) }))
+      .where('sha256', '=', sha256)
+      .where('expires_at', '>', now)
+      .where('person_id', 'is', null)
+      .where('setups', '<', MAX_SETUPS);
+    return (await queries.run(counted)) > 0;
   }),
   openInvitation: write(openInvitation),
   acceptInvitation: write(async (store, sha256, personId, now) => {

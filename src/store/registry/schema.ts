@@ -207,7 +207,10 @@ export interface RegistrySchema {
     role: Role;
     since: number;
   };
-  /** Invitations; only a digest of the secret is stored. `person_id`: who opened it first; null: nobody yet. */
+  /**
+   * Invitations; only a digest of the secret is stored. `person_id`: who opened it first; null: nobody yet. `setups`: number
+   * of ways to sign in that were begun from it.
+   */
   invitations: {
     id: Generated<number>;
     sha256: Uint8Array;
@@ -217,6 +220,7 @@ export interface RegistrySchema {
     created_at: number;
     expires_at: number;
     person_id: number | null;
+    setups: Generated<number>;
   };
   /** API keys; only a digest of the secret is stored. */
   api_keys: {

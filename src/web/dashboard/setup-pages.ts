@@ -1,5 +1,5 @@
 /** `/setup/:secret`: one-time links by which a person gets a first or a new way to sign in. */
-import { openInvitation } from '../../app/members.ts';
+import { admitByInvitation } from '../../app/members.ts';
 import { type EnrolmentInput, enrolByLink } from '../../app/ways-in.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
 import { makeSetupLink, readSetupSecret } from '../../auth/setup-links.ts';
@@ -122,8 +122,9 @@ export function setupPages(
       async handle(request) {
         requirePost(request, 'POST');
         await readForm(request);
-        const opened = await openInvitation(sources, request.params.secret ?? '', null);
-        if (!opened.ok || !(await mayEnrol(sources))) return showEnded(request);
+        const isOpen = await mayEnrol(sources);
+        if (!isOpen || !(await admitByInvitation(sources, request.params.secret ?? '')).ok)
+          return showEnded(request);
         const target = { kind: 'person', accountId: null, personId: null } as const;
         const { url } = await makeSetupLink(registry, siteUrl, target, now());
         return seeOther(new URL(url).pathname);
