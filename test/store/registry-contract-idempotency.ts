@@ -82,11 +82,21 @@ export async function idempotencyContract(
     },
   );
 
+  t.test('it keeps no fingerprint that could be compared without the key', async (t) => {
+    const { dataDir, registry, accountId, request } = await start(t);
+    await registry.callIdempotent(request, 'addWebhook', [{ ...WEBHOOK, accountId }]);
+    t.match(await registry.findIdempotent(request), { isReplay: true });
+    await execute(dataDir, "UPDATE idempotent_changes SET fingerprint = 'f'");
+    await t.rejects(registry.findIdempotent(request), { code: 'idempotency_mismatch' });
+  });
+
   t.test('it keeps the newest outcomes of an account', async (t) => {
     const { dataDir, registry, accountId, request } = await start(t);
     const rows = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10100)
       INSERT INTO idempotent_changes (account_id, key, fingerprint, outcome, created_at)
-      SELECT ${accountId}, 'old-' || i, 'f', '{"value":null,"secret":null}', ${NOON} FROM n`;
+      SELECT ${accountId}, 'old-' || i, (SELECT fingerprint FROM idempotent_changes), '{"value":null,"secret":null}', ${NOON}
+      FROM n`;
+    await registry.callIdempotent({ ...request, key: 'first' }, 'addWebhook', [{ ...WEBHOOK, accountId }]);
     await execute(dataDir, rows);
     const find = (key: string) => registry.findIdempotent({ ...request, key });
     t.ok(await find('old-1'));

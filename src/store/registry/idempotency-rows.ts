@@ -33,7 +33,7 @@ export async function findIdempotent(
 ): Promise<IdempotentOutcome<unknown> | null> {
   const row = await queries.first(FIND(accountId, key, now - IDEMPOTENCY_MS));
   if (row === undefined) return null;
-  if (row.fingerprint !== fingerprint)
+  if (row.fingerprint !== (await secrets.digest(fingerprint)))
     throw new RegistryError('idempotency_mismatch', { code: 'idempotency_mismatch', key });
   const outcome: Pick<IdempotentOutcome<unknown>, 'value' | 'secret'> = JSON.parse(
     (await secrets.box()).open(row.outcome),
@@ -54,7 +54,9 @@ export async function callIdempotent(
   const { queries, secrets } = registry;
   const outcome = (await secrets.box()).seal(JSON.stringify({ value, secret }));
   await queries.run(DELETE(accountId, key));
-  const row = await queries.first(INSERT(accountId, key, fingerprint, outcome, now));
+  // The request may contain credentials of a check.
+  const digest = await secrets.digest(fingerprint);
+  const row = await queries.first(INSERT(accountId, key, digest, outcome, now));
   if (row === undefined) throw new Error('the outcome was not written');
   if (row.id % PRUNE_EVERY === 0) {
     await queries.run(DELETE_OLD(now - IDEMPOTENCY_MS));

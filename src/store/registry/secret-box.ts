@@ -2,7 +2,14 @@
  * Encrypts secrets in the database that must be read again, such as those that sign webhooks. It uses AES-256-GCM with
  * a key outside of the database, so that a copy of the database alone does not reveal them.
  */
-import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -181,6 +188,15 @@ export function createSecrets(
   return {
     /** The box of webhooks' secrets. Throws `secrets_key`. */
     box,
+    /**
+     * A digest by which texts with secrets in them can be compared. It needs the key, so that a copy of the database alone is not
+     * enough to try passwords on it. Throws `secrets_key`.
+     */
+    async digest(text: string): Promise<string> {
+      const { key } = await open();
+      const derived = Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES));
+      return createHmac('sha256', derived).update(text).digest('base64url');
+    },
     /** Encrypts credentials of checks. Throws `secrets_key`. */
     async sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]> {
       const key = checksSetting === null ? deriveChecksKey((await open()).key) : readChecksKey(checksSetting);
