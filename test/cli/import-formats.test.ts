@@ -82,6 +82,20 @@ t.test('it reads our own YAML and JSON, with the check of a catalogue entry', as
   t.same(readImport(`\uFEFF${JSON.stringify(services)}`, 'x.json'), expected);
 });
 
+t.test('it reads the services of a file of apply, and names what it leaves out', async (t) => {
+  const document = {
+    services: [
+      { domain: 'a.example', publicDependencies: true, check: { kind: 'tcp', settings: { port: 443 } } },
+    ],
+    pages: [{ slug: 'acme', title: 'Acme' }],
+  };
+  t.match(readImport(JSON.stringify(document), 'x.json'), {
+    services: [{ domain: 'a.example', kind: 'tcp', settings: { port: 443 }, publicDependencies: true }],
+    skipped: [],
+    notCarried: [{ entry: 'the file', field: 'pages', reason: /"upbeat apply" reads pages/ }],
+  });
+});
+
 t.test('it refuses what our own form cannot mean', async (t) => {
   const rows: readonly [object, RegExp][] = [
     [{ kind: 'ping' }, /kind "ping" is not known/],

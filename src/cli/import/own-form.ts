@@ -80,7 +80,7 @@ export function readOwnRow(row: Row): EntryReading {
   if (schedule !== null && periodMs !== null)
     return { problem: describeRefusal({ code: 'period_and_schedule' }) };
   const paused = readYesOrNo(row.paused);
-  const publicDependencies = readYesOrNo(row.public_dependencies);
+  const publicDependencies = readYesOrNo(row.public_dependencies ?? row.publicDependencies);
   if (paused === null || publicDependencies === null)
     return { problem: 'paused and public_dependencies must be true or false' };
   const settings = readSettings(kind, row.settings ?? check.settings);

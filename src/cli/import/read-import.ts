@@ -73,6 +73,9 @@ export function readImport(text: string, fileName: string) {
     return collect(
       'upbeat',
       services.map((row) => readEntry(row, readOwnRow)),
+      Object.keys(root)
+        .filter((field) => !['services', '$schema'].includes(field) && !isEmpty(root[field]))
+        .map((field) => ({ field, reason: 'an import reads services only; "upbeat apply" reads pages too' })),
     );
   throw new ImportError(
     `${fileName} holds no list: expected "services" (Upbeat), "monitorList" (Uptime Kuma) or "endpoints" (Gatus)`,

@@ -1,0 +1,102 @@
+/** `apply` where another process interferes, and by members of an account. */
+import t, { type Test } from 'tap';
+import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../../src/app/apply.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
+
+/** An empty registry with the account of ada. */
+async function start(t: Test) {
+  const registry = await openRegistryInProcess({
+    dataDir: t.testdir(),
+    domainsPerAccount: Number.POSITIVE_INFINITY,
+    clock: systemClock,
+    log: silentLog,
+  });
+  t.teardown(() => registry.close());
+  const { id: accountId } = await registry.ensureAccount('ada', 1);
+  const noPublic = { find: () => null, findById: () => null, domains: new Set<string>() };
+  const usual = { intervalMs: 300_000, timeoutMs: 10_000, slowOverMs: 3_000, confirmAfterMs: [2_000] };
+  const resolved: string[] = [];
+  const context: ApplyContext = {
+    registry,
+    loadPublic: async () => noPublic,
+    resolve: async (domain) => {
+      resolved.push(domain);
+      return ['192.0.2.1'];
+    },
+    ports: null,
+    bounds: { usual, minIntervalMs: 30_000, regions: () => [] },
+    now: () => 1,
+  };
+  return { registry, accountId, context, resolved };
+}
+
+const OPTIONS = { dryRun: false, prune: false };
+
+t.test(
+  'where a change is refused midway, it tells which changes are made, and the next run makes the others',
+  async (t) => {
+    const { registry, accountId, context } = await start(t);
+    const principal = { role: 'operator', accountId } as const;
+    const count = MAX_SERVICES_TOGETHER + 5;
+    const services = Array.from({ length: count }, (_, index) => ({ domain: `s${index}.example.org` }));
+    const grace = await registry.ensureAccount('grace', 1);
+    const noted: [number, number][] = [];
+    let real = 0;
+    const interfering: ApplyContext = {
+      ...context,
+      registry: {
+        ...context.registry,
+        async putContent(id, changes, options) {
+          // Someone else takes a domain between the two transactions.
+          if (!options.dryRun && ++real === 2)
+            await registry.claimDomain(`s${count - 1}.example.org`, grace.id);
+          return await registry.putContent(id, changes, options);
+        },
+      },
+    };
+    const onProgress = (done: number, total: number) => noted.push([done, total]);
+    const outcome = await applyDocument(interfering, principal, { services }, { ...OPTIONS, onProgress });
+    t.match(outcome, {
+      ok: false,
+      refusals: [{ field: `services.${count - 1}`, refusal: { code: 'domain_taken' } }],
+      made: { length: MAX_SERVICES_TOGETHER },
+    });
+    t.same(noted, [[MAX_SERVICES_TOGETHER, count]]);
+    t.equal((await registry.servicesOf(accountId)).length, MAX_SERVICES_TOGETHER);
+    const next = await applyDocument(context, principal, { services: services.slice(0, -1) }, OPTIONS);
+    t.match(next, { ok: true, value: { changes: { length: 4 }, unchanged: MAX_SERVICES_TOGETHER } });
+  },
+);
+
+t.test('a plan of several transactions is refused as a whole before the first', async (t) => {
+  const { registry, accountId, context } = await start(t);
+  const grace = await registry.ensureAccount('grace', 1);
+  await registry.claimDomain('hers.example.org', grace.id);
+  const domains = Array.from({ length: MAX_SERVICES_TOGETHER }, (_, index) => `s${index}.example.org`);
+  const services = [...domains, 'hers.example.org'].map((domain) => ({ domain }));
+  const outcome = await applyDocument(context, { role: 'operator', accountId }, { services }, OPTIONS);
+  t.match(outcome, { ok: false, refusals: [{ field: `services.${MAX_SERVICES_TOGETHER}` }], made: [] });
+  t.same(await registry.servicesOf(accountId), []);
+});
+
+t.test('members apply as their role permits, and a new kind of check asks for the addresses', async (t) => {
+  const { registry, accountId, context, resolved } = await start(t);
+  const viewer = await applyDocument(context, { role: 'viewer', accountId }, {}, OPTIONS);
+  t.match(viewer, { ok: false, refusals: [{ refusal: { code: 'role_required', role: 'editor' } }] });
+  const editor = { role: 'editor', accountId } as const;
+  const apply = (kind: string, interval: string) =>
+    applyDocument(
+      context,
+      editor,
+      { services: [{ domain: 'a.example.org', check: { kind, interval } }] },
+      OPTIONS,
+    );
+  t.match(await apply('root', '1s'), { ok: false, refusals: [{ field: 'services.0.check.interval' }] });
+  t.match(await apply('heartbeat', '30s'), { ok: true });
+  t.same(resolved, []);
+  t.match(await apply('health', '30s'), { ok: true });
+  t.same(resolved, ['a.example.org']);
+  t.match(await registry.servicesOf(accountId), [{ verified: false, check: { kind: 'health' } }]);
+});
