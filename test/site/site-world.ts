@@ -203,6 +203,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     /** From which time on samples wait to be sent to their store, epoch milliseconds. */
     missingSince: null as number | null,
     keys: false,
+    /** Code of the error with which the registry refuses all that owners ask of it; null: none. */
+    storage: null as string | null,
     heartbeats: null as Error | null,
   };
   const heartbeats = {
@@ -294,7 +296,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     },
     registry,
     owners: {
-      registry,
+      registry: withFault(registry, () => faults.storage),
       sessions: createSessions({ registry: stored, clock }),
       samples: { newest: (serviceId, limit) => samples().newest(serviceId, limit) },
       providers: [],
@@ -473,6 +475,17 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       await filled.close();
     },
   };
+}
+
+/** A registry whose methods reject with an error of that code, while there is one. */
+function withFault(registry: Registry, code: () => string | null): Registry {
+  const entries = Object.entries<(...args: never[]) => unknown>({ ...registry });
+  const faulty = entries.map(([name, method]) => [
+    name,
+    (...args: never[]) =>
+      code() === null ? method(...args) : Promise.reject(Object.assign(new Error('away'), { code: code() })),
+  ]);
+  return { ...registry, ...Object.fromEntries(faulty) };
 }
 
 /** The headers of a caller at an address. */

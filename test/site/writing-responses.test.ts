@@ -1,0 +1,174 @@
+/** Each response that the OpenAPI document names of an operation that needs a key is given, in the form that it names. */
+import { Ajv } from 'ajv';
+import t from 'tap';
+import { sendWith } from './send-with.ts';
+import { service, startApi, type World } from './site-world.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly object[];
+  readonly requestBody?: object;
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema: object }>> }>
+  >;
+}
+interface Endpoint extends Operation {
+  readonly path: string;
+  readonly method: string;
+}
+type Answer = Awaited<ReturnType<ReturnType<typeof sendWith>>>;
+/** A request of an operation, and the status that it gets. */
+type Row = readonly [
+  id: string,
+  status: number,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+];
+
+const SHOP = '/api/v1/services/shop-example-com';
+const [OLD, FIRST] = [{ 'if-match': '"99-x"' }, { 'idempotency-key': 'first' }];
+const PAGE = { slug: 'acme', title: 'Acme' };
+
+/** In this order: what one row makes, later ones use. */
+const TABLE: readonly Row[] = [
+  ['createService', 201, '/api/v1/services', { domain: 'shop.example.com' }, FIRST],
+  ['createService', 409, '/api/v1/services', { domain: 'shop.example.com' }],
+  ['createService', 403, '/api/v1/services', { domain: 'api.known.example' }],
+  ['createService', 422, '/api/v1/services', { domain: 'other.example.com' }, FIRST],
+  ['changeService', 200, SHOP, { paused: true }],
+  ['changeService', 412, SHOP, {}, OLD],
+  ['changeService', 404, '/api/v1/services/known', {}],
+  ['verifyService', 409, `${SHOP}/verify`],
+  ['verifyService', 404, '/api/v1/services/known/verify'],
+  ['createHeartbeatAddress', 201, `${SHOP}/address`, undefined, { 'idempotency-key': 'address' }],
+  ['createHeartbeatAddress', 404, '/api/v1/services/known/address'],
+  ['createHeartbeatAddress', 422, `${SHOP}/address`, undefined, FIRST],
+  ['removeHeartbeatAddress', 204, `${SHOP}/address`],
+  ['removeHeartbeatAddress', 404, '/api/v1/services/known/address'],
+  ['removeService', 412, SHOP, undefined, OLD],
+  ['removeService', 204, SHOP],
+  ['removeService', 404, SHOP],
+  ['createPage', 201, '/api/v1/pages', PAGE],
+  ['createPage', 409, '/api/v1/pages', PAGE],
+  ['createPage', 422, '/api/v1/pages', PAGE, FIRST],
+  ['changePage', 200, '/api/v1/pages/acme', { text: 'We make things.' }],
+  ['changePage', 412, '/api/v1/pages/acme', {}, OLD],
+  ['changePage', 404, '/api/v1/pages/nothing', {}],
+  ['listPages', 200, '/api/v1/pages'],
+  ['removePage', 412, '/api/v1/pages/acme', undefined, OLD],
+  ['removePage', 204, '/api/v1/pages/acme'],
+  ['removePage', 404, '/api/v1/pages/acme'],
+  ['createKey', 201, '/api/v1/keys', { name: 'ci', scopes: ['read'] }],
+  ['createKey', 422, '/api/v1/keys', { name: 'ci', scopes: ['read'] }, FIRST],
+  ['listKeys', 200, '/api/v1/keys'],
+  ['revokeKey', 404, '/api/v1/keys/999'],
+  ['revokeKey', 204, '/api/v1/keys/1'],
+  ['createWebhook', 201, '/api/v1/webhooks', { url: 'https://example.com/hook' }],
+  ['createWebhook', 422, '/api/v1/webhooks', { url: 'https://example.com/hook' }, FIRST],
+  ['listWebhooks', 200, '/api/v1/webhooks'],
+  ['removeWebhook', 204, '/api/v1/webhooks/1'],
+  ['removeWebhook', 404, '/api/v1/webhooks/1'],
+];
+
+/** Holds responses against the document. */
+async function openDocument(world: World) {
+  const document = (await world.get('/api/v1/openapi.json')).json as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+    readonly components: object;
+  };
+  const ajv = new Ajv({ strict: false, allErrors: true, formats: { uri: true } });
+  const endpoints: Endpoint[] = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { security }]) => security.length === 1)
+      .map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
+  );
+  const seen = new Set<string>();
+  const confirm = ({ operationId, responses }: Endpoint, status: number, answer: Answer): void => {
+    const what = `${operationId} ${status}`;
+    if (answer.status !== status) return void t.equal(`${answer.status} ${answer.text}`, status, what);
+    const response = responses[status];
+    if (response === undefined) return void t.fail(`${what} is not documented`);
+    seen.add(what);
+    const type = answer.headers.get('content-type')?.split(';')[0] ?? '';
+    const schema = response.content?.[type]?.schema;
+    if (schema === undefined) return void (answer.text === '' || t.fail(`${what} has a body of ${type}`));
+    const validate = ajv.compile({ ...schema, components: document.components });
+    if (!validate(answer.json)) t.fail(`${what}: ${JSON.stringify(validate.errors)}`);
+  };
+  return { endpoints, seen, confirm };
+}
+
+t.test('it gives every response that the document names of operations with a key', async (t) => {
+  const world = await startApi({ services: [service(1, 'known', { domain: 'known.example' })] });
+  t.teardown(world.close);
+  t.teardown(world.registry.watchChanges(await world.registry.lastChange(), world.directory.apply));
+  const send = sendWith(world);
+  const { endpoints: all, seen, confirm } = await openDocument(world);
+  const endpoints = all.filter(({ path }) => !path.startsWith('/api/v1/heartbeat'));
+  const known = new Set(TABLE.map(([id]) => id));
+  const inTable = endpoints.filter(({ operationId }) => known.has(operationId));
+  t.strictSame(new Set(inTable.map(({ operationId }) => operationId)), known);
+  const key = () => world.makeKey({ scopes: ['read', 'write'] });
+  const mine = key();
+  const find = (id: string): Endpoint => {
+    const found = inTable.find(({ operationId }) => operationId === id);
+    if (found === undefined) throw new Error(`${id} is not documented`);
+    return found;
+  };
+
+  for (const [id, status, path, body, headers = {}] of TABLE) {
+    const endpoint = find(id);
+    const answer = await send(endpoint.method, path, body, { ...mine, ...headers });
+    confirm(endpoint, status, answer);
+    if (endpoint.method !== 'GET') continue;
+    const known = { ...mine, 'if-none-match': answer.headers.get('etag') ?? '' };
+    confirm(endpoint, 304, await send('GET', path, undefined, known));
+  }
+
+  // One address leads to twenty services of owners and no more.
+  const domains = Array.from({ length: 21 }, (_, number) => `s${number}.example.com`);
+  for (const domain of domains) {
+    world.proofs.add(domain);
+    await send('POST', '/api/v1/services', { domain }, mine);
+  }
+  const last = '/api/v1/services/s20-example-com';
+  for (const domain of domains.slice(0, 20)) {
+    const path = `/api/v1/services/${domain.replaceAll('.', '-')}/verify`;
+    confirm(find('verifyService'), 200, await send('POST', path, undefined, mine));
+  }
+  confirm(find('verifyService'), 409, await send('POST', `${last}/verify`, undefined, mine));
+  confirm(find('changeService'), 409, await send('PATCH', last, { check: { kind: 'tls' } }, mine));
+
+  const poor = await startApi({ authenticatedPerMinute: 1 });
+  t.teardown(poor.close);
+  for (const endpoint of inTable) {
+    const { method, requestBody } = endpoint;
+    const url = endpoint.path.replace('{slug}', 's20-example-com').replace('{id}', '7');
+    const body = requestBody === undefined ? undefined : {};
+    confirm(endpoint, 401, await send(method, url, body));
+    confirm(endpoint, 403, await send(method, url, body, world.makeKey({ scopes: ['heartbeat'] })));
+    if (requestBody !== undefined) {
+      confirm(endpoint, 400, await send(method, url, '{', mine));
+      confirm(endpoint, 413, await send(method, url, 'x'.repeat(600_000), mine));
+      confirm(endpoint, 415, await send(method, url, '{}', { ...mine, 'content-type': 'text/plain' }));
+    }
+    world.faults.keys = true;
+    confirm(endpoint, 500, await send(method, url, body, key()));
+    world.faults.keys = false;
+    world.faults.storage = 'storage_unreachable';
+    const valid = TABLE.find(([id, status]) => id === endpoint.operationId && status < 300)?.[3];
+    const away = await send(method, url, valid, mine);
+    confirm(endpoint, 503, away);
+    t.match(away.headers.get('retry-after'), /^\d+$/, `${endpoint.operationId} says when to try again`);
+    world.faults.storage = null;
+    const once = poor.makeKey({ scopes: ['read', 'write'] });
+    const sendPoor = sendWith(poor);
+    await sendPoor(method, url, body, once);
+    confirm(endpoint, 429, await sendPoor(method, url, body, once));
+  }
+  const named = inTable.flatMap(({ operationId, responses }) =>
+    Object.keys(responses).map((status) => `${operationId} ${status}`),
+  );
+  t.strictSame([...seen].sort(), named.sort(), 'every response of the document was seen');
+});
