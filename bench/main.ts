@@ -23,6 +23,7 @@ const SECTIONS = [
   'events',
   'badge',
   'heartbeats',
+  'writes',
   'incidents',
   'feeds',
   'redis',

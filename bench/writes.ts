@@ -1,0 +1,179 @@
+/**
+ * Changes by API that are on disk before they are answered: `node bench/writes.ts`. Services of ten accounts are created, changed,
+ * and changed again one after the other, over HTTP into a registry in its thread that has the catalogue. The floor is a row and
+ * a commit in SQLite for each.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createApiKey } from '../src/auth/api-keys.ts';
+import { createLocalSignIn } from '../src/auth/local-sign-in.ts';
+import { createSessions } from '../src/auth/sessions.ts';
+import { systemClock } from '../src/clock.ts';
+import { KEY_SCOPES } from '../src/domain/key-scope.ts';
+import { silentLog } from '../src/log.ts';
+import { openRegistry } from '../src/store/registry/open-registry.ts';
+import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
+import { createServiceDirectory } from '../src/view/service-directory.ts';
+import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';
+import { serveApp } from './serve-app.ts';
+import { makeServices } from './services.ts';
+
+const ROUNDS = 5;
+const AT_ONCE = 64;
+/** An account registers no more than 200 domains a day. */
+const ACCOUNTS = 10;
+const SERVICES = 1_000;
+const CHANGES = 4_000;
+const ALONE = 500;
+const IN_CATALOGUE = 520;
+const USUAL_TIMING = {
+  intervalMs: 300_000,
+  timeoutMs: 10_000,
+  slowOverMs: 3_000,
+  confirmAfterMs: [2_000, 4_000],
+};
+
+/** Measures all. */
+export async function run(): Promise<readonly BenchRow[]> {
+  const plain = median(Array.from({ length: ROUNDS }, writePlain));
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
+  const world = await openWorld(folder);
+  const created = await world.send(SERVICES, AT_ONCE, world.create);
+  const rates = { changed: [] as number[], alone: [] as number[], read: [] as number[] };
+  for (let round = 0; round < ROUNDS; round++) {
+    rates.changed.push(await world.send(CHANGES, AT_ONCE, world.change));
+    rates.alone.push(await world.send(ALONE, 1, world.change));
+    rates.read.push(await world.send(CHANGES, AT_ONCE, world.read));
+  }
+  await world.close();
+  rmSync(folder, { recursive: true, force: true });
+  const changed = median(rates.changed);
+  const rows = [
+    floor('writes: a row and a commit each in SQLite (floor)', plain, 'writes/s'),
+    atLeast('writes: services changed by API, durable', changed, 'writes/s', 1_000, changed / plain),
+    atLeast('writes: services created with an Idempotency-Key', created, 'writes/s', 1_000, created / plain),
+    floor('writes: services changed one after the other', median(rates.alone), 'writes/s'),
+    floor('writes: definitions read with the key of the account', median(rates.read), 'reads/s'),
+  ];
+  return printRows(rows);
+}
+
+/** A registry, and senders of changes. */
+export async function openWorld(dataDir: string) {
+  const clock = systemClock;
+  const log = silentLog;
+  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount: SERVICES });
+  await registry.putCatalogue(
+    makeServices(IN_CATALOGUE).map(({ id: _, revision: _r, ...service }) => service),
+  );
+  const status = createMemoryStatusStore({ log });
+  const directory = createServiceDirectory();
+  directory.load((await registry.loadServices()).map(({ service }) => service));
+  registry.watchChanges(await registry.lastChange(), (change) => directory.apply(change));
+  const keys = await Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, number) =>
+      createApiKey(registry, {
+        account: `bench ${number}`,
+        name: 'bench',
+        expiresAt: null,
+        now: clock.now(),
+        scopes: KEY_SCOPES,
+      }),
+    ),
+  );
+  const away = async () => {
+    throw new Error('not of this benchmark');
+  };
+  const { port, close } = await serveApp({
+    directory,
+    status,
+    keys: registry,
+    registry,
+    heartbeats: { takeHeartbeat: away, noteRefusal() {} },
+    watchTransitions: () => () => {},
+    owners: {
+      registry,
+      sessions: createSessions({ registry, clock }),
+      samples: { newest: async () => [] },
+      providers: [],
+      local: createLocalSignIn({ registry, siteUrl: 'http://localhost:8080', now: clock.now, log }),
+      ports: null,
+      bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
+      proofs: {
+        instructions: (_, domain) => ({ recordName: `_upbeat.${domain}`, word: 'word', fileUrl: domain }),
+        check: away,
+        addresses: async () => [],
+      },
+    },
+  });
+  const agent = new Agent({ keepAlive: true });
+  const ask = (method: string, path: string, index: number, body: object | null, more: object = {}) =>
+    new Promise<void>((resolve, reject) => {
+      const authorization = `Bearer ${keys[index % ACCOUNTS]?.key}`;
+      const headers = {
+        authorization,
+        ...(body === null ? {} : { 'content-type': 'application/json' }),
+        ...more,
+      };
+      const sending = request({ port, path, method, headers, agent }, (response) => {
+        response.resume();
+        if ((response.statusCode ?? 500) < 300) response.on('end', resolve);
+        else reject(new Error(`${method} ${path} was answered ${response.statusCode}`));
+      });
+      sending.on('error', reject);
+      sending.end(body === null ? undefined : JSON.stringify(body));
+    });
+  const pathOf = (index: number) => `/api/v1/services/own-${index % SERVICES}-example-com`;
+  const definitionOf = (index: number) => ({
+    domain: `own-${index}.example.com`,
+    name: `Own service ${index}`,
+    check: { kind: 'http', settings: { path: `/health/${index}` } },
+  });
+  return {
+    create: (index: number) =>
+      ask('POST', '/api/v1/services', index, definitionOf(index), { 'idempotency-key': `create-${index}` }),
+    change: (index: number) =>
+      ask('PATCH', pathOf(index), index, {
+        name: `Own service ${index} at ${Math.round(performance.now())}`,
+      }),
+    pause: (index: number) => ask('PATCH', pathOf(index), index, { paused: index % 2 === 0 }),
+    read: (index: number) => ask('GET', pathOf(index), index, null),
+    /** Sends `count` requests, `atOnce` at a time; returns the responses per second. */
+    async send(count: number, atOnce: number, one: (index: number) => Promise<void>): Promise<number> {
+      let next = 0;
+      const startedMs = performance.now();
+      await Promise.all(
+        Array.from({ length: atOnce }, async () => {
+          while (next < count) await one(next++);
+        }),
+      );
+      return count / ((performance.now() - startedMs) / 1_000);
+    },
+    async close() {
+      agent.destroy();
+      await close();
+      await registry.close();
+    },
+  };
+}
+
+/** The floor: changes per second of one connection with a commit for each. */
+function writePlain(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-plain-'));
+  const database = new DatabaseSync(join(folder, 'plain.sqlite'));
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+    CREATE TABLE services (id INTEGER PRIMARY KEY, name TEXT, definition TEXT)`);
+  const insert = database.prepare('INSERT INTO services (name, definition) VALUES (?, ?)');
+  const startedMs = performance.now();
+  for (let index = 0; index < SERVICES; index++)
+    insert.run(`Own service ${index}`, JSON.stringify({ domain: `own-${index}.example.com`, index }));
+  const rate = SERVICES / ((performance.now() - startedMs) / 1_000);
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+  return rate;
+}
+
+if (import.meta.main) await run();
