@@ -8,7 +8,7 @@ import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../domain/service.ts';
 import { addNotice } from './account-rows.ts';
 import { RegistryError } from './registry-error.ts';
-import { type RegistryStore, sql } from './registry-store.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
@@ -134,6 +134,25 @@ export async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?:
   );
 }
 
+/** Names have no control characters, so that one separates them. */
+const SEPARATOR = '\u001f';
+/** One row, since a row for each name would cost more than all else that a change of a service does. */
+const CATALOGUE_NAMES = statement<{ readonly names: string | null }>(
+  `SELECT string_agg(name, '${SEPARATOR}') AS names FROM services WHERE origin = 'catalogue' AND removed = 0`,
+);
+let lastNames: { readonly names: string; readonly byKey: ReadonlyMap<string, string> } | null = null;
+
+/** The names of the catalogue by their keys. The list rarely changes, so that the last one is kept. */
+function namesByKey(names: string): ReadonlyMap<string, string> {
+  if (lastNames?.names === names) return lastNames.byKey;
+  const byKey = new Map<string, string>();
+  for (const name of names === '' ? [] : names.split(SEPARATOR))
+    for (const key of getOrInsert(keysOfNames, name, () => nameKeys(name)))
+      getOrInsert(byKey, key, () => name);
+  lastNames = { names, byKey };
+  return byKey;
+}
+
 /** Maximum number of cached keys of catalogue names; the cache is cleared beyond it. */
 const MAX_REMEMBERED = 10_000;
 const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
@@ -148,23 +167,11 @@ export async function refuseTakenName(store: RegistryStore, name: string, domain
   if (refusal !== null) throw new RegistryError('name_taken', refusal);
 }
 
-/** The rule of {@link refuseTakenName} for many services, of one query: why a name is refused; null: it is allowed. */
+/** The rule of {@link refuseTakenName}, of one query: why a name is refused; null: it is allowed. */
 export async function loadNameRule({
-  kysely,
   queries,
 }: RegistryStore): Promise<(name: string, domain: string) => Refusal | null> {
-  const entries = await queries.all(
-    // Literals, not parameters, because SQLite otherwise does not use the partial index.
-    kysely
-      .selectFrom('services')
-      .select('name')
-      .where('origin', '=', sql.lit('catalogue'))
-      .where('removed', '=', sql.lit(0)),
-  );
-  const named = new Map<string, string>();
-  for (const { name } of entries)
-    for (const key of getOrInsert(keysOfNames, name, () => nameKeys(name)))
-      getOrInsert(named, key, () => name);
+  const named = namesByKey((await queries.first(CATALOGUE_NAMES()))?.names ?? '');
   return (name, domain) => {
     if (name === domain) return null;
     const [other] = nameKeys(name).flatMap((key) => named.get(key) ?? []);
