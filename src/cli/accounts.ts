@@ -87,9 +87,9 @@ function foldName(name: string): string {
   return name.normalize('NFKC').replaceAll(/\s+/g, ' ').toLowerCase().toUpperCase();
 }
 
-/** The providers with which the members of an account sign in. */
+/** The providers and other ways by which the members of an account sign in. */
 function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
-  return [...new Set(members.flatMap(({ providers }) => providers))];
+  return [...new Set(members.flatMap(({ providers, ways }) => [...providers, ...ways]))];
 }
 
 /** Prints all accounts, oldest first, with their members. */
@@ -106,7 +106,13 @@ export async function listAccounts({ config, json = false }: CommonOptions): Pro
   });
   if (json) {
     const members = ({ members }: AccountListing) =>
-      members.map(({ personId, name, role, providers }) => ({ person: personId, name, role, providers }));
+      members.map(({ personId, name, role, providers, ways }) => ({
+        person: personId,
+        name,
+        role,
+        providers,
+        ways,
+      }));
     printJson(accounts.map((account) => view(account, members(account))));
     return;
   }

@@ -266,6 +266,7 @@ t.test('a person who has lost everything gets a link, which ends the rest', asyn
   t.notMatch(now, /value="laptop"/);
   t.equal((await get(link)).status, 404);
   t.match(await installation.runHere('accounts', 'setup-link', '--account', 'nobody'), { status: 1 });
+  t.match(await installation.runHere('accounts', 'list'), { stdout: new RegExp(` ${name} +passkey `) });
   t.match(await installation.runHere('doctor'), { stdout: /sign-in +by passkeys, passwords/ });
 });
 

@@ -49,7 +49,14 @@ export async function keyContract(t: Test, open: OpenForTest): Promise<void> {
           name: 'ada',
           createdAt: NOON + 1,
           members: [
-            { personId: person.id, name: 'ada', role: 'owner', since: NOON + 1, providers: ['github'] },
+            {
+              personId: person.id,
+              name: 'ada',
+              role: 'owner',
+              since: NOON + 1,
+              providers: ['github'],
+              ways: [],
+            },
           ],
           keys: 0,
           services: 0,

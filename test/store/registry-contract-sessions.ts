@@ -86,7 +86,7 @@ export async function sessionContract(t: Test, open: OpenForTest): Promise<void>
     const second = { accountId: other.id, accountName: 'other', role: 'owner', since: NOON + 3 } as const;
     t.strictSame(await registry.membershipsOf(ada.id), [first, second]);
     t.strictSame(await registry.membersOf(other.id), [
-      { personId: ada.id, name: 'ada', role: 'owner', since: NOON + 3, providers: ['github'] },
+      { personId: ada.id, name: 'ada', role: 'owner', since: NOON + 3, providers: ['github'], ways: [] },
     ]);
     t.strictSame(await registry.membersOf(99), []);
     await t.rejects(registry.linkIdentity(99, github, NOON), { code: 'not_found' });

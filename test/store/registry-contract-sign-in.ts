@@ -95,6 +95,10 @@ export async function signInContract(t: Test, open: OpenForTest): Promise<void> 
     t.match(await registry.findPassword('COUNTESS'), { totpStep: 7, recoveryCodes: [sha256(6)] });
     t.equal(await refusalOf(registry.removePassword(id, [])), 'last_way_in');
     await registry.addPasskey(id, passkey('a'), NOON);
+    const [{ accountId } = { accountId: 0 }] = await registry.membershipsOf(id);
+    t.match(await registry.membersOf(accountId), [{ ways: ['passkey', 'password'] }]);
+    const listed = (await registry.listAccounts()).map(({ members }) => members.map(({ ways }) => ways));
+    t.same(listed, [[['passkey', 'password']], [[]]]);
     t.same([await registry.removePassword(id, []), await registry.removePassword(id, [])], [true, false]);
     t.match(await registry.waysOf(id), { password: null, recoveryCodes: 0 });
     t.same(await registry.signInWays(), { hasAccounts: true, hasPasskeys: true, hasPasswords: false });

@@ -25,7 +25,14 @@ async function examine(
   methods: RegistryMethods,
   execute: (statements: readonly string[]) => Promise<void>,
 ): Promise<void> {
-  const ada = { personId: 7, name: 'ada', role: 'owner', since: NOON + 5, providers: ['acme'] } as const;
+  const ada = {
+    personId: 7,
+    name: 'ada',
+    role: 'owner',
+    since: NOON + 5,
+    providers: ['acme'],
+    ways: [],
+  } as const;
   t.match(await methods.listAccounts(), [
     { id: 1, members: [] },
     { id: 7, members: [ada] },

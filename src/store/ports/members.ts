@@ -19,6 +19,8 @@ export interface Member {
   readonly since: number;
   /** Providers with which the person signs in, by name. */
   readonly providers: readonly string[];
+  /** What the person has on this site to sign in with. */
+  readonly ways: readonly ('passkey' | 'password')[];
 }
 
 /** Members of accounts. */

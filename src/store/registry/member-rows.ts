@@ -3,7 +3,7 @@ import type { Role } from '../../domain/role.ts';
 import type { Member, MemberStore, Membership } from '../ports/members.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore } from './registry-store.ts';
+import { fromRow, type RegistryStore, statement } from './registry-store.ts';
 
 /** Members of accounts. */
 export const MEMBER_CALLS: Calls<MemberStore> = {
@@ -44,24 +44,40 @@ export async function readMembers(
     .select(['identities.person_id', 'provider'])
     .distinct()
     .orderBy('provider');
-  const [memberRows, identityRows] =
+  const [memberRows, identityRows, wayRows] =
     accountId === null
-      ? [await queries.all(members), await queries.all(identities)]
+      ? [await queries.all(members), await queries.all(identities), await queries.all(ALL_WAYS())]
       : [
           await queries.all(members.where('members.account_id', '=', accountId)),
           await queries.all(identities.where('members.account_id', '=', accountId)),
+          await queries.all(WAYS_OF_ACCOUNT(accountId, accountId)),
         ];
   const providers = Map.groupBy(identityRows, (row) => row.person_id);
+  const ways = Map.groupBy(wayRows, (row) => row.person_id);
   const found = new Map<number, Member[]>();
   for (const { account_id, ...row } of memberRows) {
     const member = {
       ...fromRow(row),
       providers: (providers.get(row.person_id) ?? []).map(({ provider }) => provider),
+      ways: (ways.get(row.person_id) ?? []).map(({ way }) => way),
     };
     found.set(account_id, [...(found.get(account_id) ?? []), member]);
   }
   return found;
 }
+
+type WayRow = { readonly person_id: number; readonly way: Member['ways'][number] };
+
+const ALL_WAYS = statement<WayRow>(
+  `SELECT DISTINCT person_id, 'passkey' AS way FROM passkeys
+   UNION ALL SELECT person_id, 'password' AS way FROM passwords ORDER BY person_id, way`,
+);
+const WAYS_OF_ACCOUNT = statement<WayRow>(
+  `SELECT DISTINCT person_id, 'passkey' AS way FROM passkeys
+   WHERE person_id IN (SELECT person_id FROM members WHERE account_id = ?)
+   UNION ALL SELECT person_id, 'password' AS way FROM passwords
+   WHERE person_id IN (SELECT person_id FROM members WHERE account_id = ?) ORDER BY person_id, way`,
+);
 
 /** Adds a member, or gives a member another role. */
 export async function putMember(

@@ -1,5 +1,5 @@
 /** Texts of the pages for signing in, of links that make a way in, and of what a person signs in with, in English. */
-import { type Moment, type Phrase, phraseOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const englishSignIn = {
@@ -10,6 +10,7 @@ export const englishSignIn = {
   name: 'Name',
   password: 'Password',
   code: 'Code of the app, or a recovery code',
+  way: { passkey: 'passkey', password: 'password' } satisfies WordOf<'passkey' | 'password'>,
   withPassword: 'With a password',
   withPasskey: 'With a passkey',
   passkeyLead:

@@ -11,6 +11,7 @@ export const germanSignIn: Texts['signIn'] = {
   name: 'Name',
   password: 'Passwort',
   code: 'Code der App oder ein Wiederherstellungscode',
+  way: { passkey: 'Passkey', password: 'Passwort' },
   withPassword: 'Mit einem Passwort',
   withPasskey: 'Mit einem Passkey',
   passkeyLead:
