@@ -4,6 +4,7 @@ import t from 'tap';
 import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
 import { addKey, revokeKey } from '../../src/app/keys.ts';
+import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../src/app/members.ts';
 import { changeService, removeService } from '../../src/app/services.ts';
 import {
   addStatusPage,
@@ -40,6 +41,10 @@ const page = { slug: 'acme', title: 'Acme', text: '', groups: [], logo: null };
 const CHANGES = {
   addKey: ['owner', (as) => addKey(context, as, { name: 'laptop', expires: 'never' })],
   revokeKey: ['owner', (as) => revokeKey(context, as, 1)],
+  inviteMember: ['owner', (as) => inviteMember(context, as, { inviterId: 1, role: 'viewer' })],
+  withdrawInvitation: ['owner', (as) => withdrawInvitation(context, as, 1)],
+  setMemberRole: ['owner', (as) => setMemberRole(context, as, 1, 'owner')],
+  removeMember: ['owner', (as) => removeMember(context, as, 1, 2)],
   addClaim: ['editor', (as) => addClaim(context, as, { domain: 'a.example', kind: 'root' })],
   dropClaim: ['editor', (as) => dropClaim(context, as, 'a.example')],
   verifyClaim: ['editor', (as) => verifyClaim(context, as, 'a.example')],
