@@ -1,6 +1,8 @@
 /** Encodes DNS queries and decodes their replies (RFC 1035; EDNS by RFC 6891) with dns-packet. */
+import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
-import { type Answer, decode, encode, type OptAnswer, type Packet, RECURSION_DESIRED } from 'dns-packet';
+import type * as DnsPacket from 'dns-packet';
+import type { Answer, OptAnswer, Packet } from 'dns-packet';
 import ipaddr from 'ipaddr.js';
 
 /** Record types of queries. */
@@ -38,6 +40,15 @@ const MAX_DATAGRAM_BYTES = 1232;
 const MAX_LABEL_BYTES = 63;
 const MAX_NAME_BYTES = 253;
 
+const load = createRequire(import.meta.url);
+let codec: typeof DnsPacket | undefined;
+
+/** Loaded for the first query, since commands that know the kinds of checks send none. */
+function loadCodec(): typeof DnsPacket {
+  codec ??= load('dns-packet') as typeof DnsPacket;
+  return codec;
+}
+
 /** Whether a name is valid in a query (RFC 1035, 2.3.4). A trailing dot is allowed. */
 export function isQueryableName(name: string): boolean {
   const bare = name.endsWith('.') ? name.slice(0, -1) : name;
@@ -52,10 +63,10 @@ export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean
   const packet: Packet = {
     id,
     type: 'query',
-    flags: RECURSION_DESIRED,
+    flags: loadCodec().RECURSION_DESIRED,
     questions: [{ type, name, class: 'IN' }],
   };
-  if (!edns) return encode(packet);
+  if (!edns) return loadCodec().encode(packet);
   const option: OptAnswer = {
     type: 'OPT',
     name: '.',
@@ -66,7 +77,7 @@ export function encodeQuery(id: number, { name, type }: NameQuery, edns: boolean
     flag_do: false,
     options: [],
   };
-  return encode({ ...packet, additionals: [option] });
+  return loadCodec().encode({ ...packet, additionals: [option] });
 }
 
 /** Decodes a packet; null: it is not a reply to this query. */
@@ -95,6 +106,7 @@ interface Message extends Packet {
 
 function decodeOrNull(packet: Buffer): Message | null {
   try {
+    const { decode } = loadCodec();
     const message = decode(packet) as Message;
     // The codec reads past the end of a truncated message.
     return decode.bytes > packet.length ? null : message;

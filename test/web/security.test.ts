@@ -249,6 +249,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/api/v1/openapi.json': ['/api/v1/openapi.json', DATA],
   '/api/v1/status/:slug': ['/api/v1/status/target', DATA],
   '/api/v1/services': ['/api/v1/services', DATA],
+  '/api/v1/apply': ['/api/v1/apply', DATA],
   '/api/v1/keys': ['/api/v1/keys', DATA],
   '/api/v1/keys/:id': ['/api/v1/keys/1', DATA],
   '/api/v1/pages': ['/api/v1/pages', DATA],

@@ -24,7 +24,7 @@ export const englishMembers = {
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
   leave: 'Leave this account',
-  leaveLead: 'You are signed out of it. Another owner can invite you again.',
+  leaveLead: 'You will be signed out of it. Another owner can invite you again.',
   invitations: 'Invitations',
   none: 'None.',
   invitedBy: (name: string) => `by ${name}`,

@@ -81,7 +81,7 @@ export const englishSignIn = {
   recoveryCodes: 'Recovery codes',
   codesLeft: (count: number) => (count === 1 ? '1 is unused.' : `${count} are unused.`),
   newCodes: 'Make new codes',
-  newCodesNote: 'The earlier ones end.',
+  newCodesNote: 'New codes replace these.',
   providers: 'Accounts elsewhere',
   sessions: 'Sessions',
   yourSessions: 'Your sessions',

@@ -83,7 +83,7 @@ export const germanSignIn: Texts['signIn'] = {
   recoveryCodes: 'Wiederherstellungscodes',
   codesLeft: (count) => (count === 1 ? '1 ist unbenutzt.' : `${count} sind unbenutzt.`),
   newCodes: 'Neue Codes erzeugen',
-  newCodesNote: 'Die früheren enden.',
+  newCodesNote: 'Neue Codes ersetzen diese.',
   providers: 'Konten anderswo',
   sessions: 'Sitzungen',
   yourSessions: 'Ihre Sitzungen',
