@@ -50,7 +50,9 @@ export const websocketCheck = defineKind({
     const { clock, userAgent } = tools;
     const { target, deadline } = run;
     const { path = '/', plain = false, port } = settings;
-    const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}${path}`;
+    // A fragment is not sent, and the client refuses URLs that have one.
+    const [sent = ''] = path.split('#');
+    const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}${sent}`;
     const connected = await connect(tools, run, 'websocket', { url, protocols: ['http/1.1'] });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;

@@ -43,6 +43,7 @@ t.test('it judges the handshake and the first message', async (t) => {
   const rows: readonly (readonly [string, CheckSettings, object])[] = [
     ['the handshake alone', {}, good],
     ['text that it sends without waiting', { send: 'x' }, good],
+    ['a path with a fragment, which is not sent', { path: '/live#top' }, good],
     ['a message that contains a text', { subprotocol: 'status', contains: 'read' }, good],
     ['an answer to what it sends', { send: 'grüße', contains: '"grüße"' }, good],
     ['an answer that matches', { send: 'ping', matches: '^\\{.*ping' }, good],
@@ -78,7 +79,7 @@ t.test('it judges the handshake and the first message', async (t) => {
     t.equal(attempt.responseTimeMs === null, name.startsWith('a close'), name);
     await until(() => open() === 0);
   }
-  t.same(closes, [1000, 1000, 1000, 1000, 1000, 1000, 1000, 1013], 'it closes what it opened');
+  t.same(closes, [1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1013], 'it closes what it opened');
 });
 
 t.test('it speaks TLS, and tells when the certificate expires', async (t) => {
