@@ -7,7 +7,7 @@ import type {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Cancel, Clock } from '../clock.ts';
-import { type Failure, failureOf } from '../domain/failure.ts';
+import { type Failure, failureOf, oneLine } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
@@ -240,15 +240,16 @@ const SERVING_NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 function judgeReply({ headers, trailers, body }: Reply, service: string): Failure | null {
   const type = String(headers['content-type'] ?? '');
   if (!/^application\/grpc(?:[+;]|$)/i.test(type))
-    return failureOf('protocol', 'first_byte', { code: 'grpc_content_type', text: type });
+    return failureOf('protocol', 'first_byte', { code: 'grpc_content_type', text: oneLine(type) });
   const status = trailers['grpc-status'] ?? headers['grpc-status'];
   if (status === undefined) return failureOf('protocol', 'body', { code: 'grpc_status_missing' });
-  const name = STATUS_NAMES[Number(status)] ?? String(status);
+  // Texts of the server are stored with the failure.
+  const name = STATUS_NAMES[Number(status)] ?? oneLine(String(status));
   if (name === 'OK') return judgeServing(body);
   if (name === 'UNIMPLEMENTED') return failureOf('content', 'body', { code: 'grpc_unimplemented' });
   if (name === 'NOT_FOUND')
     return failureOf('content', 'body', { code: 'grpc_service_unknown', text: service });
-  const message = decodeMessage(String(trailers['grpc-message'] ?? headers['grpc-message'] ?? ''));
+  const message = oneLine(decodeMessage(String(trailers['grpc-message'] ?? headers['grpc-message'] ?? '')));
   return failureOf('content', 'body', { code: 'grpc_status', status: name, message });
 }
 
