@@ -1,6 +1,6 @@
 /** `POST /api/v1/apply`: gives an account the services and status pages of a document (docs/apply.md). */
 import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
-import { ApplyDocumentSchema, type PublicServices } from '../app/apply-document.ts';
+import { ApplyDocumentSchema, domainIn, type PublicServices } from '../app/apply-document.ts';
 import type { Plan } from '../app/apply-plan.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
@@ -143,17 +143,20 @@ export function applyRoute({ directory, context }: ApplySources): Route {
   });
 }
 
-/** Everything is one transaction, so the list of services has a limit here. */
+/** Everything is one transaction, so the lists have a limit here. */
 function refuseLong(document: unknown): void {
-  const { services }: { readonly services?: unknown } = Object(document);
-  if (Array.isArray(services) && services.length > MAX_SERVICES_TOGETHER)
-    throw new HttpError('invalid_body', `services has at most ${MAX_SERVICES_TOGETHER} members.`);
+  const lists: Readonly<Record<string, unknown>> = Object(document);
+  for (const name of ['services', 'pages']) {
+    const list = lists[name];
+    if (Array.isArray(list) && list.length > MAX_SERVICES_TOGETHER)
+      throw new HttpError('invalid_body', `${name} has at most ${MAX_SERVICES_TOGETHER} members.`);
+  }
 }
 
 function listedDomains(document: unknown): ReadonlySet<string> {
   const { services }: { readonly services?: unknown } = Object(document);
   const list: readonly unknown[] = Array.isArray(services) ? services : [];
-  return new Set(list.map((one) => String(Object(one).domain).toLowerCase()));
+  return new Set(list.map(domainIn));
 }
 
 function publicServices(directory: ServiceDirectory): PublicServices {

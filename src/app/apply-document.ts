@@ -88,6 +88,12 @@ export interface ReadApplyContext {
   readonly bounds: CheckBounds;
 }
 
+/** The domain of a service that was not validated; empty: it has none. */
+export function domainIn(one: unknown): string {
+  const { domain }: { readonly domain?: unknown } = Object(one);
+  return typeof domain === 'string' ? domain.toLowerCase() : '';
+}
+
 /** What an account has, as far as the lists concern it. */
 export interface PresentContent {
   /** By domain. */
@@ -121,7 +127,7 @@ export async function readPresent(
   { services: listed, pages: listedPages }: ApplyLists,
 ): Promise<PresentContent> {
   const services = new Map((await registry.servicesOf(accountId)).map((one) => [one.domain, one]));
-  const isNew = (one: unknown) => !services.has(String(Object(one).domain));
+  const isNew = (one: unknown) => !services.has(domainIn(one));
   const needsPublic = listedPages !== undefined || listed?.some(isNew) === true;
   const publicServices = needsPublic ? await loadPublic() : null;
   const byId = new Map([...services.values()].map((service) => [service.id, service]));
@@ -161,7 +167,7 @@ export async function readWanted(
     'services',
     lists.services,
     (one) => {
-      const before = present.get(String(Object(one).domain))?.check;
+      const before = present.get(domainIn(one))?.check;
       const reading = readServiceDocument(one, ports, limits, before === undefined ? {} : { before });
       if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
       const { domain } = reading.value;

@@ -4,6 +4,7 @@ import type { SettingProblem } from '../domain/refusal.ts';
 import type { TSchema } from '../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';
+import { isObject } from './merge-patch.ts';
 
 /** Formats of members that are text: what each accepts, and an example for messages. */
 export const DOCUMENT_FORMATS = {
@@ -23,19 +24,38 @@ for (const [name, { accepts }] of Object.entries(DOCUMENT_FORMATS)) ajv.addForma
 
 /**
  * Creates the reader of documents of a schema, which is compiled when the first one is read. A document is refused with
- * `member_invalid` for each wrong member; the field is its path, such as `check.settings.port`.
+ * `member_invalid` for each wrong member; the field is its path, such as `check.settings.port`. At most
+ * {@link MAX_WRONG_MEMBERS} are named, and of a list that is too long only its length.
  */
 export function createDocumentReader<T>(schema: TSchema): (value: unknown) => Outcome<T> {
   let validate: ValidateFunction<T> | null = null;
   return (value) => {
+    const long = findLongLists(schema, value);
+    if (long.length > 0) return { ok: false, refusals: long };
     validate ??= ajv.compile<T>(schema);
     if (validate(value)) return accept(value);
     return { ok: false, refusals: refusalsOf(validate.errors ?? []) };
   };
 }
 
+/** Maximum number of refusals of a document. */
+const MAX_WRONG_MEMBERS = 1_000;
+
+/** Refuses lists that are longer than the schema allows, before the validator describes each of their items. */
+function findLongLists(schema: TSchema, value: unknown, parent = ''): FieldRefusal[] {
+  return Object.entries<TSchema>(schema.properties ?? {}).flatMap(([name, property]) => {
+    const member: unknown = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    const field = `${parent}${name}`;
+    const { maxItems = Number.POSITIVE_INFINITY } = property;
+    if (!Array.isArray(member) || member.length <= maxItems)
+      return findLongLists(property, member, `${field}.`);
+    const problem = { code: 'limit', keyword: 'maxItems', limit: maxItems } as const;
+    return [{ field, refusal: { code: 'member_invalid', member: field, problem } as const }];
+  });
+}
+
 function refusalsOf(errors: readonly ErrorObject[]): FieldRefusal[] {
-  const found = new Map<string, FieldRefusal>();
+  const found = new Map<string, FieldRefusal & { readonly path: readonly string[] }>();
   for (const error of errors) {
     const path = error.instancePath.split('/').slice(1).map(unescapePointer);
     const named = error.params.missingProperty ?? error.params.additionalProperty;
@@ -44,13 +64,23 @@ function refusalsOf(errors: readonly ErrorObject[]): FieldRefusal[] {
     // Each branch of a union reports an error; the union's own error replaces them.
     if (found.has(field) && error.keyword !== 'anyOf') continue;
     const refusal = { code: 'member_invalid', member: field, problem: problemOf(error) } as const;
-    found.set(field, { field: field === '' ? null : field, refusal });
+    found.set(field, { field: field === '' ? null : field, refusal, path });
+    if (found.size === MAX_WRONG_MEMBERS) break;
   }
-  // Parts of a member that is refused as a whole.
-  const wholes = errors.filter(({ keyword }) => keyword === 'anyOf').map(({ instancePath }) => instancePath);
-  return [...found.values()].filter(
-    ({ field }) => !wholes.some((whole) => `/${field?.replaceAll('.', '/')}`.startsWith(`${whole}/`)),
+  const wholes = new Set(
+    errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])),
   );
+  // Parts of a member that is refused as a whole are left out.
+  const isPart = (path: readonly string[]) =>
+    path.some((_, length) =>
+      wholes.has(
+        path
+          .slice(0, length)
+          .map((name) => `/${name}`)
+          .join(''),
+      ),
+    );
+  return [...found.values()].flatMap(({ path, ...refused }) => (isPart(path) ? [] : [refused]));
 }
 
 function problemOf({ keyword, params, parentSchema }: ErrorObject): SettingProblem {

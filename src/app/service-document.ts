@@ -1,6 +1,7 @@
 /** A service as a document: the form that files of `apply` and the API share. */
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatDuration } from '../domain/durations.ts';
+import { readHostName } from '../domain/host-name.ts';
 import {
   type AcceptRule,
   type CheckDefinition,
@@ -12,8 +13,9 @@ import {
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { CHECK_MEMBERS, type MemberLimits, writeMembers } from '../kinds/check-members.ts';
-import { accept, type Outcome } from './change.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 import { readMembers } from './check-choice.ts';
+import { isObject } from './merge-patch.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import type { Registration } from './register-services.ts';
@@ -126,27 +128,47 @@ export type ServiceDocument = Static<typeof ServiceDocumentSchema>;
 
 const readStructure = createDocumentReader<ServiceDocument>(ServiceDocumentSchema);
 
+/** What a document changes. */
+interface PresentCheck {
+  /** The check, whose address, times and regions may stay. */
+  readonly before?: CheckDefinition;
+  /** Names of its credentials that stay. */
+  readonly kept?: readonly string[];
+}
+
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
- * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`. `before`: the check that the document changes,
- * whose times and regions may stay; `kept`: names of its credentials that stay.
+ * `url_elsewhere`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
+ * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`.
  */
 export function readServiceDocument(
   value: unknown,
   ports: AllowedPorts,
   limits: MemberLimits,
-  { before, kept = [] }: { readonly before?: CheckDefinition; readonly kept?: readonly string[] } = {},
+  present: PresentCheck = {},
 ): Outcome<Registration> {
   const structure = readStructure(value);
-  if (!structure.ok) return structure;
-  const { domain, name, category = 'developer', check = {}, ...rest } = structure.value;
+  if (structure.ok) return readMeaning(structure.value, ports, limits, present);
+  const rest = withoutWrong(value, structure.refusals);
+  const meaning = rest === null ? null : readMeaning(rest, ports, limits, present);
+  const further = meaning === null || meaning.ok ? [] : meaning.refusals;
+  return { ok: false, refusals: [...structure.refusals, ...further] };
+}
+
+/** Reads a service whose structure is that of the schema. */
+function readMeaning(
+  { domain, name, category = 'developer', check = {}, ...rest }: ServiceDocument,
+  ports: AllowedPorts,
+  limits: MemberLimits,
+  { before, kept = [] }: PresentCheck,
+): Outcome<Registration> {
   const { kind = 'root', url = null, method = null, accept: rules } = check;
   const { paused = false, publicDependencies = false, schedule, timezone } = rest;
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
     kind: below('check', readKind(kind, before?.kind)),
+    url: below('check', readUrl(url, domain, limits, before)),
     settings: below('check', readTypedSettings(kind, check.settings, ports, kept)),
     members: below('check', readMembers(check, limits, before)),
     period: readLength(rest.period, undefined, MIN_PERIOD_MS),
@@ -206,6 +228,42 @@ export function serviceDocumentOf(
     ...(graceMs === undefined ? {} : { grace: formatDuration(graceMs) }),
     ...(schedule === undefined ? {} : { schedule: schedule.cron, timezone: schedule.timezone }),
   };
+}
+
+/** A document without its wrong members, so that the others are judged too; null: there is nothing to judge. */
+function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): ServiceDocument | null {
+  if (!isObject(value)) return null;
+  const wrong = new Set(
+    refusals.map(({ field }) => field?.split('.', field.startsWith('check.') ? 2 : 1).join('.')),
+  );
+  // The settings are those of the kind, and the address is at the domain.
+  if (wrong.has('check.kind')) wrong.add('check.settings');
+  if (wrong.has('domain')) wrong.add('check.url');
+  const soundOf = (members: object, parent = '') =>
+    Object.fromEntries(Object.entries(members).filter(([name]) => !wrong.has(`${parent}${name}`)));
+  const document = { domain: ANY_DOMAIN, ...soundOf(value) };
+  const check = isObject(value.check) ? { check: soundOf(value.check, 'check.') } : {};
+  const reading = readStructure({ ...document, ...check });
+  return reading.ok ? reading.value : null;
+}
+
+/** A valid domain in place of one that is refused. */
+const ANY_DOMAIN = 'example.com';
+
+/** The address of a check, which an owner may only give at the domain. That of `before` may stay. */
+function readUrl(
+  url: string | null,
+  domain: string,
+  { anyHost }: MemberLimits,
+  before: CheckDefinition | undefined,
+): Outcome<string | null> {
+  if (url === null || anyHost || url === before?.url) return accept(url);
+  const reading = readHostName(domain);
+  // A domain that is not valid is refused itself.
+  if (!reading.ok) return accept(url);
+  const host = URL.parse(url)?.hostname ?? '';
+  const isOwn = host === reading.domain || host.endsWith(`.${reading.domain}`);
+  return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
 }
 
 /** Refusals of a part of the document, with the path of the part before their fields. */

@@ -275,6 +275,8 @@ const REFUSALS = {
   lifetime_invalid: 'A key expires after a duration such as 12h, 90d or 1y, at most 1000y, or never.',
   category_invalid: `There is no such category: choose one of ${CATEGORIES.join(', ')}.`,
   kind_invalid: `There is no such way to monitor a service: choose one of ${MONITORING_KINDS.join(', ')}.`,
+  url_elsewhere: ({ domain }: OfDomain) =>
+    `The address of a check must be at ${domain} or at a name below it.`,
   domain_fixed: 'The domain of a service cannot be changed: create a service for the other domain.',
   /** `cause` is why this machine cannot make such checks. */
   kind_unavailable: ({ kind, cause }: { readonly kind: string; readonly cause: FailureCause }) =>

@@ -105,6 +105,8 @@ export interface MemberLimits {
   readonly minRecheckDelayMs: number;
   /** The regions that may be named; null: any. */
   readonly regions: readonly string[] | null;
+  /** Whether `check.url` may name another host than the domain and names below it, whose owner has not agreed to checks. */
+  readonly anyHost: boolean;
 }
 
 /** The bounds for the operator's catalogue and commands. */
@@ -115,16 +117,18 @@ export function operatorLimits(usual: CheckTiming | null): MemberLimits {
     maxTimeoutMs: 10 * MINUTE_MS,
     minRecheckDelayMs: 1,
     regions: null,
+    anyHost: true,
   };
 }
 
-/** The bounds for owners: `limits.minInterval`, and the regions that have nodes. */
+/** The bounds for owners: `limits.minInterval`, the regions that have nodes, and the host that the owner has proved. */
 export function ownerLimits(
   usual: CheckTiming,
   minIntervalMs: number,
   regions: readonly string[],
 ): MemberLimits {
-  return { usual, minIntervalMs, maxTimeoutMs: MINUTE_MS, minRecheckDelayMs: SECOND_MS, regions };
+  const times = { usual, minIntervalMs, maxTimeoutMs: MINUTE_MS, minRecheckDelayMs: SECOND_MS };
+  return { ...times, regions, anyHost: false };
 }
 
 /** Changes members by texts. Bounds are judged by {@link refuseMembers}. */

@@ -4,11 +4,12 @@ import t from 'tap';
 import { readServiceDocument, serviceDocumentOf } from '../../src/app/service-document.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { ownerLimits } from '../../src/kinds/check-members.ts';
+import { operatorLimits, ownerLimits } from '../../src/kinds/check-members.ts';
 import { USUAL } from '../support/attempts.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['eu', 'us']);
+const OPERATOR_LIMITS = { ...operatorLimits(USUAL), regions: ['eu', 'us'] };
 const PLAIN = {
   domain: 'a.example',
   name: 'a.example',
@@ -132,6 +133,38 @@ t.test('it names every member that is not valid', async (t) => {
         ['check.regions', 'member_invalid'],
       ],
     ],
+    [
+      { domain: 'no spaces', category: 'shops', check: { kind: 'tcp', settings: { port: 0 } } },
+      [
+        ['category', 'member_invalid'],
+        ['domain', 'domain_invalid'],
+        ['check.settings.port', 'setting_invalid'],
+      ],
+    ],
+    [
+      {
+        colour: 'red',
+        check: {
+          url: 'https://a.example/',
+          kind: 'push',
+          interval: '1s',
+          accept: ['x', 'y'],
+          settings: { port: 0 },
+        },
+      },
+      [
+        ['domain', 'member_invalid'],
+        ['colour', 'member_invalid'],
+        ['check.kind', 'member_invalid'],
+        ['check.accept.0', 'member_invalid'],
+        ['check.accept.1', 'member_invalid'],
+        ['check.interval', 'check_member_invalid'],
+      ],
+    ],
+    [
+      { domain, check: { accept: Array.from({ length: 51 }, () => 'x') } },
+      [['check.accept', 'member_invalid']],
+    ],
     [{ domain, schedule: '@daily', period: '1h' }, [['schedule', 'period_and_schedule']]],
     [{ domain, timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
   ];
@@ -139,6 +172,33 @@ t.test('it names every member that is not valid', async (t) => {
     const reading = readServiceDocument(document, [80, 443], LIMITS);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(document));
+  }
+});
+
+t.test('it names a thousand wrong members at most', async (t) => {
+  const names = Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1] as const);
+  const reading = readServiceDocument({ domain: 'a.example', ...Object.fromEntries(names) }, null, LIMITS);
+  t.equal(reading.ok ? 0 : reading.refusals.length, 1_000);
+});
+
+t.test('the address of an owner’s check is at the domain', async (t) => {
+  const cases: readonly [url: string, isOwn: boolean][] = [
+    ['https://a.example/x', true],
+    ['http://A.Example:8080/', true],
+    ['https://api.a.example/', true],
+    ['https://b.example/', false],
+    ['https://ba.example/', false],
+    ['https://a.example.b.example/', false],
+    ['https://192.0.2.1/', false],
+  ];
+  for (const [url, isOwn] of cases) {
+    const document = { domain: 'a.example', check: { url } };
+    const reading = readServiceDocument(document, null, LIMITS);
+    const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
+    t.strictSame(found, isOwn ? [] : [['check.url', 'url_elsewhere']], url);
+    t.ok(readServiceDocument(document, null, OPERATOR_LIMITS).ok, 'the operator may give any');
+    const before = { ...DEFAULT_CHECK, url };
+    t.ok(readServiceDocument(document, null, LIMITS, { before }).ok, 'one that the operator gave stays');
   }
 });
 
@@ -172,9 +232,9 @@ t.test('it writes a service as the document from which it is read', async (t) =>
   );
   fc.assert(
     fc.property(service, (document) => {
-      const reading = readServiceDocument(document, null, LIMITS);
+      const reading = readServiceDocument(document, null, OPERATOR_LIMITS);
       const written = reading.ok ? serviceDocumentOf(reading.value) : reading;
-      t.strictSame(readServiceDocument(written, null, LIMITS), reading);
+      t.strictSame(readServiceDocument(written, null, OPERATOR_LIMITS), reading);
     }),
     { numRuns: propertyRuns(50) },
   );

@@ -123,6 +123,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
     { kind: 'icmp', cause: { code: 'ping_missing' } },
     'Checks of the kind icmp are not possible here: this machine has no ping: install the package iputils-ping.',
   ],
+  url_elsewhere: [
+    { domain: 'a.example' },
+    'The address of a check must be at a.example or at a name below it.',
+  ],
   domain_fixed: [{}, 'The domain of a service cannot be changed: create a service for the other domain.'],
   setting_invalid: [
     { setting: 'port', problem: { code: 'port_closed', port: 5432 } },

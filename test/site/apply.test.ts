@@ -109,6 +109,13 @@ t.test('it refuses a document with an error for each member, and changes nothing
       [['services.1', 'foreign_domain']],
     ],
     [{ services: Array.from({ length: 1_001 }, () => SHOP) }, '', 400, undefined],
+    [{ pages: Array.from({ length: 1_001 }, () => ({})) }, '', 400, undefined],
+    [
+      { services: [{ domain: { toString: null, valueOf: null } }] },
+      '',
+      400,
+      [['services.0.domain', 'member_invalid']],
+    ],
     [{}, '?prune=yes', 400, undefined],
     [[], '', 400, [[null, 'member_invalid']]],
   ];

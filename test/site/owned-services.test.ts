@@ -161,6 +161,7 @@ t.test('a refused document names each wrong member', async (t) => {
     [{ ...SHOP, colour: 'red' }, 'colour', 'member_invalid'],
     [{ ...SHOP, check: { kind: 'carrier pigeon' } }, 'check.kind', 'member_invalid'],
     [{ ...SHOP, check: { url: 'ftp://x' } }, 'check.url', 'member_invalid'],
+    [{ ...SHOP, check: { kind: 'http', url: 'https://other.example/' } }, 'check.url', 'url_elsewhere'],
     [[], null, 'member_invalid'],
     [{ ...SHOP, name: 'KN0WN' }, 'name', 'name_taken'],
     [{ ...SHOP, period: '1h', schedule: '@daily' }, 'schedule', 'period_and_schedule'],

@@ -187,6 +187,8 @@ const REFUSALS: TextTable<RefusalParams> = {
     'Ein Schlüssel läuft nach einer Dauer wie 12h, 90d oder 1y ab, höchstens 1000y, oder nie (never).',
   category_invalid: `Diese Kategorie gibt es nicht: wählen Sie aus ${CATEGORIES.join(', ')}.`,
   kind_invalid: `Eine solche Überwachung gibt es nicht: Möglich sind ${MONITORING_KINDS.join(', ')}.`,
+  url_elsewhere: ({ domain }) =>
+    `Die Adresse einer Prüfung muss bei ${domain} oder einem Namen darunter liegen.`,
   domain_fixed:
     'Die Domain eines Dienstes lässt sich nicht ändern: legen Sie einen Dienst für die andere Domain an.',
   kind_unavailable: ({ kind, cause }) =>
