@@ -1,6 +1,6 @@
 /** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { SettingProblem } from '../domain/refusal.ts';
+import type { SettingProblem } from '../domain/input-problem.ts';
 import type { TSchema } from '../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';

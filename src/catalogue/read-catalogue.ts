@@ -3,7 +3,7 @@
 import { isIPv4 } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import { CATEGORIES, type Category } from '../domain/category.ts';
-import { describeMemberProblem, describeSettingProblem } from '../domain/refusal.ts';
+import { describeMemberProblem, describeSettingProblem } from '../domain/input-problem.ts';
 import {
   type AcceptRule,
   type CheckSettings,

@@ -4,7 +4,7 @@ import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
-import { describeGivenTextProblem } from '../domain/refusal.ts';
+import { describeGivenTextProblem } from '../domain/input-problem.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import type { SignInStore } from '../store/ports/sign-in.ts';
 import { type CommonOptions, UsageError } from './command.ts';

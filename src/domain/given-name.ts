@@ -1,5 +1,5 @@
 /** Names and texts that users choose for keys, services, accounts, status pages and dependencies. */
-import type { GivenTextProblem } from './refusal.ts';
+import type { GivenTextProblem } from './input-problem.ts';
 
 /** Maximum length of a name, characters. */
 const MAX_GIVEN_NAME_LENGTH = 100;

@@ -1,6 +1,6 @@
 /** The host names under which services can be registered (decisions, Heartbeats: `domain`). */
 import { domainToASCII } from 'node:url';
-import type { HostNameProblem } from './refusal.ts';
+import type { HostNameProblem } from './input-problem.ts';
 
 /** Suffixes that never name a public service: RFC 6761, RFC 6762, RFC 8375, RFC 9476 and ICANN's `internal`. */
 const PRIVATE_SUFFIXES = [

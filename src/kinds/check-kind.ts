@@ -8,7 +8,7 @@ import type {
   UnreadableCredentials,
 } from '../domain/credential-seal.ts';
 import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts';
-import type { SettingProblem } from '../domain/refusal.ts';
+import type { SettingProblem } from '../domain/input-problem.ts';
 import { type Attempt, NO_TIMING, type ProbeMemory, type Timing } from '../domain/result.ts';
 import type { CheckSettings } from '../domain/service.ts';
 import { type Static, type TObject, Type } from '../json-schema.ts';

@@ -4,7 +4,7 @@
  */
 import { type CheckChoice, type CheckTiming, timingOf } from '../domain/check-timing.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration, SECOND_MS } from '../domain/durations.ts';
-import type { MemberProblem } from '../domain/refusal.ts';
+import type { MemberProblem } from '../domain/input-problem.ts';
 import { isRegionName } from '../domain/region.ts';
 import { type Static, Type } from '../json-schema.ts';
 

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { FailureCause } from '../domain/failure.ts';
-import type { SettingProblem } from '../domain/refusal.ts';
+import type { SettingProblem } from '../domain/input-problem.ts';
 import type { CheckDefinition, CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
 import type { TSchema } from '../json-schema.ts';
 import type { WrongSetting } from './check-kind.ts';

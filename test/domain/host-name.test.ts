@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readHostName } from '../../src/domain/host-name.ts';
-import { describeHostNameProblem } from '../../src/domain/refusal.ts';
+import { describeHostNameProblem } from '../../src/domain/input-problem.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -2,9 +2,8 @@
 
 import { CATEGORIES } from '../../src/domain/category.ts';
 import type { Coded } from '../../src/domain/coded-text.ts';
+import type { GivenTextProblemParams, HostNameProblemParams } from '../../src/domain/input-problem.ts';
 import type {
-  GivenTextProblemParams,
-  HostNameProblemParams,
   Notice,
   NoticeParams,
   ProofFileParams,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { CheckChoice } from '../../src/domain/check-timing.ts';
-import { describeMemberProblem } from '../../src/domain/refusal.ts';
+import { describeMemberProblem } from '../../src/domain/input-problem.ts';
 import {
   changeMembers,
   type MemberTexts,

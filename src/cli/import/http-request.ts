@@ -1,5 +1,5 @@
 /** Requests in import files of others: what of them becomes an `http` check, or a plain check of an address. */
-import { describeSettingProblem } from '../../domain/refusal.ts';
+import { describeSettingProblem } from '../../domain/input-problem.ts';
 import type { AcceptRule, CheckSettings } from '../../domain/service.ts';
 import { readAssertion } from '../../kinds/assertions.ts';
 import { validateSettings } from '../../kinds/settings.ts';

@@ -4,7 +4,7 @@ import type { Category } from '../../domain/category.ts';
 import type { CheckChoice } from '../../domain/check-timing.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
-import { describeHostNameProblem, describeSettingProblem } from '../../domain/refusal.ts';
+import { describeHostNameProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import type { AcceptRule, CheckDefinition, CheckSettings, ProbedKind } from '../../domain/service.ts';
 import { validateSettings } from '../../kinds/settings.ts';
 

@@ -1,6 +1,6 @@
 /** Intervals, timeouts and re-checks in import files of others. */
 import { parseDuration } from '../../domain/durations.ts';
-import { describeMemberProblem } from '../../domain/refusal.ts';
+import { describeMemberProblem } from '../../domain/input-problem.ts';
 import { changeMembers, type MemberTexts, operatorLimits, refuseMembers } from '../../kinds/check-members.ts';
 import { asRow, asText, type EntryReading, isEmpty, type LostField, type Row } from './listed-service.ts';
 

@@ -3,12 +3,8 @@
 import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
-import {
-  describeMemberProblem,
-  describeRefusal,
-  describeSettingProblem,
-  refusalOfSchedule,
-} from '../../domain/refusal.ts';
+import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
+import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
 import {
   type AcceptRule,
   type CheckKind,

@@ -2,20 +2,22 @@
 import { CATEGORIES } from '../../domain/category.ts';
 import { type TextTable, textOf } from '../../domain/coded-text.ts';
 import { formatDuration, formatTime } from '../../domain/durations.ts';
+import type {
+  GivenTextProblemParams,
+  HostNameProblemParams,
+  MemberProblemParams,
+  SettingProblemParams,
+} from '../../domain/input-problem.ts';
 import { KEY_SCOPES } from '../../domain/key-scope.ts';
 import type {
   DeliveryProblem,
   DeliveryProblemParams,
-  GivenTextProblemParams,
-  HostNameProblemParams,
-  MemberProblemParams,
   Notice,
   NoticeParams,
   PageTextField,
   ProofFileParams,
   Refusal,
   RefusalParams,
-  SettingProblemParams,
 } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';

@@ -1,0 +1,131 @@
+/**
+ * What is wrong with an input: codes with parameters, and their English texts as the ends of sentences. Refusals contain them.
+ * Other languages are in `src/web/language/`.
+ */
+import { type Coded, type ParamsOf, textOf } from './coded-text.ts';
+import { formatDuration } from './durations.ts';
+
+type OfMax = { readonly max: number };
+type OfMaxLength = { readonly maxLength: number };
+/** A code point, as in `U+202E`. */
+type OfCharacter = { readonly character: string };
+
+const HOST_NAME_PROBLEMS = {
+  empty: 'must not be empty',
+  too_long: 'is longer than a host name can be',
+  not_bare: 'must be a host name alone, without scheme, port or path',
+  invalid: 'is not a host name',
+  longer_than: ({ maxLength }: OfMaxLength) => `is longer than ${maxLength} characters`,
+  one_label: 'needs at least two labels, such as example.com',
+  bad_label: 'has a label that is not 1 to 63 letters, digits and inner hyphens',
+  ip_address: 'must not be an IP address',
+  /** `suffix` begins with a dot. */
+  private_suffix: ({ suffix }: { readonly suffix: string }) => `must not end in the private suffix ${suffix}`,
+};
+
+const SETTING_PROBLEMS = {
+  missing: 'is missing',
+  unknown: 'does not exist for this kind of check',
+  choice: ({ choices }: { readonly choices: readonly string[] }) => `must be one of ${choices.join(', ')}`,
+  /** `type` is a type of JSON Schema. */
+  type: ({ type }: { readonly type: string }) => `must be ${TYPE_TEXTS.get(type) ?? 'another value'}`,
+  /** `keyword` of JSON Schema: `minimum`, `maximum`, `minLength`, `maxLength` or `maxItems`. */
+  limit: ({ keyword, limit }: { readonly keyword: string; readonly limit: number }) =>
+    (LIMIT_TEXTS.get(keyword) ?? String)(limit),
+  format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
+  /** `other` is the name of another setting. */
+  not_with: ({ other }: { readonly other: string }) => `cannot be combined with ${other}`,
+  /** A credential that is kept would be sent elsewhere. */
+  secret_again: 'must be entered again or removed, because the check goes to another place now',
+  port_closed: ({ port }: { readonly port: number }) =>
+    `is ${port}, which is not among checks.ports: the operator can add it there`,
+};
+
+const TYPE_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['integer', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['string', 'text'],
+  ['object', 'a group of settings'],
+]);
+
+const LIMIT_TEXTS: ReadonlyMap<string, (limit: number) => string> = new Map([
+  ['minimum', (limit: number) => `must be at least ${limit}`],
+  ['maximum', (limit: number) => `must be at most ${limit}`],
+  ['minLength', (limit: number) => `must have at least ${limit} characters`],
+  ['maxLength', (limit: number) => `must have at most ${limit} characters`],
+  ['maxItems', (limit: number) => `must have at most ${limit} lines`],
+]);
+
+/** What is wrong with a setting of a check, with parameters. */
+export type SettingProblemParams = ParamsOf<typeof SETTING_PROBLEMS>;
+
+/** What is wrong with a setting of a check. */
+export type SettingProblem = Coded<SettingProblemParams>;
+
+type OfLimitMs = { readonly limitMs: number };
+
+const MEMBER_PROBLEMS = {
+  format: 'cannot be read',
+  minimum: ({ limitMs }: OfLimitMs) => `must be at least ${formatDuration(limitMs)}`,
+  maximum: ({ limitMs }: OfLimitMs) => `must be at most ${formatDuration(limitMs)}`,
+  over_interval: ({ limitMs }: OfLimitMs) =>
+    `must not be longer than the interval, which is ${formatDuration(limitMs)}`,
+  over_timeout: ({ limitMs }: OfLimitMs) =>
+    `must not be longer than the timeout, which is ${formatDuration(limitMs)}`,
+  count: ({ max }: OfMax) => `has at most ${max} parts`,
+  region_unknown: ({ region, regions }: { readonly region: string; readonly regions: readonly string[] }) =>
+    `names ${region}, where no node makes checks: choose from ${regions.join(', ')}`,
+};
+
+/** What is wrong with a time or the regions of a check, with parameters. */
+export type MemberProblemParams = ParamsOf<typeof MEMBER_PROBLEMS>;
+
+/** What is wrong with a time or the regions of a check. */
+export type MemberProblem = Coded<MemberProblemParams>;
+
+/** What a member of a check looks like, by its name. */
+const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
+  ['confirmAfter', 'expected delays such as "2s 4s", or "none"'],
+  ['regions', 'expected names of regions such as "eu us"'],
+]);
+
+/** Why a text is no host name for a service, with parameters. */
+export type HostNameProblemParams = ParamsOf<typeof HOST_NAME_PROBLEMS>;
+
+/** Why a text is no host name for a service. */
+export type HostNameProblem = Coded<HostNameProblemParams>;
+
+const GIVEN_TEXT_PROBLEMS = {
+  length: ({ maxLength }: OfMaxLength) => `must have 1 to ${maxLength} characters`,
+  character: ({ character }: OfCharacter) =>
+    `must not contain ${character}: control characters, marks of direction and unassigned characters are not allowed`,
+};
+
+/** What is wrong with a name or text that a person gives, with parameters. */
+export type GivenTextProblemParams = ParamsOf<typeof GIVEN_TEXT_PROBLEMS>;
+
+/** What is wrong with a name or text that a person gives. */
+export type GivenTextProblem = Coded<GivenTextProblemParams>;
+
+/** What is wrong with a member of a check, as the end of a sentence: `must be at least 30s`. */
+export function describeMemberProblem(member: string, problem: MemberProblem): string {
+  const text = textOf(MEMBER_PROBLEMS, problem, 'is not valid');
+  if (problem.code !== 'format') return text;
+  return `${text}: ${MEMBER_FORMS.get(member) ?? 'expected a duration such as 30s, 5m or 1h'}`;
+}
+
+/** Why a text is no host name, as the end of a sentence: `must not be an IP address`. */
+export function describeHostNameProblem(problem: HostNameProblem): string {
+  return textOf(HOST_NAME_PROBLEMS, problem, 'is not a host name');
+}
+
+/** What is wrong with a given text, as the end of a sentence: `must have 1 to 100 characters`. */
+export function describeGivenTextProblem(problem: GivenTextProblem): string {
+  return textOf(GIVEN_TEXT_PROBLEMS, problem, 'is not allowed');
+}
+
+/** What is wrong with a setting, as the end of a sentence: `is missing`. */
+export function describeSettingProblem(problem: SettingProblem): string {
+  return textOf(SETTING_PROBLEMS, problem, 'is not valid');
+}
