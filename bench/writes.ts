@@ -1,7 +1,7 @@
 /**
- * Changes by API that are on disk before they are answered: `node bench/writes.ts`. Services of ten accounts are created, changed,
- * and changed again one after the other, over HTTP into a registry in its thread that has the catalogue. The floor is a row and
- * a commit in SQLite for each.
+ * Changes by API that are on disk before they are answered: `node bench/writes.ts`. In each round services of fifty accounts are
+ * created, then the first ones changed, and changed again one after the other, over HTTP into a registry in its thread that has
+ * the catalogue. The floor is a row and a commit in SQLite for each.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -24,7 +24,8 @@ import { makeServices } from './services.ts';
 const ROUNDS = 5;
 const AT_ONCE = 64;
 /** An account registers no more than 200 domains a day. */
-const ACCOUNTS = 10;
+const ACCOUNTS = 50;
+/** Created in each round. */
 const SERVICES = 1_000;
 const CHANGES = 4_000;
 const ALONE = 500;
@@ -41,16 +42,22 @@ export async function run(): Promise<readonly BenchRow[]> {
   const plain = median(Array.from({ length: ROUNDS }, writePlain));
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
   const world = await openWorld(folder);
-  const created = await world.send(SERVICES, AT_ONCE, world.create);
-  const rates = { changed: [] as number[], alone: [] as number[], read: [] as number[] };
+  const rates = {
+    created: [] as number[],
+    changed: [] as number[],
+    alone: [] as number[],
+    read: [] as number[],
+  };
   for (let round = 0; round < ROUNDS; round++) {
+    const first = round * SERVICES;
+    rates.created.push(await world.send(SERVICES, AT_ONCE, (index) => world.create(first + index)));
     rates.changed.push(await world.send(CHANGES, AT_ONCE, world.change));
     rates.alone.push(await world.send(ALONE, 1, world.change));
     rates.read.push(await world.send(CHANGES, AT_ONCE, world.read));
   }
   await world.close();
   rmSync(folder, { recursive: true, force: true });
-  const changed = median(rates.changed);
+  const [created, changed] = [median(rates.created), median(rates.changed)];
   const rows = [
     floor('writes: a row and a commit each in SQLite (floor)', plain, 'writes/s'),
     atLeast('writes: services changed by API, durable', changed, 'writes/s', 1_000, changed / plain),

@@ -6,7 +6,7 @@ import { dashDomain, type Service } from '../../domain/service.ts';
 import type { AddOutcome, NewService, RegistryErrorCode } from '../ports/services.ts';
 import type { DomainLimits } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { type RegistryStore, statement } from './registry-store.ts';
 import { insertServices, putService, retireService, type ServiceRow } from './service-rows.ts';
 import {
   clearDashedSlug,
@@ -18,6 +18,23 @@ import {
   refuseTakenName,
   releasedSlug,
 } from './slugs.ts';
+
+// Statements, because Kysely takes longer to build these queries than SQLite to run them, and clients create many services.
+const FIND_OWNED = statement<ServiceRow>(
+  "SELECT * FROM services WHERE domain = ? AND origin = 'owner' AND removed = 0",
+);
+// By the domain alone, because SQLite would otherwise scan all services of the account.
+const FIND_OF_DOMAIN = statement<ServiceRow>('SELECT * FROM services WHERE domain = ?');
+const COUNT_OWNED = statement<{ readonly count: number }>(
+  "SELECT count(*) AS count FROM services WHERE account_id = ? AND origin = 'owner' AND removed = 0",
+);
+const FORGET_REGISTRATIONS = statement(
+  'DELETE FROM domain_registrations WHERE account_id = ? AND (at <= ? OR at > ?)',
+);
+const COUNT_REGISTRATIONS = statement<{ readonly count: number; readonly first: number | null }>(
+  'SELECT count(*) AS count, min(at) AS first FROM domain_registrations WHERE account_id = ?',
+);
+const ADD_REGISTRATION = statement('INSERT INTO domain_registrations (account_id, at) VALUES (?, ?)');
 
 /**
  * Adds an owner's service on behalf of the operator, inside the caller's transaction. An account that adds a domain
@@ -134,11 +151,8 @@ export function ownedServices(kysely: RegistryStore['kysely']) {
 }
 
 /** The live service of an owner with that domain. */
-export async function findOwned(
-  { kysely, queries }: RegistryStore,
-  domain: string,
-): Promise<ServiceRow | undefined> {
-  return await queries.first(ownedServices(kysely).selectAll().where('domain', '=', domain));
+export async function findOwned({ queries }: RegistryStore, domain: string): Promise<ServiceRow | undefined> {
+  return await queries.first(FIND_OWNED(domain));
 }
 
 /**
@@ -172,17 +186,13 @@ export async function registerDomain(
 
 /** Throws `account_limit` if the account has the maximum number of live domains. */
 export async function refuseBeyondLimit(
-  { kysely, queries }: RegistryStore,
+  { queries }: RegistryStore,
   accountId: number,
   { perAccount }: DomainLimits,
 ): Promise<void> {
   // The operator has no limit, and an import need not count thousands of rows for each of thousands of services.
   if (perAccount === Number.POSITIVE_INFINITY) return;
-  const owned = await queries.first(
-    ownedServices(kysely)
-      .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('account_id', '=', accountId),
-  );
+  const owned = await queries.first(COUNT_OWNED(accountId));
   if ((owned?.count ?? 0) >= perAccount)
     throw new RegistryError('account_limit', { code: 'too_many_domains', max: perAccount });
 }
@@ -213,21 +223,15 @@ export function refuseStale({ slug, revision }: ServiceRow, revisions?: readonly
 }
 
 /** Throws `catalogue_domain` for a domain of the catalogue, or a subdomain of one; unverified owners cannot have it. */
-export async function refuseCatalogueDomain(
-  { kysely, queries }: RegistryStore,
-  domain: string,
-): Promise<void> {
+export async function refuseCatalogueDomain({ queries }: RegistryStore, domain: string): Promise<void> {
   const labels = domain.split('.');
   const parents = labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'));
   if (parents.length === 0) return;
-  const found = await queries.first(
-    kysely
-      .selectFrom('services')
-      .select(['slug', 'domain'])
-      .where('origin', '=', 'catalogue')
-      .where('removed', '=', 0)
-      .where('domain', 'in', parents),
+  const findParent = statement<Pick<ServiceRow, 'slug' | 'domain'>>(
+    `SELECT slug, domain FROM services
+     WHERE origin = 'catalogue' AND removed = 0 AND domain IN (${parents.map(() => '?').join(', ')})`,
   );
+  const found = await queries.first(findParent(...parents));
   if (found === undefined) return;
   throw new RegistryError('catalogue_domain', {
     code: 'catalogue_domain',
@@ -266,40 +270,31 @@ async function refuseDomain(
 
 /** Counts a registration. Throws `account_limit` if the account has made the maximum number within a day. */
 async function noteRegistration(
-  { kysely, queries }: RegistryStore,
+  { queries }: RegistryStore,
   accountId: number,
   perDay: number,
   now: number,
 ): Promise<void> {
-  const ofAccount = () => kysely.selectFrom('domain_registrations').where('account_id', '=', accountId);
   // After the clock was set back, registrations may lie in the future. They are deleted, since they would otherwise
   // count too long.
-  await queries.run(
-    kysely
-      .deleteFrom('domain_registrations')
-      .where('account_id', '=', accountId)
-      .where((eb) => eb.or([eb('at', '<=', now - DAY_MS), eb('at', '>', now)])),
-  );
-  const made = await queries.first(
-    ofAccount().select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('at').as('first')]),
-  );
+  await queries.run(FORGET_REGISTRATIONS(accountId, now - DAY_MS, now));
+  const made = await queries.first(COUNT_REGISTRATIONS(accountId));
   if ((made?.count ?? 0) >= perDay)
     throw new RegistryError('account_limit', {
       code: 'too_many_registrations',
       max: perDay,
-      retryAt: Number(made?.first ?? now) + DAY_MS,
+      retryAt: (made?.first ?? now) + DAY_MS,
     });
-  await queries.run(kysely.insertInto('domain_registrations').values({ account_id: accountId, at: now }));
+  await queries.run(ADD_REGISTRATION(accountId, now));
 }
 
 /** The service with that domain that the account removed last; null: there is none. */
 async function findReturning(
-  { kysely, queries }: RegistryStore,
+  { queries }: RegistryStore,
   domain: string,
   accountId: number,
 ): Promise<ServiceRow | null> {
-  // The query selects by domain alone, because SQLite would otherwise scan all services of the account.
-  const rows = await queries.all(kysely.selectFrom('services').selectAll().where('domain', '=', domain));
+  const rows = await queries.all(FIND_OF_DOMAIN(domain));
   const returning = rows
     .filter((row) => row.account_id === accountId && row.origin === 'owner' && row.removed === 1)
     .sort((a, b) => b.id - a.id);

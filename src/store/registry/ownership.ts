@@ -21,7 +21,7 @@ import {
 } from './owner-services.ts';
 import { type Calls, type DomainLimits, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore } from './registry-store.ts';
+import { fromRow, type RegistryStore, statement } from './registry-store.ts';
 import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
 import { MAX_FORMER_SLUGS, refuseTakenName } from './slugs.ts';
 
@@ -206,14 +206,14 @@ export async function claimsOf(
 
 /** Removes a claim; does nothing if it does not exist. */
 export async function dropClaim(
-  { kysely, queries }: RegistryStore,
+  { queries }: RegistryStore,
   accountId: number,
   domain: string,
 ): Promise<void> {
-  await queries.run(
-    kysely.deleteFrom('domain_claims').where('account_id', '=', accountId).where('domain', '=', domain),
-  );
+  await queries.run(DROP_CLAIM(accountId, domain));
 }
+
+const DROP_CLAIM = statement('DELETE FROM domain_claims WHERE account_id = ? AND domain = ?');
 
 /**
  * Assigns a domain, and its dashed form as slug, to the account that has proved control of it. Throws `account_limit`.

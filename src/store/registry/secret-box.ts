@@ -6,7 +6,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
@@ -55,7 +57,9 @@ function isSealed(text: string): boolean {
 }
 
 /** Creates the box with a key of 32 bytes. */
-export function createSecretBox(key: Buffer): SecretBox {
+export function createSecretBox(keyBytes: Buffer): SecretBox {
+  // Given as bytes, the key would be converted for each text.
+  const key = createSecretKey(keyBytes);
   return {
     seal(secret) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -168,7 +172,7 @@ export function createSecrets(
   setting: string | null,
   checksSetting: string | null = null,
 ) {
-  let known: { readonly box: SecretBox; readonly key: Buffer } | null = null;
+  let known: { readonly box: SecretBox; readonly key: Buffer; readonly digestKey: KeyObject } | null = null;
 
   /** The key and its box. The first call reads or creates the key. Throws `secrets_key`. */
   const open = async () => {
@@ -180,7 +184,11 @@ export function createSecrets(
     const key = found.kind === 'none' ? makeKeyFile(dataDir) : found.key;
     const made = createSecretBox(key);
     if (word !== null) made.open(word);
-    known = { box: made, key };
+    known = {
+      box: made,
+      key,
+      digestKey: createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES))),
+    };
     return known;
   };
   const box = async (): Promise<SecretBox> => (await open()).box;
@@ -193,9 +201,8 @@ export function createSecrets(
      * enough to try passwords on it. Throws `secrets_key`.
      */
     async digest(text: string): Promise<string> {
-      const { key } = await open();
-      const derived = Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES));
-      return createHmac('sha256', derived).update(text).digest('base64url');
+      const { digestKey } = await open();
+      return createHmac('sha256', digestKey).update(text).digest('base64url');
     },
     /** Encrypts credentials of checks. Throws `secrets_key`. */
     async sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]> {

@@ -12,7 +12,14 @@ import { SHARDS } from '../../domain/shard.ts';
 import { loadInPages, type NewService, type ServiceState, type ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { type Batch, fromRow, type Parameters, type RegistryStore, sql } from './registry-store.ts';
+import {
+  type Batch,
+  fromRow,
+  type Parameters,
+  type RegistryStore,
+  sql,
+  statement,
+} from './registry-store.ts';
 import type { Row } from './schema.ts';
 import { toCurrent } from './update-rows.ts';
 
@@ -141,6 +148,11 @@ const INSERT_CHANGE: Batch<unknown> = {
   sql: 'INSERT INTO changes (service_id, slug, service) VALUES (?, ?, ?)',
 };
 
+/** Runs after each change of a service. */
+const CHANGES_AFTER = statement<Row<'changes'>>(
+  `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
+);
+
 function toInsert(service: NewService): Parameters {
   const row = { ...toRow(service), ever_verified: service.verified ? 1 : 0 };
   return INSERTED_COLUMNS.map((name) => row[name]);
@@ -265,10 +277,8 @@ export const SERVICE_ROW_CALLS: Calls<
       return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
     });
   }),
-  changesAfter: read(async ({ kysely, queries }, seq) => {
-    const rows = await queries.all(
-      kysely.selectFrom('changes').selectAll().where('seq', '>', seq).orderBy('seq').limit(CHANGES_PER_CALL),
-    );
+  changesAfter: read(async ({ queries }, seq) => {
+    const rows = await queries.all(CHANGES_AFTER(seq));
     return rows.map(({ service, ...row }) => ({
       ...fromRow(row),
       service: service === null ? null : JSON.parse(service),

@@ -14,6 +14,15 @@ import { type ServiceRow, toDefinition, updateService } from './service-rows.ts'
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
 export const MAX_FORMER_SLUGS = 5;
 
+const FIND_HOLDERS = statement<ServiceRow>('SELECT * FROM services WHERE slug = ? OR dashed = ?');
+const FIND_FORMS = statement<Pick<ServiceRow, 'id' | 'slug' | 'dashed'>>(
+  `SELECT id, slug, dashed FROM services
+   WHERE slug = ? OR dashed = ? OR (slug >= ? AND slug < ?) OR (dashed >= ? AND dashed < ?)`,
+);
+const FIND_FORMER_SLUGS = statement<Pick<ServiceRow, 'id' | 'former_slugs'>>(
+  'SELECT id, former_slugs FROM services WHERE former_slugs IS NOT NULL',
+);
+
 /** Exceptions for {@link findFreeSlug}. */
 export interface SlugSearch {
   /** The service that needs a slug; its own slugs count as free. */
@@ -50,14 +59,8 @@ export async function clearDashedSlug(
   domain: string,
   exceptId?: number,
 ): Promise<boolean> {
-  const { kysely, queries } = store;
   const slug = dashDomain(domain);
-  const rows = await queries.all(
-    kysely
-      .selectFrom('services')
-      .selectAll()
-      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
-  );
+  const rows = await store.queries.all(FIND_HOLDERS(slug, slug));
   const isBadge = ({ origin, removed }: ServiceRow) => origin === 'catalogue' && removed === 0;
   const holders = rows.filter((row) => row.id !== exceptId && (row.slug === slug || isBadge(row)));
   if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
@@ -101,22 +104,9 @@ async function takenForms(
   base: string,
   exceptId?: number,
 ): Promise<ReadonlySet<string>> {
-  const { kysely, queries } = store;
   // In ASCII the dot follows the dash, so this range contains the forms with a dash and a suffix.
   const [from, to] = [`${base}-`, `${base}.`];
-  const rows = await queries.all(
-    kysely
-      .selectFrom('services')
-      .select(['id', 'slug', 'dashed', 'removed'])
-      .where((eb) =>
-        eb.or([
-          eb('slug', '=', base),
-          eb('dashed', '=', base),
-          eb.and([eb('slug', '>=', from), eb('slug', '<', to)]),
-          eb.and([eb('dashed', '>=', from), eb('dashed', '<', to)]),
-        ]),
-      ),
-  );
+  const rows = await store.queries.all(FIND_FORMS(base, base, from, to, from, to));
   const holders = rows.filter(({ id, slug }) => id !== exceptId && !isReleased(slug));
   return new Set([
     ...holders.flatMap(({ slug, dashed }) => [slug, dashed]),
@@ -125,10 +115,8 @@ async function takenForms(
 }
 
 /** Former slugs, which still lead to their services. There are few of them. */
-export async function formerSlugs({ kysely, queries }: RegistryStore, exceptId?: number): Promise<string[]> {
-  const rows = await queries.all(
-    kysely.selectFrom('services').select(['id', 'former_slugs']).where('former_slugs', 'is not', null),
-  );
+export async function formerSlugs({ queries }: RegistryStore, exceptId?: number): Promise<string[]> {
+  const rows = await queries.all(FIND_FORMER_SLUGS());
   return rows.flatMap(({ id, former_slugs }) =>
     id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
   );
