@@ -272,6 +272,34 @@ t.test('an outage of the registry does not count as silence of the holder', asyn
   t.equal((await acquire()).fence, 2);
 });
 
+t.test('a process that was busy does not count its own delay as silence of the holder', async (t) => {
+  const clock = createFakeClock();
+  const state = { fence: 1, holder: { pid: 5, host: 'there' }, renewedAt: clock.now() };
+  let delayMs = 0;
+  const store: LeaseStore = {
+    async readLease() {
+      const seen = { ...state };
+      // The holder goes on renewing while this process does not get to take the response.
+      await clock.advance(delayMs);
+      state.renewedAt = clock.now();
+      return seen;
+    },
+    takeLease: async () => 2,
+    claimLease: async () => null,
+    renewLease: async () => {},
+    markLease: async () => {},
+    releaseLease: async () => {},
+  };
+  for (const isBusyAtFirst of [true, false]) {
+    const sight = createLeaseSight(clock);
+    const acquire = () => acquireLease({ store, place: 'd', clock, sight, onLost() {} });
+    delayMs = isBusyAtFirst ? 60_000 : 0;
+    await t.rejects(acquire(), { code: 'lease_held' });
+    delayMs = 60_000;
+    for (let look = 0; look < 3; look++) await t.rejects(acquire(), { code: 'lease_held' });
+  }
+});
+
 t.test('it asks again where another process was quicker', async (t) => {
   const states: LeaseState[] = [
     { fence: 0, holder: null, renewedAt: 0 },

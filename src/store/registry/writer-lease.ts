@@ -71,10 +71,18 @@ export interface LeaseProcess {
  */
 export type LeaseSight = ReturnType<typeof createLeaseSight>;
 
+/** A moment by both clocks. */
+interface Moment {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly monotonicMs: number;
+}
+
 /** Creates the observations of a process that has not read the lease yet. */
 export function createLeaseSight(clock: Clock) {
   let known: { readonly fence: number; readonly renewedAt: number; readonly sinceMs: number } | null = null;
   let firstSeenMs = clock.monotonic();
+  let lastAskedMs = firstSeenMs;
   let isInterrupted = false;
   return {
     /**
@@ -88,22 +96,26 @@ export function createLeaseSight(clock: Clock) {
      * Milliseconds for which the process has observed the lease unchanged, not counting time before the first
      * observation.
      */
-    watchedMs: (): number => clock.monotonic() - firstSeenMs,
-    /** Milliseconds for which the lease has been unchanged; null: this is the first observation. */
-    look(state: LeaseState): number | null {
+    watchedMs: (): number => lastAskedMs - firstSeenMs,
+    /**
+     * Milliseconds for which the lease has certainly been unchanged; null: this is the first observation. `asked`: when the
+     * state was requested. It may be older by the time at which this process, which may have been busy, takes the response.
+     */
+    look(state: LeaseState, asked: Moment): number | null {
       const { fence } = state;
       const renewedAt = seenAt(state);
       const nowMs = clock.monotonic();
+      lastAskedMs = asked.monotonicMs;
       if (isInterrupted && known !== null) {
         known = { ...known, sinceMs: nowMs };
         firstSeenMs = nowMs;
       }
       isInterrupted = false;
-      if (known?.fence === fence && known.renewedAt === renewedAt) return nowMs - known.sinceMs;
+      if (known?.fence === fence && known.renewedAt === renewedAt) return asked.monotonicMs - known.sinceMs;
       const isFirst = known === null;
       // At the first observation the lease may already have some age, so it may be taken that much sooner.
-      const ageMs = isFirst ? Math.max(0, clock.now() - renewedAt) : 0;
-      known = { fence, renewedAt, sinceMs: nowMs - ageMs };
+      const sinceMs = isFirst ? asked.monotonicMs - Math.max(0, asked.at - renewedAt) : nowMs;
+      known = { fence, renewedAt, sinceMs };
       firstSeenMs = nowMs;
       return isFirst ? null : 0;
     },
@@ -134,11 +146,12 @@ export async function acquireLease(options: LeaseOptions): Promise<WriterLease> 
 async function requestLease(options: LeaseOptions): Promise<WriterLease> {
   const { store, place, clock, log, sight, self = thisProcess() } = options;
   for (;;) {
+    const asked = { at: clock.now(), monotonicMs: clock.monotonic() };
     const state = await store.readLease();
     const { holder } = state;
     const isCutOff = holder !== null && (options.isCutOff?.(holder) ?? false);
-    const seenForMs = sight?.look(state) ?? null;
-    const standing = isCutOff ? 'free' : judgeLease(state, self, clock.now(), seenForMs);
+    const seenForMs = sight?.look(state, asked) ?? null;
+    const standing = isCutOff ? 'free' : judgeLease(state, self, asked.at, seenForMs);
     if (standing === 'held') throw leaseHeld(state, place);
     if (standing === 'unclear' && (await wasRenewed(store, state, clock))) throw leaseHeld(state, place);
     if (!isCutOff && hangs(state, self)) {
