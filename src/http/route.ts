@@ -80,6 +80,10 @@ export interface Route {
   readonly peek?: (client: string) => Allowance;
   /** Methods that change something. */
   readonly writes?: Readonly<Partial<Record<WriteMethod, WriteOperation>>>;
+  /**
+   * Makes the reads on which the response depends, without the response, where that costs more. Absent: a request makes them.
+   */
+  readonly readAhead?: () => Promise<unknown>;
   /** Called when a request failed with status 500 or more. */
   readonly onFault?: () => void;
   /**

@@ -12,7 +12,10 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 export interface KeptReads {
   /** Adds `Age` to responses that use cached reads. */
   withAge(routes: readonly Route[]): readonly Route[];
-  /** Calls the routes of these paths now and every minute, so that they can respond even without an earlier request. */
+  /**
+   * Makes the reads of the routes of these paths now and every minute, so that they can respond even without an earlier
+   * request.
+   */
   keepFresh(routes: readonly Route[], paths: readonly string[]): void;
 }
 
@@ -108,7 +111,8 @@ export function keepReads<Store extends object, Name extends keyof Store & strin
         const shown = routes.filter(({ path }) => paths.includes(path));
         const read = async () => {
           // Errors are ignored here, because a request reports them.
-          for (const route of shown) await Promise.resolve(route.handle?.(PLAIN)).catch(() => {});
+          for (const { readAhead, handle } of shown)
+            await Promise.resolve(readAhead === undefined ? handle?.(PLAIN) : readAhead()).catch(() => {});
         };
         void read();
         clock.every(REFRESH_MS, () => void read());

@@ -81,6 +81,16 @@ t.test('it reads what it must respond with in advance, and again every minute', 
   t.same(await get(''), [' 2', '61']);
 });
 
+t.test('it makes the reads of a costly page without the page', async (t) => {
+  const { clock, server, kept, route, store } = makeWorld();
+  const handle = () => {
+    throw t.fail('the page was made');
+  };
+  kept.keepFresh([{ ...route, handle, readAhead: () => store.list('') }], ['/list']);
+  await clock.advance(60_000);
+  t.equal(server.reads, 2);
+});
+
 t.test('it forgets the oldest reads of many', async (t) => {
   const { server, get } = makeWorld();
   for (let n = 0; n < 5_001; n++) await get(String(n));

@@ -46,18 +46,19 @@ const MAX_INCIDENTS_READ = 30;
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
   const { directory, status, registry, changes, assets, siteUrl } = sources;
+  const readIncidents = () =>
+    registry.listIncidents({ verifiedOnly: true, limit: MAX_INCIDENTS_READ, offset: 0 });
   return {
     path: '/',
     bucket: 'pages',
     access: 'everyone',
+    readAhead: readIncidents,
     async handle(request) {
       const language = chooseLanguage(request);
       const filter = readFilter(request.query);
       const isAll = filter.text === '' && filter.category === '' && filter.status === '';
       // The results of a search are services, not incidents.
-      const incidents = isAll
-        ? await registry.listIncidents({ verifiedOnly: true, limit: MAX_INCIDENTS_READ, offset: 0 })
-        : [];
+      const incidents = isAll ? await readIncidents() : [];
       // The position and the statuses are read without an await in between, so that the page is current up to the
       // position.
       const position = changes.position();
