@@ -89,6 +89,12 @@ t.test('it prints a link for the first account, which works once', async (t) => 
   for (const wrong of [`${first}x`, first.slice(0, -1), `${first.slice(0, -1)}-`, '/setup/constructor'])
     t.equal((await get(wrong)).status, 404);
   t.equal((await send(first, null, { method: 'DELETE' })).status, 405);
+  const elsewhere = { headers: { origin: 'https://evil.example' } };
+  t.equal(
+    (await send(first, form, elsewhere)).status,
+    403,
+    'another site cannot sign a visitor in with its link',
+  );
 
   const [made, again] = await Promise.all([send(first, form), send(first, { ...form, name: 'Eve' })]);
   const [winner, loser] = made.status === 200 ? [made, again] : [again, made];

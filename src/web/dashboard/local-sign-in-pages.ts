@@ -105,7 +105,7 @@ export function notStored(answer: HttpResponse): HttpResponse {
  * `Sec-Fetch-Site` to https alone, and `Origin` with every form. A proxy may change `Host`, so that the configured address
  * counts too.
  */
-function refuseOtherOrigin({ headers }: HttpRequest, siteUrl: string): void {
+export function refuseOtherOrigin({ headers }: HttpRequest, siteUrl: string): void {
   const { origin } = headers;
   if (headers['sec-fetch-site'] !== undefined || origin === undefined) return;
   const host = URL.canParse(origin) ? new URL(origin).host : '';
