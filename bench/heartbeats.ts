@@ -17,6 +17,7 @@ import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';
+import { sendConcurrently } from './send-concurrently.ts';
 import { serveApp } from './serve-app.ts';
 import { RECORD_OPTIONS } from './services.ts';
 
@@ -35,11 +36,11 @@ export async function run(): Promise<readonly BenchRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
   const world = await openWorld(folder);
   const rates = { record: [] as number[], alone: [] as number[], http: [] as number[] };
-  await world.send(SERVICES, AT_ONCE, world.take);
+  await sendConcurrently(SERVICES, AT_ONCE, world.take);
   for (let round = 0; round < ROUNDS; round++) {
-    rates.record.push(await world.send(THROUGH_RECORD, AT_ONCE, world.take));
-    rates.alone.push(await world.send(ALONE, 1, world.take));
-    rates.http.push(await world.send(THROUGH_HTTP, 64, world.post));
+    rates.record.push(await sendConcurrently(THROUGH_RECORD, AT_ONCE, world.take));
+    rates.alone.push(await sendConcurrently(ALONE, 1, world.take));
+    rates.http.push(await sendConcurrently(THROUGH_HTTP, 64, world.post));
   }
   await world.close();
   rmSync(folder, { recursive: true, force: true });
@@ -133,17 +134,6 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
     registry,
     take,
     post,
-    /** Sends `count` heartbeats, `atOnce` at a time; returns the responses per second. */
-    async send(count: number, atOnce: number, one: (index: number) => Promise<void>): Promise<number> {
-      let next = 0;
-      const startedMs = performance.now();
-      await Promise.all(
-        Array.from({ length: atOnce }, async () => {
-          while (next < count) await one(next++);
-        }),
-      );
-      return count / ((performance.now() - startedMs) / 1_000);
-    },
     async close() {
       agent.destroy();
       await app.close();

@@ -12,6 +12,7 @@ import type { RegistryClient } from '../src/store/registry/registry-client.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { openWorld } from './heartbeats.ts';
 import { absent, type BenchRow, median, printRows } from './row.ts';
+import { sendConcurrently } from './send-concurrently.ts';
 
 const ROUNDS = 5;
 const SERVICES = 1_000;
@@ -35,10 +36,10 @@ export async function run(): Promise<BenchRow[]> {
     ];
     const heartbeats: number[][] = worlds.map(() => []);
     const judgements: number[][] = worlds.map(() => []);
-    for (const world of worlds) await world.send(SERVICES, AT_ONCE, world.take);
+    for (const world of worlds) await sendConcurrently(SERVICES, AT_ONCE, world.take);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [index, world] of worlds.entries()) {
-        heartbeats[index]?.push(await world.send(HEARTBEATS, AT_ONCE, world.take));
+        heartbeats[index]?.push(await sendConcurrently(HEARTBEATS, AT_ONCE, world.take));
         judgements[index]?.push(await commitJudgements(world.registry));
       }
     }

@@ -18,6 +18,7 @@ import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
 import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';
+import { sendConcurrently } from './send-concurrently.ts';
 import { serveApp } from './serve-app.ts';
 import { makeServices } from './services.ts';
 
@@ -50,10 +51,10 @@ export async function run(): Promise<readonly BenchRow[]> {
   };
   for (let round = 0; round < ROUNDS; round++) {
     const first = round * SERVICES;
-    rates.created.push(await world.send(SERVICES, AT_ONCE, (index) => world.create(first + index)));
-    rates.changed.push(await world.send(CHANGES, AT_ONCE, world.change));
-    rates.alone.push(await world.send(ALONE, 1, world.change));
-    rates.read.push(await world.send(CHANGES, AT_ONCE, world.read));
+    rates.created.push(await sendConcurrently(SERVICES, AT_ONCE, (index) => world.create(first + index)));
+    rates.changed.push(await sendConcurrently(CHANGES, AT_ONCE, world.change));
+    rates.alone.push(await sendConcurrently(ALONE, 1, world.change));
+    rates.read.push(await sendConcurrently(CHANGES, AT_ONCE, world.read));
   }
   await world.close();
   rmSync(folder, { recursive: true, force: true });
@@ -148,17 +149,6 @@ export async function openWorld(dataDir: string) {
       }),
     pause: (index: number) => ask('PATCH', pathOf(index), index, { paused: index % 2 === 0 }),
     read: (index: number) => ask('GET', pathOf(index), index, null),
-    /** Sends `count` requests, `atOnce` at a time; returns the responses per second. */
-    async send(count: number, atOnce: number, one: (index: number) => Promise<void>): Promise<number> {
-      let next = 0;
-      const startedMs = performance.now();
-      await Promise.all(
-        Array.from({ length: atOnce }, async () => {
-          while (next < count) await one(next++);
-        }),
-      );
-      return count / ((performance.now() - startedMs) / 1_000);
-    },
     async close() {
       agent.destroy();
       await close();
