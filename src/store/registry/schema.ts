@@ -7,10 +7,10 @@ import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
-import type { SetupLink } from '../ports/sign-in.ts';
+import type { SignInSchema } from './sign-in-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema {
+export interface RegistrySchema extends SignInSchema {
   /**
    * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
    * verified.
@@ -263,52 +263,6 @@ export interface RegistrySchema {
     person_id: number | null;
     created_at: number;
     expires_at: number;
-  };
-  /** Passwords. The secret of the one-time codes is stored encrypted, because codes are computed from it. */
-  passwords: {
-    person_id: number;
-    name: string;
-    /** The form by which names are compared. */
-    name_key: string;
-    /** In the PHC string format. */
-    hash: string;
-    totp_secret: string;
-    /** The period of the last accepted code. */
-    totp_step: number;
-    changed_at: number;
-  };
-  /** Unused recovery codes; only digests are stored. */
-  recovery_codes: {
-    person_id: number;
-    sha256: Uint8Array;
-  };
-  /** Passkeys. */
-  passkeys: {
-    id: string;
-    person_id: number;
-    name: string;
-    /** In COSE form. */
-    public_key: Uint8Array;
-    counter: number;
-    /** JSON of the list. */
-    transports: string;
-    user_handle: string;
-    created_at: number;
-    last_used_at: number | null;
-  };
-  /** Links that make a way in; only digests of their secrets are stored. */
-  setup_links: {
-    sha256: Uint8Array;
-    kind: SetupLink['kind'];
-    account_id: number | null;
-    person_id: number | null;
-    expires_at: number;
-  };
-  /** Attempts to sign in that count together and have not succeeded. */
-  sign_in_attempts: {
-    key: string;
-    failures: number;
-    last_at: number;
   };
   /** What was used and may be used once; after `expires_at` it is refused anyway. */
   used_once: {
