@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { SettingProblem } from '../domain/input-problem.ts';
 import type { TSchema } from '../json-schema.ts';
 import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
+import { describeKeyword } from '../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';
 import { isObject } from './merge-patch.ts';
 
@@ -83,25 +84,8 @@ function refusalsOf(errors: readonly ErrorObject[]): FieldRefusal[] {
   return [...found.values()].flatMap(({ path, ...refused }) => (isPart(path) ? [] : [refused]));
 }
 
-function problemOf({ keyword, params, parentSchema }: ErrorObject): SettingProblem {
-  switch (keyword) {
-    case 'required':
-      return { code: 'missing' };
-    case 'additionalProperties':
-      return { code: 'unknown' };
-    case 'enum':
-      return { code: 'choice', choices: params.allowedValues.map(String) };
-    case 'type':
-      return { code: 'type', type: params.type };
-    case 'minimum':
-    case 'maximum':
-    case 'minLength':
-    case 'maxLength':
-    case 'maxItems':
-      return { code: 'limit', keyword, limit: params.limit };
-    default:
-      return { code: 'format', example: exampleOf(parentSchema) };
-  }
+function problemOf(error: ErrorObject): SettingProblem {
+  return describeKeyword(error) ?? { code: 'format', example: exampleOf(error.parentSchema) };
 }
 
 /** The example of the schema's format, or of the format of one of its branches. */

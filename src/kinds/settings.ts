@@ -189,28 +189,31 @@ function describe(errors: readonly ErrorObject[]): WrongSetting[] {
   return [...found.values()];
 }
 
-function problemOf({ keyword, params, parentSchema, schema }: ErrorObject): SettingProblem {
+/** What a violated keyword of a schema says; undefined: the value has the wrong form, for which callers have examples. */
+export function describeKeyword({ keyword, params }: ErrorObject): SettingProblem | undefined {
   switch (keyword) {
     case 'required':
       return { code: 'missing' };
     case 'additionalProperties':
       return { code: 'unknown' };
     case 'enum':
-      return { code: 'choice', choices: params.allowedValues };
+      return { code: 'choice', choices: params.allowedValues.map(String) };
     case 'type':
       return { code: 'type', type: params.type };
     case 'minimum':
     case 'maximum':
-      return { code: 'limit', keyword, limit: params.limit };
     case 'minLength':
     case 'maxLength':
     case 'maxItems':
       return { code: 'limit', keyword, limit: params.limit };
-    case 'format':
-      return { code: 'format', example: exampleOf(String(params.format)) };
     default:
-      return { code: 'format', example: exampleOf(String(parentSchema?.format ?? schema)) };
+      return undefined;
   }
+}
+
+function problemOf(error: ErrorObject): SettingProblem {
+  const format = error.params.format ?? error.parentSchema?.format ?? error.schema;
+  return describeKeyword(error) ?? { code: 'format', example: exampleOf(String(format)) };
 }
 
 function exampleOf(format: string): string {
