@@ -2,7 +2,7 @@
 import { HttpError } from './problem.ts';
 
 /**
- * `everyone`: no key is needed; a key that is sent must have the scope `read`. `secret`: whoever knows the secret in the path.
+ * `everyone`: no key is needed; a key that is sent must have the scope `read`. `secret`: every client that knows the secret in the path.
  * `members`: people who are signed in, for whom the handler looks. A member: those whose role in their account includes it. A
  * scope: bearers of a key that has it.
  */

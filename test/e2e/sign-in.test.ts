@@ -123,7 +123,7 @@ t.test('name, password and code sign in, and nothing else does', async (t) => {
   t.equal(grace.status, 200);
   const graceCodes = (/<textarea[^>]*>([^<]+)</.exec(grace.text)?.[1] ?? '').split('\n');
 
-  // Whoever fails from elsewhere does not delay this client.
+  // Failures of another client do not delay this one.
   const signIn = (fields: Record<string, string>, client: string, cookie = '') =>
     send(
       '/sign-in',

@@ -15,7 +15,7 @@ const PREFIX = 'settings.';
 /** Fields that remove a credential begin with this. */
 const REMOVAL = 'remove.';
 
-/** The settings in a form, as texts by their names; null: a credential that is to be removed. */
+/** The settings in a form, as texts by their names; null: remove the credential. */
 export function settingsOf(fields: FormFields): Record<string, string | null> {
   const entered = [...fields].filter(([name]) => name.startsWith(PREFIX));
   return Object.fromEntries(
