@@ -5,14 +5,15 @@ import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { parseJson } from '../http/body.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
-import { json, type Route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ApiKey } from '../store/ports/keys.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
@@ -57,9 +58,6 @@ const KEY_MEMBERS = {
   state: enumOf(['valid', 'expired', 'revoked']),
 };
 const KeySchema = namedObject('ApiKey', KEY_MEMBERS);
-const KeyListSchema = namedObject('ApiKeyList', {
-  keys: Type.Array(KeySchema, { description: 'Oldest first.' }),
-});
 const CreatedKeySchema = namedObject('CreatedApiKey', {
   ...KEY_MEMBERS,
   key: Type.String({ description: 'The key itself, which is shown only here.' }),
@@ -88,18 +86,22 @@ export type KeySources = Omit<KeyContext, 'registry'> & {
 /** The routes. */
 export function keyRoutes(sources: KeySources): Route[] {
   return [
-    ownRoute({
+    ownListRoute({
       path: '/api/v1/keys',
       id: 'listKeys',
       tag: 'Account',
       summary: 'The API keys of the account',
       description: 'Without their secrets, revoked and expired ones included.',
-      answers: { 200: { description: 'The keys.', schema: KeyListSchema } },
-      async handle(request) {
-        const keys = await listKeys(sources, principalOf(bearerOf(request)));
-        const answer = json({ keys: keys.map((key) => viewKey(key, key.state)) });
-        return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache' } };
+      name: 'ApiKeyList',
+      member: 'keys',
+      item: KeySchema,
+      order: 'Oldest first.',
+      place: ['number'],
+      placeOf: placeOfId,
+      async read(accountId, window) {
+        return cutWindow(await listKeys(sources, { role: 'owner', accountId }), window, placeOfId);
       },
+      view: (key) => viewKey(key, key.state),
     }),
     writeRoute({
       path: '/api/v1/keys',

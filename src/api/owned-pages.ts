@@ -12,15 +12,16 @@ import type { OwnedPage } from '../domain/status-page.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import { SLUG } from '../http/openapi.ts';
-import { type HttpResponse, json, type Route } from '../http/route.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
 import { named, namedObject, TimeSchema } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: a logo of 256 KiB has 350,000 characters. */
 const MAX_DOCUMENT_BYTES = 524_288;
@@ -34,9 +35,6 @@ const OwnedPageSchema = namedObject('OwnedPage', {
   url: Type.String(),
   updated_at: TimeSchema,
   definition: PageDefinitionSchema,
-});
-const PageListSchema = namedObject('OwnedPageList', {
-  pages: Type.Array(OwnedPageSchema, { description: 'In the order of slugs.' }),
 });
 const OWN_SLUG = SLUG('The page, in any case.', 'acme');
 const EXAMPLE = {
@@ -67,24 +65,28 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
     updated_at: formatTime(page.updatedAt),
     definition: definePage(context, page),
   });
+  const placeOf = ({ slug }: OwnedPage) => [slug];
   const answer = (status: 200 | 201, page: OwnedPage): HttpResponse => {
     const body = JSON.stringify(view(page));
     const headers = status === 201 ? { Location: `${siteUrl}/api/v1/pages/${page.slug}` } : {};
     return changed(status, body, headers, revisionTag(page.revision, body));
   };
   return [
-    ownRoute({
+    ownListRoute({
       path: '/api/v1/pages',
       id: 'listPages',
       tag: 'Status pages',
       summary: 'The status pages of the account',
       description: 'Their definitions, without logos.',
-      answers: { 200: { description: 'The pages.', schema: PageListSchema } },
-      async handle(request) {
-        const pages = await context.registry.pagesOf(bearerOf(request).accountId);
-        const found = json({ pages: pages.map(view) });
-        return { ...found, headers: { ...found.headers, 'Cache-Control': 'private, no-cache' } };
-      },
+      name: 'OwnedPageList',
+      member: 'pages',
+      item: OwnedPageSchema,
+      order: 'In the order of slugs.',
+      place: ['string'],
+      placeOf,
+      read: async (accountId, window) =>
+        cutWindow(await context.registry.pagesOf(accountId), window, placeOf),
+      view,
     }),
     writeRoute({
       path: '/api/v1/pages',

@@ -3,15 +3,16 @@ import { createDocumentReader } from '../app/read-document.ts';
 import { addWebhook, removeWebhook } from '../app/webhooks.ts';
 import { formatTime } from '../domain/durations.ts';
 import { parseJson } from '../http/body.ts';
-import { json, type Route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import { named, namedObject, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
 import { idParameter, readId } from './keys.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
@@ -27,7 +28,6 @@ const readNewWebhook = createDocumentReader<{ readonly url: string }>(NewWebhook
 
 const WEBHOOK_MEMBERS = { id: whole('Its number.'), url: Type.String(), created_at: TimeSchema };
 const WebhookSchema = namedObject('Webhook', WEBHOOK_MEMBERS);
-const WebhookListSchema = namedObject('WebhookList', { webhooks: Type.Array(WebhookSchema) });
 const CreatedWebhookSchema = namedObject('CreatedWebhook', {
   ...WEBHOOK_MEMBERS,
   secret: Type.String({ description: 'Signs every delivery; it is shown only here.' }),
@@ -43,18 +43,22 @@ export interface WebhookSources {
 export function webhookRoutes(sources: WebhookSources): Route[] {
   const { registry } = sources;
   return [
-    ownRoute({
+    ownListRoute({
       path: '/api/v1/webhooks',
       id: 'listWebhooks',
       tag: 'Account',
       summary: 'The webhooks of the account',
       description: 'Without their secrets.',
-      answers: { 200: { description: 'The webhooks.', schema: WebhookListSchema } },
-      async handle(request) {
-        const webhooks = await registry.webhooksOf(bearerOf(request).accountId);
-        const answer = json({ webhooks: webhooks.map(viewWebhook) });
-        return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-cache' } };
+      name: 'WebhookList',
+      member: 'webhooks',
+      item: WebhookSchema,
+      order: 'Oldest first.',
+      place: ['number'],
+      placeOf: placeOfId,
+      async read(accountId, window) {
+        return cutWindow(await registry.webhooksOf(accountId), window, placeOfId);
       },
+      view: viewWebhook,
     }),
     writeRoute({
       path: '/api/v1/webhooks',
