@@ -1,0 +1,49 @@
+/** Channels: where an account is told of changes. */
+
+/** Kinds of channels. One file of `src/notify/channels/` for each. */
+export const CHANNEL_KINDS = [
+  'email',
+  'slack',
+  'discord',
+  'teams',
+  'mattermost',
+  'google-chat',
+  'telegram',
+  'matrix',
+  'ntfy',
+  'gotify',
+  'pushover',
+  'pagerduty',
+  'opsgenie',
+  'webhook',
+] as const;
+
+/** A kind of channel. */
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+/** The settings of a channel by name, as the schema of its kind describes them. Some are secrets. */
+export type ChannelSettings = Readonly<Record<string, string | number | boolean>>;
+
+/** Languages of messages (BCP 47). */
+export const MESSAGE_LANGUAGES = ['en', 'de'] as const;
+
+/** The language of a channel's messages. */
+export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number];
+
+/** A channel. */
+export interface Channel {
+  readonly id: number;
+  readonly accountId: number;
+  /** Unique within the account. */
+  readonly name: string;
+  readonly kind: ChannelKind;
+  /** With its secrets in clear text: never logged, and never shown whole. */
+  readonly settings: ChannelSettings;
+  readonly language: MessageLanguage;
+  /** Epoch milliseconds; null: whoever receives its messages has not agreed yet, and is sent nothing else. */
+  readonly confirmedAt: number | null;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Increases with each change. */
+  readonly revision: number;
+}

@@ -1,0 +1,96 @@
+/** Messages of alerts, before a channel writes them in its own form. */
+import type { Scope } from '../current.ts';
+import type { Phase } from '../failure.ts';
+import type { StatusReason } from '../incident.ts';
+import type { ServiceStatus } from '../status.ts';
+import type { EventIncident } from './event.ts';
+import type { AlertEventName } from './rule.ts';
+
+/** Maximum number of services that a message describes; `total` says how many there are. */
+export const MAX_MESSAGE_ITEMS = 20;
+
+/** What several services of a message have in common, where the data shows one cause. */
+export interface CommonCause {
+  readonly kind: 'address' | 'dependency' | 'vendor' | 'region' | 'certificate';
+  /** Such as `198.51.100.7`, `postgres`, `Cloudflare`, `eu` or `R11`. */
+  readonly name: string;
+}
+
+/** What a message says of one service. */
+export interface MessageItem {
+  readonly service: {
+    readonly id: number;
+    readonly slug: string;
+    readonly name: string;
+    readonly domain: string;
+    /** Page of the service. */
+    readonly url: string;
+  };
+  readonly event: AlertEventName;
+  /** The status after it; for reminders the status now. */
+  readonly status: ServiceStatus;
+  /** When it began, epoch milliseconds. */
+  readonly since: number;
+  /** Of a recovery: how long it lasted, milliseconds; null: it goes on. */
+  readonly lastedMs: number | null;
+  readonly reason: StatusReason | null;
+  readonly phase: Phase | null;
+  readonly lastGoodAt: number | null;
+  /** Null: it is not known where it fails. */
+  readonly scope: Scope | null;
+  readonly regions: readonly string[];
+  /** What the vendor says now; null: nothing. */
+  readonly vendor: { readonly title: string; readonly url: string } | null;
+  /** Null: it does not flap. It is told once, until the service is steady again. */
+  readonly flapping: { readonly changes: number; readonly withinMs: number } | null;
+  /** Of `incident`, `incident_update` and `vendor_incident`. */
+  readonly incident: EventIncident | null;
+  /** Of `maintenance`. */
+  readonly maintenance: {
+    readonly phase: 'planned' | 'running' | 'ended';
+    readonly title: string;
+    readonly text: string;
+    readonly startsAt: number;
+    readonly endsAt: number | null;
+    readonly url: string;
+  } | null;
+  /** Of `certificate`. */
+  readonly certificate: { readonly endsAt: number; readonly days: number } | null;
+}
+
+/** A message to one channel. */
+export interface AlertMessage {
+  /**
+   * `alert`: something began; `recovery`: all of it is over; `update`: something about it changed; `reminder`: it still goes on;
+   * `acknowledged`: a person has taken it; `test`: the owner tries the channel; `channel_failing`: another channel of the account
+   * fails; `prober_offline`, `prober_online`: a word to the operator.
+   */
+  readonly type:
+    | 'alert'
+    | 'recovery'
+    | 'update'
+    | 'reminder'
+    | 'acknowledged'
+    | 'test'
+    | 'channel_failing'
+    | 'prober_offline'
+    | 'prober_online';
+  /** What belongs together: a recovery has the thread of its alert. Letters, digits and `-`, at most 64. */
+  readonly thread: string;
+  /** `high`: something is down; `normal`; `low`: all is well. */
+  readonly urgency: 'high' | 'normal' | 'low';
+  /** Epoch milliseconds: when the first of it happened. */
+  readonly at: number;
+  readonly items: readonly MessageItem[];
+  /** Number of services, of which `items` are the first. */
+  readonly total: number;
+  readonly cause: CommonCause | null;
+  /** Name of the rule; null: no rule made it. */
+  readonly rule: string | null;
+  /** A page that shows all of it. */
+  readonly url: string;
+  /** A page to acknowledge it without signing in; null: there is nothing to acknowledge. */
+  readonly acknowledgeUrl: string | null;
+  /** Of `acknowledged`: who did; of `channel_failing`: the name of the channel and why. */
+  readonly note: { readonly by: string } | { readonly channel: string; readonly problem: string } | null;
+}

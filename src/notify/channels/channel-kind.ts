@@ -1,0 +1,61 @@
+/** What a kind of channel is. One file of this folder for each kind. */
+import type { Clock } from '../../clock.ts';
+import type { Channel, ChannelSettings } from '../../domain/alert/channel.ts';
+import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+import type { SettingProblem } from '../../domain/input-problem.ts';
+import type { TObject } from '../../json-schema.ts';
+import type { AddressPolicy } from '../../outbound/address-guard.ts';
+import type { Outbound } from '../../outbound/outbound.ts';
+import type { Mailer } from '../mail/mailer.ts';
+
+/** What sending needs. */
+export interface ChannelTools {
+  readonly outbound: Pick<Outbound, 'request'>;
+  /** Addresses that channels may have. */
+  readonly policy: AddressPolicy;
+  /** Null: the operator has configured no mail server. */
+  readonly mailer: Mailer | null;
+  readonly clock: Clock;
+  /** Public URL of the site, without a slash at its end. */
+  readonly siteUrl: string;
+}
+
+/** A message on its way. */
+export interface Sending {
+  readonly channel: Channel;
+  readonly message: AlertMessage;
+  /** What the kind stored for the thread of the message; null: nothing was sent in it. */
+  readonly reference: string | null;
+  /** The same in all attempts to send it, for receivers that recognize duplicates. */
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/** How an attempt ended. */
+export type SendResult =
+  /** `reference`: what the kind needs to continue the thread; absent: it stays as it was. */
+  | { readonly outcome: 'delivered'; readonly reference?: string }
+  /** It may succeed later. `retryAfterMs`: the receiver says when; absent: it does not. */
+  | { readonly outcome: 'failed'; readonly problem: ChannelProblem; readonly retryAfterMs?: number }
+  /** It never will: the receiver refuses this message or this channel. */
+  | { readonly outcome: 'refused'; readonly problem: ChannelProblem };
+
+/** A kind of channel. */
+export interface ChannelKindParts {
+  /**
+   * The settings: the one source of what forms, API and files take. Secrets are `writeOnly`. Each has a `title` and a
+   * `description` in English that says where to find it.
+   */
+  readonly settings: TObject;
+  /** What is wrong with settings that fit the schema. Absent: nothing. */
+  readonly refuse?: (
+    settings: ChannelSettings,
+  ) => readonly { readonly setting: string; readonly problem: SettingProblem }[];
+  /** Whether the receiver has to agree before anything but the request for it is sent. Absent: no. */
+  readonly needsConfirmation?: boolean;
+  /** Where it leads, for lists, without secrets: `#ops of hooks.slack.com`, `ops@example.com`. */
+  readonly describe: (settings: ChannelSettings) => string;
+  /** Makes one attempt. Does not throw but for faults of the program. */
+  readonly send: (tools: ChannelTools, sending: Sending) => Promise<SendResult>;
+}

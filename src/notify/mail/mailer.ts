@@ -1,0 +1,32 @@
+/** Sends e-mail through the operator's mail server. */
+import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+
+/** A letter. */
+export interface Letter {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Identifier without angle brackets; the same in all attempts. */
+  readonly messageId: string;
+  /** Identifiers of the letters that this one continues, oldest first. */
+  readonly references: readonly string[];
+  /** Further headers, such as `List-Unsubscribe`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How sending ended. */
+export type MailResult =
+  | { readonly outcome: 'delivered' }
+  /** It may succeed later. */
+  | { readonly outcome: 'failed'; readonly problem: ChannelProblem }
+  /** The server will never take it: the address does not exist. */
+  | { readonly outcome: 'refused'; readonly problem: ChannelProblem };
+
+/** A connection to the mail server. */
+export interface Mailer {
+  /** Does not reject. */
+  send(letter: Letter, signal: AbortSignal): Promise<MailResult>;
+  /** Ends connections. */
+  close(): void;
+}

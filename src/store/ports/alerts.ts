@@ -1,0 +1,83 @@
+/** Port of the registry: rules, the feed of events, and what was decided about them. */
+import type { AlertEvent } from '../../domain/alert/event.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+import type { AlertRule } from '../../domain/alert/rule.ts';
+
+/** Maximum number of rules of an account. */
+export const MAX_RULES = 100;
+
+/** The properties of a rule that a change replaces. Absent properties stay unchanged. */
+export type RuleEdit = Partial<Omit<AlertRule, 'id' | 'accountId' | 'createdAt' | 'revision'>>;
+
+/** Rules. An account sees only its own; those of others count as missing. */
+export interface RuleStore {
+  /** Adds a rule. Rejects with `account_limit` ({@link MAX_RULES}) or `name_taken`. */
+  addRule(rule: Omit<AlertRule, 'id' | 'revision'>): Promise<AlertRule>;
+  /** Ordered by name. */
+  rulesOf(accountId: number): Promise<AlertRule[]>;
+  /** Changes a rule. Rejects with `not_found`, `name_taken`, and `stale` as {@link ChannelStore.changeChannel}. */
+  changeRule(
+    accountId: number,
+    id: number,
+    edit: RuleEdit,
+    revisions?: readonly number[],
+  ): Promise<AlertRule>;
+  /** Removes a rule. Rejects as {@link changeRule}. */
+  removeRule(accountId: number, id: number, revisions?: readonly number[]): Promise<void>;
+  /** All rules that are enabled, and a number that changes whenever one of them, or a page that one names, changes. */
+  loadRules(): Promise<{ readonly version: number; readonly rules: readonly AlertRule[] }>;
+  /** The number of {@link loadRules} alone. */
+  rulesVersion(): Promise<number>;
+}
+
+/** What the engine remembers of an account, as the pure functions of `domain/alert/` made it. */
+export interface StoredAlertState {
+  readonly accountId: number;
+  /** JSON. */
+  readonly state: string;
+  /** When it has to be looked at without an event, epoch milliseconds; null: never. */
+  readonly dueAt: number | null;
+}
+
+/** A message that was decided. */
+export interface DecidedMessage {
+  readonly channelId: number;
+  readonly message: AlertMessage;
+}
+
+/** A decision: all of it is written in one transaction. */
+export interface AlertDecision {
+  /** The position of the last event that it takes into account; the events up to it are never read again. */
+  readonly position: number;
+  readonly states: readonly StoredAlertState[];
+  readonly messages: readonly DecidedMessage[];
+  /** Acknowledgements that it takes into account. */
+  readonly acknowledgements: readonly number[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A person says that he or she has taken an alert. */
+export interface Acknowledgement {
+  readonly id: number;
+  readonly accountId: number;
+  readonly thread: string;
+  /** Name of the person; empty: by the link in a message. */
+  readonly by: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+/** The feed of events and what was decided. Only the monitor decides. */
+export interface AlertStore {
+  /** Events after `position`, in order, at most `limit`. */
+  alertEventsAfter(position: number, limit: number): Promise<AlertEvent[]>;
+  /** The position of the last decision, and the states of all accounts that have one. */
+  loadAlertStates(): Promise<{ readonly position: number; readonly states: readonly StoredAlertState[] }>;
+  /** Writes a decision. */
+  commitAlerts(decision: AlertDecision): Promise<void>;
+  /** Adds an acknowledgement; false: there is no such open thread of the account. Idempotent. */
+  acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
+  /** Acknowledgements that no decision has taken into account yet, in order. */
+  newAcknowledgements(): Promise<Acknowledgement[]>;
+}

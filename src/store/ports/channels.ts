@@ -1,0 +1,100 @@
+/** Port of the registry: channels of accounts, and the messages to them. */
+import type { Channel, ChannelSettings, MessageLanguage } from '../../domain/alert/channel.ts';
+import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+
+/** Maximum number of channels of an account. */
+export const MAX_CHANNELS = 50;
+
+/** The properties of a channel that a change replaces. Absent properties stay unchanged. */
+export interface ChannelEdit {
+  readonly name?: string;
+  readonly settings?: ChannelSettings;
+  readonly language?: MessageLanguage;
+  /** Null: the receiver has to agree again. */
+  readonly confirmedAt?: number | null;
+}
+
+/** Channels. An account sees only its own; those of others count as missing. Settings are stored encrypted. */
+export interface ChannelStore {
+  /** Adds a channel. Rejects with `account_limit` ({@link MAX_CHANNELS}) or `name_taken`. */
+  addChannel(channel: Omit<Channel, 'id' | 'revision'>): Promise<Channel>;
+  /** Ordered by name. */
+  channelsOf(accountId: number): Promise<Channel[]>;
+  /**
+   * Changes a channel. Rejects with `not_found`, `name_taken`, and `stale` if `revisions` are given and do not contain that
+   * of the channel.
+   */
+  changeChannel(
+    accountId: number,
+    id: number,
+    edit: ChannelEdit,
+    revisions?: readonly number[],
+  ): Promise<Channel>;
+  /** Removes a channel with its messages, also from rules. Rejects as {@link changeChannel}. */
+  removeChannel(accountId: number, id: number, revisions?: readonly number[]): Promise<void>;
+}
+
+/** What a channel needs to continue what it said before in a thread, such as the `ts` of Slack; null: nothing was said. */
+export type ThreadReference = string | null;
+
+/** A message for a channel, pending or settled. */
+export interface StoredMessage {
+  readonly id: number;
+  readonly channelId: number;
+  readonly message: AlertMessage;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Time of the next attempt, epoch milliseconds; null: none. */
+  readonly dueAt: number | null;
+  readonly attempts: number;
+  /** Epoch milliseconds; null: not delivered yet. */
+  readonly deliveredAt: number | null;
+  /** Why the last attempt failed; null: it succeeded, or there was none. */
+  readonly problem: ChannelProblem | null;
+}
+
+/** A due message with what its channel needs to send it. */
+export interface DueMessage extends StoredMessage {
+  readonly channel: Channel;
+  readonly reference: ThreadReference;
+}
+
+/** The outcome of an attempt. */
+export interface MessageOutcome {
+  readonly id: number;
+  /** The due time of the attempt. If the message was replayed meanwhile, the outcome changes nothing. */
+  readonly wasDueAt: number | null;
+  /** Null: the attempt failed. */
+  readonly deliveredAt: number | null;
+  readonly problem: ChannelProblem | null;
+  /** Time of the next attempt, epoch milliseconds; null: none. */
+  readonly dueAt: number | null;
+  /** Stored for the thread of the message; absent: it stays as it was. */
+  readonly reference?: string;
+}
+
+/** How long it took from the first failed attempt to the delivery, over a time. */
+export interface AlertDelay {
+  readonly count: number;
+  /** Milliseconds; null: nothing was delivered. */
+  readonly p50Ms: number | null;
+  readonly p99Ms: number | null;
+}
+
+/** Messages to channels: each channel gets its messages one after the other, in the order in which they were written. */
+export interface MessageStore {
+  /** Adds a message that is due at once, such as a test; false: the account has no such channel. */
+  addMessage(accountId: number, channelId: number, message: AlertMessage, now: number): Promise<boolean>;
+  /** The first unsettled message of each channel, if it is due at `now`; longest waiting first. */
+  dueMessages(now: number, limit: number): Promise<DueMessage[]>;
+  noteMessage(outcome: MessageOutcome): Promise<void>;
+  /** Newest first, at most 50; of one channel if `channelId` is given. */
+  messagesOf(accountId: number, channelId?: number): Promise<StoredMessage[]>;
+  /** Makes a message due again, after those that wait; false: the account has no such message. */
+  replayMessage(accountId: number, id: number, now: number): Promise<boolean>;
+  /** Of alerts that were delivered since `since`, epoch milliseconds, to the account; null: to all accounts. */
+  alertDelay(accountId: number | null, since: number): Promise<AlertDelay>;
+  /** Deletes settled messages from before `before`, epoch milliseconds. Resolves with their number. */
+  forgetMessages(before: number): Promise<number>;
+}
