@@ -1,6 +1,6 @@
 /**
  * Why an attempt of a check, or another request, failed: a class, the phase, and a cause, which is a code with its
- * parameters and its English text for the API, the log and the command line. Other languages are in `src/web/language/`.
+ * parameters and its English text for the API, the log and the command line. Other languages are in `src/language/`.
  */
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import type { CredentialProblem } from './credential-seal.ts';

@@ -1,6 +1,6 @@
 /**
  * Incidents (contract 2.3) of vendors and of our own checks, and the reasons for a status: codes with parameters, and their
- * English texts for the API, webhooks, feeds and English pages. Other languages are in `src/web/language/`.
+ * English texts for the API, webhooks, feeds and English pages. Other languages are in `src/language/`.
  */
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatDuration, formatTime } from './durations.ts';

@@ -3,10 +3,10 @@
 import type { OpenApiDocument, OpenApiOperation } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
+import { escapeMarkup } from '../language/phrase.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { chooseLanguage } from './language/language.ts';
-import { escapeMarkup } from './language/phrase.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */

@@ -5,15 +5,11 @@ import { describeCause, FAILURE_CLASSES, type Failure, type FailureCause } from 
 import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import { endVanished } from '../../src/domain/vendor-incident.ts';
-import { createFormats } from '../../src/web/language/formats.ts';
-import { germanFailure } from '../../src/web/language/german-failures.ts';
-import {
-  chooseLanguage,
-  LANGUAGE_CODES,
-  LANGUAGES,
-  languageHeaders,
-} from '../../src/web/language/language.ts';
-import { age, asMarkup, asText, escapeMarkup, phraseOf, time } from '../../src/web/language/phrase.ts';
+import { createFormats } from '../../src/language/formats.ts';
+import { germanFailure } from '../../src/language/german-failures.ts';
+import { age, asMarkup, asText, escapeMarkup, phraseOf, time } from '../../src/language/phrase.ts';
+import { LANGUAGE_CODES } from '../../src/language/shared-texts.ts';
+import { chooseLanguage, LANGUAGES, languageHeaders } from '../../src/web/language/language.ts';
 import { inLanguage } from '../../src/web/parts/incidents.ts';
 import { FAILURE_CAUSES } from '../domain/failure-causes.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from '../domain/refusal-examples.ts';

@@ -1,9 +1,9 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
 import { type CheckDefinition, DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { asText, type Phrase } from '../../src/language/phrase.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { asText, type Phrase } from '../../src/web/language/phrase.ts';
 import { viewPageIncident } from '../../src/web/parts/incidents.ts';
 import {
   certificateDaysOf,

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { Acknowledgement } from '../../src/domain/acknowledgement.ts';
 import { type ServiceVendorStatus, VENDOR_STATUSES } from '../../src/domain/vendor-status.ts';
+import { asText } from '../../src/language/phrase.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { asText } from '../../src/web/language/phrase.ts';
 import {
   describeLag,
   describeNow,

@@ -16,7 +16,7 @@ import {
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../auth/password-hash.ts';
 import { describeTotp } from '../../auth/totp.ts';
 import { type HttpResponse, json, type Route } from '../../http/route.ts';
-import { asText, time } from '../language/phrase.ts';
+import { asText, time } from '../../language/phrase.ts';
 import {
   type DashboardSources,
   type FormFields,

@@ -12,6 +12,7 @@ import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { escapeMarkup } from '../../language/phrase.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
@@ -30,7 +31,6 @@ import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
-import { escapeMarkup } from '../language/phrase.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Sources of the dashboard. */

@@ -6,7 +6,7 @@ import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { unknownStatus } from '../../domain/current.ts';
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../language/phrase.ts';
+import { time } from '../../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';

@@ -6,10 +6,10 @@ import { acceptInvitation, openInvitation } from '../../app/members.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { time } from '../../language/phrase.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { SignInStore } from '../../store/ports/sign-in.ts';
 import type { ChosenLanguage } from '../language/language.ts';
-import { time } from '../language/phrase.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { findSession, languageOf, requireForm, type SignInSources } from './sign-in-pages.ts';
 

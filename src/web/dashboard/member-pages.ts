@@ -4,7 +4,7 @@ import { ROLES } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../language/phrase.ts';
+import { time } from '../../language/phrase.ts';
 import {
   changeContext,
   type DashboardSources,

@@ -4,7 +4,7 @@ import { addStatusPage } from '../../app/status-pages.ts';
 import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../language/phrase.ts';
+import { time } from '../../language/phrase.ts';
 import {
   changeContext,
   type DashboardSources,

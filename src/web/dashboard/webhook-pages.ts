@@ -11,7 +11,7 @@ import {
 import { retryLater } from '../../http/problem.ts';
 import { createRateLimiter, LimitMemory, type RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../language/phrase.ts';
+import { time } from '../../language/phrase.ts';
 import {
   type DashboardSources,
   type FormFields,

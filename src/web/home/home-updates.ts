@@ -1,11 +1,11 @@
 /** The parts of the home page that change while it is open, rendered by the templates of the page itself. */
 
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import { age, escapeMarkup, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
-import { age, escapeMarkup, lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { explainStatus, pillMarkup } from '../parts/verdict.ts';

@@ -1,7 +1,7 @@
 /** Texts of the kinds of checks and of their settings, in English. */
 import type { CheckKind } from '../../domain/service.ts';
 import type { MemberName } from '../../kinds/check-members.ts';
-import type { WordOf } from './phrase.ts';
+import type { WordOf } from '../../language/phrase.ts';
 
 /** The texts. */
 export const englishChecks = {

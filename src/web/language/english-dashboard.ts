@@ -2,7 +2,7 @@
 import type { KeyScope } from '../../domain/key-scope.ts';
 import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
-import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 /** The texts of these pages. */
 export const englishDashboard = {

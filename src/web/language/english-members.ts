@@ -1,6 +1,6 @@
 /** Texts of the pages of members and invitations, in English. */
 import type { Role } from '../../domain/role.ts';
-import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 /** The texts of these pages. */
 export const englishMembers = {

@@ -1,5 +1,5 @@
 /** Texts of the editor of status pages, in English. */
-import { type Moment, type Phrase, phraseOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf } from '../../language/phrase.ts';
 
 const services = (count: number) => (count === 1 ? '1 service' : `${count} services`);
 

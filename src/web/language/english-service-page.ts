@@ -4,9 +4,9 @@ import { describeCauseInSeconds, describeFailure, type Failure, type Phase } fro
 import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { DayKind } from '../../domain/sample.ts';
 import type { VendorStatus } from '../../domain/vendor-status.ts';
+import { inSeconds } from '../../language/formats.ts';
+import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
-import { inSeconds } from './formats.ts';
-import { age, type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const englishServicePage = {

@@ -1,5 +1,5 @@
 /** Texts of the pages for signing in, of links that make a way in, and of what a person signs in with, in English. */
-import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 /** The texts of these pages. */
 export const englishSignIn = {

@@ -1,6 +1,6 @@
 /** Texts of the status pages of owners, in English. */
 import type { PageStanding, PageVerdict } from '../../domain/page-verdict.ts';
-import { type Moment, phraseOf, type WordOf } from './phrase.ts';
+import { type Moment, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 const some = (count: number, all: number, verb: (are: string) => string): string => {
   if (all === 1) return `The service ${verb('is')}.`;

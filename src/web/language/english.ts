@@ -2,12 +2,10 @@
  * The texts of pages in English. Every other language has exactly these keys. A sentence is one entry, and a function
  * where it contains a value, since languages differ in word order. Sentences with times are phrases.
  */
-import { CATEGORY_TITLES, type Category } from '../../domain/category.ts';
-import { describeCauseInSeconds, type Failure } from '../../domain/failure.ts';
-import { describeNote, describeOpening, type IncidentStatus, type Severity } from '../../domain/incident.ts';
 import type { PictureTheme, PictureWindow } from '../../domain/picture.ts';
-import type { ServiceStatus } from '../../domain/status.ts';
 import type { VendorStatus } from '../../domain/vendor-status.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
+import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
@@ -16,30 +14,15 @@ import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
-import { inSeconds } from './formats.ts';
-import { type Moment, type Phrase, phraseOf, type WordOf } from './phrase.ts';
+
+const shared = SHARED_TEXTS.en;
 
 /** The texts of the site in English. */
 export const english = {
-  status: {
-    up: 'Operational',
-    slow: 'Slow',
-    down: 'Down',
-    unknown: 'Unknown',
-  } satisfies WordOf<ServiceStatus>,
-  incidentStatus: {
-    investigating: 'investigating',
-    identified: 'identified',
-    monitoring: 'monitoring',
-    resolved: 'resolved',
-  } satisfies WordOf<IncidentStatus>,
-  severity: {
-    minor: 'minor',
-    major: 'major',
-    critical: 'critical',
-    maintenance: 'maintenance',
-  } satisfies WordOf<Severity>,
-  category: CATEGORY_TITLES as WordOf<Category>,
+  status: shared.status,
+  incidentStatus: shared.incidentStatus,
+  severity: shared.severity,
+  category: shared.category,
   /** The frame of every page. */
   site: {
     skip: 'Skip to the content',
@@ -171,10 +154,10 @@ export const english = {
     down: (since: Moment, lasted: Moment, why: string | null) =>
       phraseOf`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     noHeartbeat: 'no heartbeat arrived',
-    failure: (failure: Failure): string => describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.')),
+    failure: shared.failure,
     /** An incident that our own checks opened: its title, and an entry of its timeline. */
-    incidentTitle: describeOpening,
-    incidentNote: describeNote,
+    incidentTitle: shared.incidentTitle,
+    incidentNote: shared.incidentNote,
     /** `word` is the status word in its original form. */
     reported: (word: string) => `it reports "${word}"`,
     ownReport: (took: string | null) =>

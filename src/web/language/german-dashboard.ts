@@ -1,8 +1,8 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in German. */
 import type { CheckKind } from '../../domain/service.ts';
+import { phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 import { germanDeliveryProblem, germanNotice, germanRefusal } from './german-refusals.ts';
-import { phraseOf, type WordOf } from './phrase.ts';
 
 const BY: WordOf<CheckKind> = {
   root: 'durch Abruf',

@@ -1,6 +1,7 @@
 /** Texts of the pages of members and invitations, in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { phraseOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const germanMembers: Texts['members'] = {

@@ -1,6 +1,7 @@
 /** Texts of the editor of status pages, in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { phraseOf } from './phrase.ts';
 
 const services = (count: number) => (count === 1 ? '1 Dienst' : `${count} Dienste`);
 

@@ -21,7 +21,7 @@ import type {
 } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { MONITORING_KINDS } from '../../domain/service.ts';
-import { germanFailure } from './german-failures.ts';
+import { germanFailure } from '../../language/german-failures.ts';
 
 const DOMAIN_PROBLEMS: TextTable<HostNameProblemParams> = {
   empty: 'Die Domain fehlt.',

@@ -1,7 +1,8 @@
 /** Texts of the page of a service and of the pages of its incidents, beside the verdict, in German. */
+
+import { germanFailure } from '../../language/german-failures.ts';
+import { age, phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { germanFailure } from './german-failures.ts';
-import { age, phraseOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const germanServicePage: Texts['page'] = {

@@ -1,6 +1,7 @@
 /** Texts of the pages for signing in, of links that make a way in, and of what a person signs in with, in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { phraseOf } from './phrase.ts';
 
 /** The texts of these pages. */
 export const germanSignIn: Texts['signIn'] = {

@@ -1,6 +1,7 @@
 /** Texts of the status pages of owners, in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { phraseOf } from './phrase.ts';
 
 const some = (count: number, all: number, one: string, many: string): string => {
   if (all === 1) return `Der Dienst ${one}.`;

@@ -1,46 +1,24 @@
 /** The texts of pages in German. */
+
+import { phraseOf } from '../../language/phrase.ts';
+import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { Texts } from './english.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
-import { germanFailure } from './german-failures.ts';
-import { germanNote, germanOpening } from './german-incidents.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { germanStatusPage } from './german-status-page.ts';
-import { phraseOf } from './phrase.ts';
+
+const shared = SHARED_TEXTS.de;
 
 /** The texts of the site in German. */
 export const german: Texts = {
-  status: { up: 'In Ordnung', slow: 'Langsam', down: 'Gestört', unknown: 'Unbekannt' },
-  incidentStatus: {
-    investigating: 'wird untersucht',
-    identified: 'erkannt',
-    monitoring: 'beobachtet',
-    resolved: 'behoben',
-  },
-  severity: { minor: 'leicht', major: 'schwer', critical: 'kritisch', maintenance: 'Wartung' },
-  category: {
-    ai: 'KI',
-    'social-media': 'Soziale Medien',
-    gaming: 'Spiele',
-    streaming: 'Streaming',
-    productivity: 'Produktivität',
-    cloud: 'Cloud',
-    finance: 'Finanzen',
-    communication: 'Kommunikation',
-    ecommerce: 'Onlinehandel',
-    developer: 'Entwicklung',
-    education: 'Bildung',
-    delivery: 'Lieferdienste',
-    vpn: 'VPN',
-    entertainment: 'Unterhaltung',
-    isp: 'Internetanbieter',
-    dating: 'Partnersuche',
-    logistics: 'Logistik',
-    travel: 'Reisen',
-  },
+  status: shared.status,
+  incidentStatus: shared.incidentStatus,
+  severity: shared.severity,
+  category: shared.category,
   site: {
     skip: 'Zum Inhalt springen',
     navigation: 'Website',
@@ -168,9 +146,9 @@ export const german: Texts = {
     down: (since, lasted, why) =>
       phraseOf`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     noHeartbeat: 'es kam kein Lebenszeichen',
-    failure: germanFailure,
-    incidentTitle: germanOpening,
-    incidentNote: germanNote,
+    failure: shared.failure,
+    incidentTitle: shared.incidentTitle,
+    incidentNote: shared.incidentNote,
     reported: (word) => `er meldet „${word}“`,
     ownReport: (took) => `nach eigener Angabe${took === null ? '' : `, mit einer Antwortzeit von ${took}`}`,
     slowAnswer: (took) => `die letzte Antwort brauchte ${took}`,

@@ -7,15 +7,10 @@
  */
 import { readCookie } from '../../http/cookies.ts';
 import type { HttpRequest } from '../../http/route.ts';
+import type { Formats } from '../../language/formats.ts';
+import { FORMATS, LANGUAGE_CODES, type LanguageCode } from '../../language/shared-texts.ts';
 import { english, type Texts } from './english.ts';
-import { createFormats, type Formats } from './formats.ts';
 import { german } from './german.ts';
-
-/** Codes of the supported languages (BCP 47). */
-export const LANGUAGE_CODES = ['en', 'de'] as const;
-
-/** The code of a supported language. */
-export type LanguageCode = (typeof LANGUAGE_CODES)[number];
 
 /** A language with its texts and formats. */
 export interface Language {
@@ -38,8 +33,8 @@ export interface ChosenLanguage extends Language {
 
 /** The languages. */
 export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
-  en: { code: 'en', name: 'English', dates: 'en-GB', texts: english, formats: createFormats('en-GB', 'en') },
-  de: { code: 'de', name: 'Deutsch', dates: 'de-DE', texts: german, formats: createFormats('de-DE', 'de') },
+  en: { code: 'en', name: 'English', dates: 'en-GB', texts: english, formats: FORMATS.en },
+  de: { code: 'de', name: 'Deutsch', dates: 'de-DE', texts: german, formats: FORMATS.de },
 };
 
 const COOKIE = 'upbeat-language';

@@ -23,8 +23,8 @@ import { responseTimeOf } from '../../domain/agree.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import { formatTime } from '../../domain/durations.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
+import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
-import { age, asMarkup, escapeMarkup, type Phrase } from '../language/phrase.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { describeVerdict, pillMarkup } from '../parts/verdict.ts';
 

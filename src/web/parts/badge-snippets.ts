@@ -1,6 +1,7 @@
 /** Snippets with a badge in several markup languages. Names are escaped, so that they cannot become markup. */
+
+import { escapeMarkup } from '../../language/phrase.ts';
 import type { BadgeRequest } from '../../view/badge-query.ts';
-import { escapeMarkup } from '../language/phrase.ts';
 
 /** A badge of a service. */
 export interface BadgePlace {

@@ -1,7 +1,7 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
 import type { Incident } from '../../domain/incident.ts';
+import { time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
-import { time } from '../language/phrase.ts';
 
 /** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
 export function viewPageIncident(written: Incident, page: string, now: number, { texts, formats }: Language) {

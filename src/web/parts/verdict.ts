@@ -1,8 +1,8 @@
 /** The status of a service on pages: its shape, its pill, and the verdict as a sentence. */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
+import { escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
-import { escapeMarkup, lasting, type Phrase, time } from '../language/phrase.ts';
 
 /** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
 export function describeVerdict(current: CurrentStatus, language: Language): Phrase {

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { HttpResponse } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../http/security-headers.ts';
+import { asMarkup, type Phrase, time } from '../../language/phrase.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';
-import { asMarkup, type Phrase, time } from '../language/phrase.ts';
 import type { AssetAddresses } from './assets.ts';
 
 /**

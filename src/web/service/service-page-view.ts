@@ -15,11 +15,11 @@ import { type CheckDefinition, fullName, type Service } from '../../domain/servi
 import type { Verdict } from '../../domain/status.ts';
 import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
 import { portOf } from '../../kinds/settings.ts';
+import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
-import { age, lasting, type Phrase, phraseOf, time } from '../language/phrase.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';

@@ -9,6 +9,7 @@ import { fullName, type Service } from '../../domain/service.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';
+import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import { isSampleReadError, type RegionFilter, type SampleStore } from '../../store/ports/samples.ts';
@@ -28,7 +29,6 @@ import {
   windowOf,
 } from '../../view/time-ranges.ts';
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
-import { asText, escapeMarkup, time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';

@@ -9,6 +9,7 @@ import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/para
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
+import { time } from '../../language/phrase.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
@@ -21,7 +22,6 @@ import {
 } from '../../view/status-page-view.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
-import { time } from '../language/phrase.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';

@@ -1,6 +1,6 @@
 /** Failures in German. */
-import { type TextTable, textOf } from '../../domain/coded-text.ts';
-import type { CredentialProblem } from '../../domain/credential-seal.ts';
+import { type TextTable, textOf } from '../domain/coded-text.ts';
+import type { CredentialProblem } from '../domain/credential-seal.ts';
 import {
   type AddressProblemParams,
   type Failure,
@@ -9,7 +9,7 @@ import {
   kibibytes,
   oneLine,
   type Phase,
-} from '../../domain/failure.ts';
+} from '../domain/failure.ts';
 import { inSeconds } from './formats.ts';
 
 /** What each class of failure means. */

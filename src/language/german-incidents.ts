@@ -1,5 +1,5 @@
 /** Reasons and own incidents in German. */
-import { type TextTable, textOf } from '../../domain/coded-text.ts';
+import { type TextTable, textOf } from '../domain/coded-text.ts';
 import type {
   IncidentNote,
   IncidentNoteParams,
@@ -7,7 +7,7 @@ import type {
   Outage,
   StatusReason,
   StatusReasonParams,
-} from '../../domain/incident.ts';
+} from '../domain/incident.ts';
 import { createFormats } from './formats.ts';
 import { germanFailure } from './german-failures.ts';
 
@@ -49,6 +49,11 @@ const NOTES: TextTable<IncidentNoteParams> = {
   maintenance_over: 'Die Wartung ist vorbei.',
 };
 
+/** Why a service is down or slow, in German. */
+export function germanReason(reason: StatusReason): string {
+  return textOf(REASONS, reason, UNKNOWN_REASON);
+}
+
 /** The title of an own incident, in German. */
 export function germanOpening({ name, outage }: OpeningNote): string {
   return `${name} ${OUTAGES[outage]}`;
@@ -60,7 +65,7 @@ export function germanNote(note: IncidentNote): string {
 }
 
 function trouble(domain: string, isReported: boolean, again: string, reason: StatusReason | null): string {
-  const why = reason === null ? UNKNOWN_REASON : textOf(REASONS, reason, UNKNOWN_REASON);
+  const why = reason === null ? UNKNOWN_REASON : germanReason(reason);
   return isReported
     ? `${domain} ist${again} gestört: ${why}.`
     : `Unsere Prüfungen von ${domain} schlagen${again} fehl: ${why}.`;

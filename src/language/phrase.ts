@@ -1,5 +1,5 @@
 /** Sentences with times. A sentence is translated as a whole and then converted to text or markup. */
-import { formatTime } from '../../domain/durations.ts';
+import { formatTime } from '../domain/durations.ts';
 import type { Formats } from './formats.ts';
 
 /** A point in time inside a sentence. */

@@ -1,5 +1,5 @@
 /** Formats of numbers, times and durations in a language, by Intl. */
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 
 /** The formats of a language. */
 export type Formats = ReturnType<typeof createFormats>;
