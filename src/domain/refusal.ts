@@ -4,7 +4,7 @@
  */
 import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
-import { formatTime } from './durations.ts';
+import { formatDuration, formatTime } from './durations.ts';
 import { describeCause, type Failure, type FailureCause, isKnownFailure } from './failure.ts';
 import type { ScheduleProblem } from './heartbeat-schedule.ts';
 import {
@@ -24,6 +24,7 @@ import { MONITORING_KINDS } from './service.ts';
 type OfMax = { readonly max: number };
 type OfId = { readonly id: number };
 type OfSlug = { readonly slug: string };
+type OfName = { readonly name: string };
 type OfDomain = { readonly domain: string };
 type OfMaxLength = { readonly maxLength: number };
 type OfFailure = { readonly failure: Failure };
@@ -95,6 +96,8 @@ const REFUSALS = {
   too_many_keys: ({ max }: OfMax) => `An account has at most ${max} keys: revoke one first.`,
   too_many_webhooks: ({ max }: OfMax) => `An account has at most ${max} webhooks: remove one first.`,
   too_many_pages: ({ max }: OfMax) => `An account has at most ${max} status pages: remove one first.`,
+  too_many_channels: ({ max }: OfMax) => `An account has at most ${max} channels: remove one first.`,
+  too_many_rules: ({ max }: OfMax) => `An account has at most ${max} rules: remove one first.`,
   too_many_domains: ({ max }: OfMax) =>
     `The account has ${max} domains, which is its limit: remove one first.`,
   too_many_registrations: ({ max, retryAt }: OfMax & { readonly retryAt: number }) =>
@@ -131,6 +134,16 @@ const REFUSALS = {
   no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
   no_delivery: ({ id }: OfId) => `There is no delivery ${id}.`,
+  no_channel: ({ id }: OfId) => `There is no channel ${id}.`,
+  no_rule: ({ id }: OfId) => `There is no rule ${id}.`,
+  no_message: ({ id }: OfId) => `There is no message ${id}.`,
+  no_alert: 'There is no such alert any more: it is over.',
+  channel_stale:
+    'This channel was changed elsewhere in the meantime. Repeat your change if it is still needed.',
+  rule_stale: 'This rule was changed elsewhere in the meantime. Repeat your change if it is still needed.',
+  channel_name_taken: ({ name }: OfName) => `The account has a channel named ${name} already.`,
+  rule_name_taken: ({ name }: OfName) => `The account has a rule named ${name} already.`,
+  channel_unconfirmed: 'The receiver has not confirmed this channel yet, so nothing is sent to it.',
   no_page: ({ slug }: OfSlug) => `There is no status page ${slug}.`,
   /** The page was changed after its owner saw it. */
   page_stale:
@@ -217,6 +230,17 @@ const REFUSALS = {
   timezone_invalid: 'There is no such time zone: give a name such as UTC, Europe/Berlin or America/New_York.',
   timezone_alone: 'A time zone needs a schedule.',
   period_and_schedule: 'Heartbeats have either a period or a schedule: leave one of them empty.',
+  channel_name_missing: 'A channel needs a name.',
+  channel_kind_fixed: 'The kind of a channel cannot be changed: add another channel.',
+  rule_name_missing: 'A rule needs a name.',
+  rule_services_missing: 'A rule needs services: choose all of yours, or name some.',
+  rule_channels_missing: 'A rule needs a channel: choose where it tells you.',
+  rule_channel_unknown: ({ name }: OfName) => `There is no channel named ${name}.`,
+  rule_page_unknown: ({ slug }: OfSlug) => `The account has no status page ${slug}.`,
+  /** A duration; both limits in milliseconds. */
+  rule_time_invalid: ({ minMs, maxMs }: { readonly minMs: number; readonly maxMs: number }) =>
+    `This is a duration such as 5m or 1h, from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
+  rule_quiet_invalid: 'Quiet hours begin and end at times such as 22:00 and 07:00.',
   webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }: ProofMissing) =>
     `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,

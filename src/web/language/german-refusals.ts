@@ -110,6 +110,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   too_many_keys: ({ max }) => `Ein Konto hat höchstens ${max} Schlüssel: widerrufen Sie erst einen.`,
   too_many_webhooks: ({ max }) => `Ein Konto hat höchstens ${max} Webhooks: entfernen Sie erst einen.`,
   too_many_pages: ({ max }) => `Ein Konto hat höchstens ${max} Statusseiten: entfernen Sie erst eine.`,
+  too_many_channels: ({ max }) => `Ein Konto hat höchstens ${max} Kanäle: entfernen Sie erst einen.`,
+  too_many_rules: ({ max }) => `Ein Konto hat höchstens ${max} Regeln: entfernen Sie erst eine.`,
   too_many_domains: ({ max }) =>
     `Das Konto hat ${max} Domains, mehr sind nicht möglich: entfernen Sie erst eine.`,
   too_many_registrations: ({ max, retryAt }) =>
@@ -142,6 +144,17 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_claim: ({ domain }) => `Die Domain ${domain} wartet nicht auf Bestätigung.`,
   no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
   no_delivery: ({ id }) => `Die Zustellung ${id} gibt es nicht.`,
+  no_channel: ({ id }) => `Den Kanal ${id} gibt es nicht.`,
+  no_rule: ({ id }) => `Die Regel ${id} gibt es nicht.`,
+  no_message: ({ id }) => `Die Nachricht ${id} gibt es nicht.`,
+  no_alert: 'Diese Meldung gibt es nicht mehr: sie ist vorbei.',
+  channel_stale:
+    'Dieser Kanal wurde inzwischen anderswo geändert. Wiederholen Sie Ihre Änderung, wenn sie noch nötig ist.',
+  rule_stale:
+    'Diese Regel wurde inzwischen anderswo geändert. Wiederholen Sie Ihre Änderung, wenn sie noch nötig ist.',
+  channel_name_taken: ({ name }) => `Das Konto hat schon einen Kanal namens ${name}.`,
+  rule_name_taken: ({ name }) => `Das Konto hat schon eine Regel namens ${name}.`,
+  channel_unconfirmed: 'Der Empfänger hat diesen Kanal noch nicht bestätigt, darum wird ihm nichts gesendet.',
   no_page: ({ slug }) => `Die Statusseite ${slug} gibt es nicht.`,
   page_stale:
     'Diese Seite wurde inzwischen anderswo geändert. Dies ist ihr jetziger Stand; wiederholen Sie Ihre Änderung, falls sie noch nötig ist.',
@@ -222,6 +235,16 @@ const REFUSALS: TextTable<RefusalParams> = {
   timezone_alone: 'Zu einer Zeitzone gehört ein Zeitplan.',
   period_and_schedule:
     'Lebenszeichen haben entweder einen Abstand oder einen Zeitplan: Lassen Sie eines davon leer.',
+  channel_name_missing: 'Ein Kanal braucht einen Namen.',
+  channel_kind_fixed: 'Die Art eines Kanals kann nicht geändert werden: legen Sie einen anderen Kanal an.',
+  rule_name_missing: 'Eine Regel braucht einen Namen.',
+  rule_services_missing: 'Eine Regel braucht Dienste: wählen Sie alle Ihre Dienste, oder nennen Sie welche.',
+  rule_channels_missing: 'Eine Regel braucht einen Kanal: wählen Sie, wo sie Ihnen Bescheid gibt.',
+  rule_channel_unknown: ({ name }) => `Einen Kanal namens ${name} gibt es nicht.`,
+  rule_page_unknown: ({ slug }) => `Das Konto hat keine Statusseite ${slug}.`,
+  rule_time_invalid: ({ minMs, maxMs }) =>
+    `Das ist eine Dauer wie 5m oder 1h, von ${formatDuration(minMs)} bis ${formatDuration(maxMs)}.`,
+  rule_quiet_invalid: 'Ruhezeiten beginnen und enden zu Uhrzeiten wie 22:00 und 07:00.',
   webhook_url_invalid: 'Die URL muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
     `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file, 'das Wort ist nicht da')}.`,
