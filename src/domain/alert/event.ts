@@ -50,6 +50,10 @@ export type AlertChange =
     }
   | {
       readonly type: 'maintenance';
+      /** The same in all events of one maintenance: of a recurring one, of one occurrence. */
+      readonly id: string;
+      /** `owner`: alerts about the service are held while it runs. */
+      readonly source: 'vendor' | 'owner';
       readonly phase: 'planned' | 'running' | 'ended';
       readonly title: string;
       readonly text: string;

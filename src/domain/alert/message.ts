@@ -54,6 +54,8 @@ export interface MessageItem {
     readonly endsAt: number | null;
     readonly url: string;
   } | null;
+  /** Why nothing more will be told of the service although it is not over; absent: it is still monitored. */
+  readonly ended?: 'paused' | 'removed';
   /** Of `certificate`. */
   readonly certificate: { readonly endsAt: number; readonly days: number } | null;
 }
