@@ -1,16 +1,17 @@
 /** `POST /api/v1/apply`: gives an account the services and status pages of a document (docs/apply.md). */
-import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
+import { type ApplyContext, type ApplyOptions, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
 import { ApplyDocumentSchema, domainIn, type PublicServices } from '../app/apply-document.ts';
 import type { Plan } from '../app/apply-plan.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
-import { HttpError } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { PageDefinitionSchema } from './owned-pages.ts';
 import {
   DefinitionSchema,
@@ -18,7 +19,7 @@ import {
   VerificationSchema,
   viewVerification,
 } from './owned-services.ts';
-import { refusedError } from './refused.ts';
+import { refusedError, resultOf } from './refused.ts';
 import { changed, principalOf, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: a thousand services, and pages with logos. */
@@ -80,7 +81,8 @@ const DocumentSchema = named('AccountDocument', {
 /** Sources of the route. */
 export interface ApplySources {
   readonly directory: ServiceDirectory;
-  readonly context: Omit<ApplyContext, 'loadPublic'> & {
+  readonly context: Omit<ApplyContext, 'loadPublic' | 'registry'> & {
+    readonly registry: ApplyContext['registry'] & IdempotencyStore & IdempotentCalls;
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
   };
 }
@@ -92,21 +94,33 @@ export function applyRoute({ directory, context }: ApplySources): Route {
   const viewPlan = async (
     { changes, unchanged }: Plan,
     accountId: number,
-    document: unknown,
+    listed: Listed,
+    isDry: boolean,
+  ) => ({
+    dry_run: isDry,
+    changes,
+    unchanged,
+    unverified: (await findUnverified(accountId, changes, listed, isDry)).map((domain) => ({
+      domain,
+      verification: viewVerification(accountId, domain, false, proofs),
+    })),
+  });
+  /** Domains of the document that are not verified, those among them that the plan creates included. */
+  const findUnverified = async (
+    accountId: number,
+    changes: Plan['changes'],
+    listed: Listed,
     isDry: boolean,
   ) => {
-    const listed = listedDomains(document);
     const services = await registry.servicesOf(accountId);
-    const unverified = services.filter(({ domain, verified }) => !verified && listed.has(domain));
-    return {
-      dry_run: isDry,
-      changes,
-      unchanged,
-      unverified: unverified.map(({ domain }) => ({
-        domain,
-        verification: viewVerification(accountId, domain, false, proofs),
-      })),
-    };
+    const created = isDry
+      ? []
+      : changes.filter(({ action, type }) => action === 'create' && type === 'service');
+    const unverified = new Set([
+      ...services.flatMap(({ domain, verified }) => (verified ? [] : [domain])),
+      ...created.map(({ key }) => key),
+    ]);
+    return [...listed].filter((domain) => unverified.has(domain));
   };
   return writeRoute({
     path: '/api/v1/apply',
@@ -116,7 +130,7 @@ export function applyRoute({ directory, context }: ApplySources): Route {
     summary: 'Applies a document of services and status pages',
     description:
       'Gives the account of the key the services and status pages of the document, and returns what was changed. A service is found by its domain, a page by its slug; an absent member has its default. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
-    parameters: queryParameters(QUERY),
+    parameters: [...queryParameters(QUERY), IDEMPOTENCY_KEY],
     body: {
       schema: DocumentSchema,
       example: {
@@ -129,31 +143,61 @@ export function applyRoute({ directory, context }: ApplySources): Route {
     problems: {
       403: 'A domain belongs to another account or to the public catalogue (forbidden_domain), the account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
       409: 'The slug of a page is taken, or too many services of owners lead to an address (conflict), or the account has as many pages as it may (account_limit).',
+      ...REPEAT_PROBLEMS,
     },
-    async handle({ key, body, query }) {
+    async handle(request) {
+      const { key, body, query } = request;
       const { dry_run: dryRun, prune } = readParameters(query, QUERY);
-      const document = parseJson(body);
-      refuseLong(document);
-      const isDry = dryRun === '1';
-      const options = { dryRun: isDry, prune: prune === '1' };
-      const outcome = await applyDocument({ ...context, loadPublic }, principalOf(key), document, options);
-      if (!outcome.ok) throw refusedError(outcome);
-      return changed(200, await viewPlan(outcome.value, key.accountId, document, isDry));
+      const options = { dryRun: dryRun === '1', prune: prune === '1' };
+      const make = async (more: Pick<ApplyOptions, 'onPlan' | 'putLast'>, document: unknown) =>
+        resultOf(
+          await applyDocument({ ...context, loadPublic }, principalOf(key), document, {
+            ...options,
+            ...more,
+          }),
+        );
+      if (options.dryRun) {
+        const document = readBody(body);
+        const plan = await make({}, document);
+        return changed(200, await viewPlan(plan, key.accountId, listedDomains(document), true));
+      }
+      return await once<unknown>(context, {
+        id: 'applyDocument',
+        request,
+        secret: null,
+        async change({ putContent }, _secret, keep) {
+          const document = readBody(body);
+          const listed = listedDomains(document);
+          const onPlan = async (plan: Plan) =>
+            keep(JSON.stringify(await viewPlan(plan, key.accountId, listed, false)));
+          // Without a key, a document that changes nothing needs no transaction.
+          const isKept = putContent !== registry.putContent;
+          return await make(isKept ? { onPlan, putLast: putContent } : { onPlan }, document);
+        },
+        answer: (_value, plan) => changed(200, plan ?? ''),
+      });
     },
   });
 }
 
-/** Everything is one transaction, so the lists have a limit here. */
-function refuseLong(document: unknown): void {
+/** Domains of the services that a document lists. */
+type Listed = ReadonlySet<string>;
+
+/** Reads a document. Everything is one transaction, so the lists have a limit here. */
+function readBody(body: Uint8Array): unknown {
+  const document = parseJson(body);
   const lists: Readonly<Record<string, unknown>> = Object(document);
-  for (const name of ['services', 'pages']) {
-    const list = lists[name];
-    if (Array.isArray(list) && list.length > MAX_SERVICES_TOGETHER)
-      throw new HttpError('invalid_body', `${name} has at most ${MAX_SERVICES_TOGETHER} members.`);
-  }
+  const refusals = ['services', 'pages'].flatMap((member) => {
+    const list = lists[member];
+    if (!Array.isArray(list) || list.length <= MAX_SERVICES_TOGETHER) return [];
+    const problem = { code: 'limit', keyword: 'maxItems', limit: MAX_SERVICES_TOGETHER } as const;
+    return [{ field: member, refusal: { code: 'member_invalid', member, problem } as const }];
+  });
+  if (refusals.length > 0) throw refusedError({ ok: false, refusals });
+  return document;
 }
 
-function listedDomains(document: unknown): ReadonlySet<string> {
+function listedDomains(document: unknown): Listed {
   const { services }: { readonly services?: unknown } = Object(document);
   const list: readonly unknown[] = Array.isArray(services) ? services : [];
   return new Set(list.map(domainIn));

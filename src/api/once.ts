@@ -15,9 +15,12 @@ export interface RepeatableChange<T> {
   readonly request: WriteRequest;
   /** A secret that the change makes; null: none. */
   readonly secret: string | null;
-  /** Makes the change by `calls`; the value has at least what `answer` shows of the registry's. Throws the error of a refused one. */
-  readonly change: (calls: IdempotentCalls, secret: string) => Promise<T>;
-  /** The response; the secret may be that of an earlier request. */
+  /**
+   * Makes the change by `calls`; the value has at least what `answer` shows of the registry's. `keep` replaces the secret by a text
+   * that the answer needs and that is known only now. Throws the error of a refused change.
+   */
+  readonly change: (calls: IdempotentCalls, secret: string, keep: (text: string) => void) => Promise<T>;
+  /** The response; the secret, or the text that was kept, may be that of an earlier request. */
   readonly answer: (value: T, secret: string | null) => HttpResponse;
 }
 
@@ -42,15 +45,25 @@ export async function once<T>(
   { id, request, secret, change, answer }: RepeatableChange<T>,
 ): Promise<HttpResponse> {
   const key = readIdempotencyKey(request);
-  if (key === null) return answer(await change(registry, secret ?? ''), secret);
+  let kept = secret;
+  const noteKept = (text: string) => {
+    kept = text;
+  };
+  if (key === null) {
+    const value = await change(registry, secret ?? '', noteKept);
+    return answer(value, kept);
+  }
   const { accountId } = request.key;
   const asked = { accountId, key, fingerprint: fingerprintOf(id, request), secret, now: now() };
   const known = resultOf(await attempt(() => registry.findIdempotent(asked)));
   if (known !== null) return replay(answer(known.value as T, known.secret));
   const changes = createIdempotentChanges(registry, asked);
-  const value = await change(changes.calls, secret ?? '');
+  const value = await change(changes.calls, secret ?? '', (text) => {
+    noteKept(text);
+    changes.keep(text);
+  });
   const outcome = changes.outcome();
-  if (outcome?.isReplay !== true) return answer(value, secret);
+  if (outcome?.isReplay !== true) return answer(value, kept);
   return replay(answer(outcome.value as T, outcome.secret));
 }
 

@@ -28,7 +28,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
-import type { ServiceJson } from './services.ts';
+import type { ServiceJson, ServiceMoment } from './services.ts';
 import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
@@ -233,7 +233,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       summary: 'Verifies the domain of a service',
       description:
         'Looks for the TXT record and the file, and verifies the domain if one of them has the word. The slug of a verified service is the domain with dashes, unless another one has that. Repeating it changes nothing.',
-      parameters: [OWN_SLUG],
+      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
       answers: {
         200: {
           description: 'The service, which is verified.',
@@ -248,15 +248,30 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
         ...GONE,
         409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
+        ...REPEAT_PROBLEMS,
       },
-      async handle({ key, params }) {
-        const principal = principalOf(key);
-        const known = resultOf(await findOwnedService(context, principal, params.slug ?? '', false));
-        const outcome = await verifyDomain(context, principal, known.domain, known.check.kind);
-        const verification = viewVerification(key.accountId, known.domain, false, proofs);
-        const service = resultOf(outcome, outcome.ok ? {} : { verification });
-        return answer(200, service, services.listItem(service), { 'Content-Location': locationOf(service) });
-      },
+      handle: (request) =>
+        once<Service>(context, {
+          id: 'verifyService',
+          request,
+          secret: null,
+          async change(calls, _secret, keep) {
+            const { key, params } = request;
+            const principal = principalOf(key);
+            const known = resultOf(await findOwnedService(context, principal, params.slug ?? '', false));
+            keep(JSON.stringify(services.momentOf(known)));
+            const registry = { ...context.registry, ...calls };
+            const { domain, check } = known;
+            const outcome = await verifyDomain({ ...context, registry }, principal, domain, check.kind);
+            const verification = viewVerification(key.accountId, domain, false, proofs);
+            return resultOf(outcome, outcome.ok ? {} : { verification });
+          },
+          answer(service, moment) {
+            const { current, stale }: ServiceMoment = JSON.parse(moment ?? '');
+            const item = JSON.stringify(viewService(service, current, stale));
+            return answer(200, service, item, { 'Content-Location': locationOf(service) });
+          },
+        }),
     }),
     writeRoute({
       path: '/api/v1/services/:slug/address',

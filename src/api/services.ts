@@ -133,10 +133,14 @@ export function statusRoute(directory: ServiceDirectory, services: ServiceJson):
 /** Cached JSON of services. */
 export type ServiceJson = ReturnType<typeof createServiceJson>;
 
-interface Kept {
-  readonly service: Service;
+/** The status of a service at one moment. */
+export interface ServiceMoment {
   readonly current: CurrentStatus;
   readonly stale: boolean;
+}
+
+interface Kept extends ServiceMoment {
+  readonly service: Service;
   readonly item: string;
   status: { readonly body: Buffer; readonly etag: string } | null;
   /** The vendor status in `status`. */
@@ -173,6 +177,11 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
     return fresh;
   };
   return {
+    /** The present status of a service, and whether it is stale: what {@link viewService} needs beside the service. */
+    momentOf(service: Service): ServiceMoment {
+      const { current, stale } = find(service);
+      return { current, stale };
+    },
     /** The JSON of a service in the list. */
     listItem: (service: Service): string => find(service).item,
     /** The JSON of the single status with its latest check, and its entity tag. */

@@ -34,6 +34,13 @@ export interface ApplyOptions {
   readonly prune: boolean;
   /** Receives the number of changes that are made, and that of all changes. */
   readonly onProgress?: (done: number, total: number) => void;
+  /** Receives the plan before anything is changed. */
+  readonly onPlan?: (plan: Plan) => Promise<void>;
+  /**
+   * Makes the last of the transactions in place of the registry's method, also where there is nothing to change, so that it can
+   * store with it that the document was applied.
+   */
+  readonly putLast?: ContentStore['putContent'];
 }
 
 /** A refused document. */
@@ -72,7 +79,8 @@ export async function applyDocument(
   const plan = makePlan(present.items, wanted.value, options.prune ? present.listed : new Set());
   const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted.value, present);
   if (unplaced !== null) return unplaced;
-  const steps = splitPlan(plan, wanted.value, present);
+  const steps = splitPlan(plan, wanted.value, present, options);
+  await options.onPlan?.(plan);
   const refused = await makeChanges(context, principal, steps, wanted.value, options);
   return refused ?? { ok: true, value: plan };
 }
@@ -104,7 +112,12 @@ interface Step {
 }
 
 /** Splits a plan into transactions: removals first, pages last. */
-function splitPlan({ changes }: Plan, wanted: WantedContent, present: PresentContent): Step[] {
+function splitPlan(
+  { changes }: Plan,
+  wanted: WantedContent,
+  present: PresentContent,
+  { putLast }: ApplyOptions,
+): Step[] {
   const isRemoval = ({ action }: PlannedChange) => action === 'remove';
   const services = changes.filter(({ type }) => type === 'service');
   const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
@@ -130,7 +143,7 @@ function splitPlan({ changes }: Plan, wanted: WantedContent, present: PresentCon
       },
     };
   });
-  return steps.filter(({ planned }) => planned.length > 0);
+  return steps.filter(({ planned }) => planned.length > 0 || putLast !== undefined);
 }
 
 /** Makes the changes; null: all are made. A plan of several transactions is tried as a whole first. */
@@ -139,11 +152,15 @@ async function makeChanges(
   { role, accountId }: AccountPrincipal,
   steps: readonly Step[],
   { services, pathOf }: WantedContent,
-  { dryRun, onProgress }: ApplyOptions,
+  { dryRun, onProgress, putLast = registry.putContent }: ApplyOptions,
 ): Promise<ApplyRefused | null> {
-  const put = async (changes: ContentChanges, dryRun: boolean): Promise<FieldRefusal[]> => {
+  const put = async (
+    changes: ContentChanges,
+    dryRun: boolean,
+    putContent = registry.putContent,
+  ): Promise<FieldRefusal[]> => {
     const options = { now: now(), verified: role === 'operator', dryRun };
-    const refused = await registry.putContent(accountId, changes, options);
+    const refused = await putContent(accountId, changes, options);
     return refused.map(({ type, key, refusal }) => ({ field: pathOf(type, key), refusal }));
   };
   if (dryRun || steps.length > 1) {
@@ -154,7 +171,7 @@ async function makeChanges(
   if (dryRun) return null;
   const made: PlannedChange[] = [];
   const total = steps.reduce((sum, { planned }) => sum + planned.length, 0);
-  for (const { changes, planned } of steps) {
+  for (const [index, { changes, planned }] of steps.entries()) {
     const open = changes.services.map(({ domain, check }) => ({
       domain,
       check,
@@ -162,7 +179,9 @@ async function makeChanges(
     }));
     const checks = await sealSettings(registry, open);
     const sealed = changes.services.map((one, index) => ({ ...one, check: checks[index] ?? one.check }));
-    const refusals = await put({ ...changes, services: sealed }, false);
+    const isLast = index === steps.length - 1;
+    const given = { ...changes, services: sealed };
+    const refusals = await put(given, false, isLast ? putLast : registry.putContent);
     if (refusals.length > 0) return { ok: false, refusals, made };
     made.push(...planned);
     onProgress?.(made.length, total);

@@ -11,6 +11,8 @@ import {
 /** The changes with the request's key, and the outcome of the one that was made. */
 export interface IdempotentChanges {
   readonly calls: IdempotentCalls;
+  /** Stores `text` with the changes that follow, in place of the request's secret. */
+  keep(text: string): void;
   /** Null: none was made. */
   outcome(): IdempotentOutcome<unknown> | null;
 }
@@ -20,11 +22,12 @@ export function createIdempotentChanges(
   registry: IdempotencyStore,
   request: IdempotentRequest,
 ): IdempotentChanges {
+  let { secret } = request;
   let last: IdempotentOutcome<unknown> | null = null;
   const call =
     (name: IdempotentName) =>
     async (...args: readonly unknown[]): Promise<unknown> => {
-      const outcome = await registry.callIdempotent(request, name, args);
+      const outcome = await registry.callIdempotent({ ...request, secret }, name, args);
       last = outcome;
       return outcome.value;
     };
@@ -32,5 +35,8 @@ export function createIdempotentChanges(
     IDEMPOTENT_NAMES.map((name) => [name, call(name)]),
   );
   // The registry's method of that name returns the value.
-  return { calls: calls as unknown as IdempotentCalls, outcome: () => last };
+  const keep = (text: string) => {
+    secret = text;
+  };
+  return { calls: calls as unknown as IdempotentCalls, keep, outcome: () => last };
 }

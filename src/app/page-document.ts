@@ -16,6 +16,7 @@ import { type Static, Type } from '../json-schema.ts';
 import type { WantedPage } from '../store/ports/account-content.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
+import { isObject } from './merge-patch.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll } from './read-input.ts';
 import { readLogo } from './read-logo.ts';
@@ -79,8 +80,17 @@ export function readPageDocument(
   find: (name: string) => ListedOnPage | null,
 ): Outcome<WantedPage> {
   const structure = readStructure(value);
-  if (!structure.ok) return structure;
-  const { slug, title, text = '', logo, groups = [] } = structure.value;
+  if (structure.ok) return readMeaning(structure.value, find);
+  const rest = readStructure(withoutWrong(value, structure.refusals));
+  const meaning = rest.ok ? readMeaning(rest.value, find) : accept(null);
+  return { ok: false, refusals: [...structure.refusals, ...(meaning.ok ? [] : meaning.refusals)] };
+}
+
+/** Reads a page whose structure is that of the schema. */
+function readMeaning(
+  { slug, title, text = '', logo, groups = [] }: PageDocument,
+  find: (name: string) => ListedOnPage | null,
+): Outcome<WantedPage> {
   return readAll<WantedPage>({
     slug: readField(readPageSlug(slug)),
     title: readField(readPageTitle(title)),
@@ -88,6 +98,29 @@ export function readPageDocument(
     groups: readGroups(groups, find),
     logo: logo === undefined ? accept(null) : readLogoUrl(logo),
   });
+}
+
+/** Valid members in place of those that are refused. */
+const ANY_PAGE = { slug: 'any-page', title: 'Any page' };
+
+/** A document without its wrong members, so that the others are judged too; groups keep their numbers. */
+function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): unknown {
+  if (!isObject(value)) return value;
+  const wrong = new Set(
+    refusals.flatMap(({ field }) => {
+      const parts = field?.split('.', 3) ?? [];
+      return parts.map((_, index) => parts.slice(0, index + 1).join('.'));
+    }),
+  );
+  const soundOf = (members: object, parent = '') =>
+    Object.entries(members).filter(([name]) => !wrong.has(`${parent}${name}`));
+  const groups = Array.isArray(value.groups)
+    ? value.groups.map((group, at) =>
+        isObject(group) ? Object.fromEntries(soundOf(group, `groups.${at}.`)) : {},
+      )
+    : [];
+  const sound = soundOf(value).filter(([name]) => name !== 'groups');
+  return { ...ANY_PAGE, ...Object.fromEntries(sound), groups };
 }
 
 /** A status page with services in some form. */

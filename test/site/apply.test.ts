@@ -18,14 +18,15 @@ async function start(t: Test) {
   await world.registry.ensureAccount('ada', 1);
   await world.registry.ensureAccount('grace', 1);
   const { authorization } = world.makeKey({ accountId: 1, scopes: ['read', 'write'] });
-  const apply = async (document: unknown, query = '') => {
+  const apply = async (document: unknown, query = '', more: Record<string, string> = {}) => {
     const response = await fetch(`${world.origin}/api/v1/apply${query}`, {
       method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json', ...more },
       body: JSON.stringify(document),
     });
     const json: Answer = JSON.parse(await response.text());
-    return { status: response.status, json };
+    const isReplay = response.headers.get('idempotent-replayed') === 'true';
+    return { status: response.status, json, ...(isReplay ? { isReplay } : {}) };
   };
   return { world, apply, key: authorization.replace('Bearer ', '') };
 }
@@ -89,7 +90,7 @@ t.test('it refuses a document with an error for each member, and changes nothing
     [
       {
         services: [{ domain: 'x' }, { ...SHOP, check: { kind: 'htp' } }],
-        pages: [{ slug: 'acme' }],
+        pages: [{ slug: 'a b' }],
         rules: [],
       },
       '',
@@ -99,6 +100,7 @@ t.test('it refuses a document with an error for each member, and changes nothing
         ['services.0.domain', 'domain_invalid'],
         ['services.1.check.kind', 'member_invalid'],
         ['pages.0.title', 'member_invalid'],
+        ['pages.0.slug', 'page_slug_invalid'],
       ],
     ],
     [{ services: [{ domain: 'a.known.example' }] }, '', 403, [['services.0', 'catalogue_domain']]],
@@ -108,8 +110,18 @@ t.test('it refuses a document with an error for each member, and changes nothing
       403,
       [['services.1', 'foreign_domain']],
     ],
-    [{ services: Array.from({ length: 1_001 }, () => SHOP) }, '', 400, undefined],
-    [{ pages: Array.from({ length: 1_001 }, () => ({})) }, '', 400, undefined],
+    [
+      {
+        services: Array.from({ length: 1_001 }, () => SHOP),
+        pages: Array.from({ length: 1_001 }, () => ({})),
+      },
+      '',
+      400,
+      [
+        ['services', 'member_invalid'],
+        ['pages', 'member_invalid'],
+      ],
+    ],
     [
       { services: [{ domain: { toString: null, valueOf: null } }] },
       '',
@@ -125,6 +137,35 @@ t.test('it refuses a document with an error for each member, and changes nothing
     t.strictSame([found, shown], [status, errors], JSON.stringify(document).slice(0, 100));
   }
   t.same(await world.registry.servicesOf(1), []);
+});
+
+t.test('a document that is sent again with its Idempotency-Key is applied once', async (t) => {
+  const { world, apply } = await start(t);
+  const document = { services: [SHOP], pages: [PAGE] };
+  const once = { 'idempotency-key': 'a' };
+  const dry = await apply(document, '?dry_run=1', once);
+  t.match(dry, { status: 200, json: { dry_run: true } });
+  t.equal((await apply({ services: [{ domain: 'x' }] }, '', once)).status, 400);
+  const first = await apply(document, '', once);
+  t.match(first, { status: 200, json: { dry_run: false, unverified: [{ verification: VERIFICATION }] } });
+  t.match(world.directory.bySlug('shop-example-com'), { name: 'Our shop' }, 'the next read shows it');
+  t.equal((await apply({ services: [{ ...SHOP, name: 'Changed' }] })).status, 200);
+  await world.registry.proveDomain(1, SHOP.domain, 'http', 1);
+  t.strictSame(await apply(document, '', once), { ...first, isReplay: true });
+  t.match(await world.registry.servicesOf(1), [{ name: 'Changed' }], 'and nothing is changed');
+  const mismatch = { status: 422, json: { code: 'idempotency_mismatch' } };
+  t.match(await apply({ services: [] }, '', once), mismatch);
+  t.match(await apply(document, '?prune=1', once), mismatch);
+
+  const same = { services: [{ ...SHOP, name: 'Changed' }] };
+  const unchanged = await apply(same, '', { 'idempotency-key': 'b' });
+  t.match(unchanged, { json: { changes: [], unchanged: 1 } });
+  t.equal((await apply({ services: [] }, '?prune=1')).status, 200);
+  const replay = await apply(same, '', { 'idempotency-key': 'b' });
+  t.strictSame(replay, { ...unchanged, isReplay: true }, 'also where there was nothing to change');
+  t.same(await world.registry.servicesOf(1), []);
+  const atOnce = await Promise.all([1, 2, 3].map(() => apply(document, '', { 'idempotency-key': 'c' })));
+  t.strictSame(new Set(atOnce.map(({ status, json }) => JSON.stringify([status, json]))).size, 1);
 });
 
 t.test('the command applies files by a key', async (t) => {

@@ -94,6 +94,24 @@ t.test('a refused page names each wrong member', async (t) => {
     const { status, json } = await create({ ...PAGE, ...more });
     t.match([status, json.errors?.[0]], [400, { field, code }], JSON.stringify(more));
   }
+  const all = await create({
+    ...{ title: '', colour: 'red', 'title.x': 1, logo: 'data:image/png;base64,AAAA' },
+    groups: [{ services: 'known' }, 7, { name: 'Web', services: ['known', 'hers.example.com'], shade: 1 }],
+  });
+  t.strictSame(
+    all.json.errors.map(({ field, code }: Record<string, string>) => [field, code]),
+    [
+      ['slug', 'member_invalid'],
+      ['colour', 'member_invalid'],
+      ['title.x', 'member_invalid'],
+      ['groups.0.services', 'member_invalid'],
+      ['groups.1', 'member_invalid'],
+      ['groups.2.shade', 'member_invalid'],
+      ['groups.2.services.1', 'no_page_service'],
+      ['logo', 'logo_unreadable'],
+    ],
+    'what the schema refuses does not hide the rest',
+  );
   t.equal((await create({ ...PAGE, text: 'x'.repeat(530_000) })).status, 413);
   t.equal((await world.registry.pagesOf(1)).length, 0);
 });
@@ -186,6 +204,10 @@ t.test('webhooks are created, listed and removed', async (t) => {
   t.match(await send('DELETE', path, undefined, grace), { status: 404, json: { code: 'webhook_not_found' } });
   t.equal((await send('DELETE', path, undefined, ada)).status, 204);
   t.equal((await list(ada)).length, 9);
+  const newest = Math.max(...(await list(ada)).map(({ id }: { readonly id: number }) => id));
+  t.equal((await send('DELETE', `/api/v1/webhooks/${newest}`, undefined, ada)).status, 204);
+  const next = await create('https://example.com/next');
+  t.ok(next.json.id > newest, 'a number is not given again, so DELETE needs no If-Match');
 });
 
 t.test('lists of an account have pages by cursor, and miss nothing while others come and go', async (t) => {

@@ -238,6 +238,19 @@ t.test('a domain is verified', async (t) => {
   t.equal(verified.headers.get('content-location'), 'https://upbeat.test/api/v1/services/shop-example-com');
   t.match(verified.json.definition, SHOP, 'the definition stays');
   t.equal((await verify()).status, 200);
+
+  const once = { ...ada, 'idempotency-key': 'v' };
+  const first = await verify(once);
+  await send('PATCH', '/api/v1/services/shop-example-com', { name: 'Changed' }, ada);
+  world.proofs.delete('shop.example.com');
+  t.equal((await verify()).status, 409);
+  const replay = await verify(once);
+  t.strictSame([replay.status, replay.json], [200, first.json]);
+  for (const name of ['content-location', 'etag', 'cache-control'])
+    t.equal(replay.headers.get(name), first.headers.get(name), name);
+  t.equal(replay.headers.get('idempotent-replayed'), 'true');
+  const shop = '/api/v1/services/shop-example-com/address';
+  t.equal((await send('POST', shop, undefined, once)).status, 422);
 });
 
 t.test('a change may name the revision that it replaces', async (t) => {

@@ -40,6 +40,7 @@ const TABLE: readonly Row[] = [
   ['changeService', 412, SHOP, {}, OLD],
   ['changeService', 404, '/api/v1/services/known', {}],
   ['verifyService', 409, `${SHOP}/verify`],
+  ['verifyService', 422, `${SHOP}/verify`, undefined, FIRST],
   ['verifyService', 404, '/api/v1/services/known/verify'],
   ['createHeartbeatAddress', 201, `${SHOP}/address`, undefined, { 'idempotency-key': 'address' }],
   ['createHeartbeatAddress', 404, '/api/v1/services/known/address'],

@@ -1,7 +1,7 @@
 /** Contract of the registry: changes with the keys of clients are made once. */
 import type { Test } from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { IDEMPOTENCY_MS } from '../../src/store/ports/idempotency.ts';
+import { IDEMPOTENCY_MS, MAX_IDEMPOTENT_CHARACTERS } from '../../src/store/ports/idempotency.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { NOON } from './registry-fixtures.ts';
 
@@ -74,6 +74,19 @@ export async function idempotencyContract(
       t.match(await register('one'), { value: { slug: 'shop-example-com', verified: false } });
       await t.rejects(register('two'), { code: 'domain_taken' });
       t.equal(await registry.findIdempotent({ ...request, key: 'two' }), null);
+      const put = (services: readonly object[]) =>
+        registry.callIdempotent({ ...request, key: 'put' }, 'putContent', [
+          accountId,
+          { removedPages: [], removedServices: [], services, pages: [] },
+          { now: NOON, verified: false, dryRun: false },
+        ]);
+      const { id: grace } = await registry.ensureAccount('grace', NOON);
+      const hers = { ...service, category: 'developer', domain: 'hers.example.com' } as const;
+      await registry.registerService(grace, hers, { isProven: false, now: NOON });
+      t.match(await put([hers]), { value: [{ key: 'hers.example.com' }], isReplay: false });
+      t.equal(await registry.findIdempotent({ ...request, key: 'put' }), null, 'refusals are a value');
+      t.strictSame((await put([])).value, []);
+      t.match(await registry.findIdempotent({ ...request, key: 'put' }), { value: [] });
       await registry.removeService('shop-example-com');
       await execute(dataDir, 'ALTER TABLE idempotent_changes RENAME TO gone');
       await t.rejects(register('three'));
@@ -88,6 +101,18 @@ export async function idempotencyContract(
     t.match(await registry.findIdempotent(request), { isReplay: true });
     await execute(dataDir, "UPDATE idempotent_changes SET fingerprint = 'f'");
     await t.rejects(registry.findIdempotent(request), { code: 'idempotency_mismatch' });
+  });
+
+  t.test('it keeps outcomes up to a length in all', async (t) => {
+    const { registry, accountId, request } = await start(t);
+    const secret = 'x'.repeat(MAX_IDEMPOTENT_CHARACTERS / 4);
+    const add = (key: string) =>
+      registry.callIdempotent({ ...request, key, secret }, 'addWebhook', [{ ...WEBHOOK, accountId }]);
+    for (const key of ['a', 'b', 'c', 'd']) await add(key);
+    const found = await Promise.all(
+      ['a', 'b', 'c', 'd'].map(async (key) => (await registry.findIdempotent({ ...request, key })) !== null),
+    );
+    t.strictSame(found, [false, false, true, true], 'encrypted ones are a third longer');
   });
 
   t.test('it keeps the newest outcomes of an account', async (t) => {

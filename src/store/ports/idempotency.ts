@@ -1,4 +1,5 @@
 /** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
+import type { ContentStore } from './account-content.ts';
 import type { KeyStore } from './keys.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { ServiceStore } from './services.ts';
@@ -12,7 +13,10 @@ export interface IdempotentRequest {
   readonly key: string;
   /** What the client asks for; a request with the same key must have the same. */
   readonly fingerprint: string;
-  /** A secret that the change makes and that the registry does not keep in clear text; null: there is none. */
+  /**
+   * What the answer needs beside the value, stored encrypted with it: a secret that the registry does not keep in clear text, or a
+   * text that describes what the change found; null: nothing.
+   */
   readonly secret: string | null;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -28,7 +32,8 @@ export interface IdempotentOutcome<T> {
 
 /** Changes that can be made once. */
 export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
-  Pick<OwnershipStore, 'registerService'> &
+  Pick<OwnershipStore, 'registerService' | 'proveDomain'> &
+  Pick<ContentStore, 'putContent'> &
   Pick<KeyStore, 'createKey'> &
   Pick<PageStore, 'addPage'> &
   Pick<WebhookStore, 'addWebhook'>;
@@ -37,6 +42,8 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
 export const IDEMPOTENT_NAMES = [
   'changeService',
   'registerService',
+  'proveDomain',
+  'putContent',
   'createKey',
   'addPage',
   'addWebhook',
@@ -51,13 +58,16 @@ export const IDEMPOTENCY_MS = 86_400_000;
 /** Maximum number of outcomes of one account; the oldest are dropped beyond it. */
 export const MAX_IDEMPOTENT_CHANGES = 10_000;
 
+/** Maximum length of all outcomes of one account, encrypted, in characters; the oldest are dropped beyond it. */
+export const MAX_IDEMPOTENT_CHARACTERS = 16 * 1_048_576;
+
 /** Changes with the keys of clients. Both methods reject with `idempotency_mismatch` for another fingerprint. */
 export interface IdempotencyStore {
   /** The outcome of the change with that key; null: there was none within {@link IDEMPOTENCY_MS}. */
   findIdempotent(request: IdempotentRequest): Promise<IdempotentOutcome<unknown> | null>;
   /**
    * Makes a change and stores its outcome, encrypted, in one transaction, or returns the outcome that is stored. Rejects as the
-   * method does; nothing is stored then.
+   * method does; nothing is stored then, nor where `putContent` resolves with refusals.
    */
   callIdempotent(
     request: IdempotentRequest,

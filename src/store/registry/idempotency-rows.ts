@@ -4,6 +4,7 @@ import {
   type IdempotentOutcome,
   type IdempotentRequest,
   MAX_IDEMPOTENT_CHANGES,
+  MAX_IDEMPOTENT_CHARACTERS,
 } from '../ports/idempotency.ts';
 import type { OpenRegistry } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
@@ -11,6 +12,8 @@ import { statement } from './registry-store.ts';
 
 /** Old outcomes are deleted with one of so many new ones. */
 const PRUNE_EVERY = 64;
+/** Characters of an outcome after which the length of all is compared with its maximum, which reads them. */
+const LONG_OUTCOME = 32_768;
 
 const FIND = statement<{ readonly id: number; readonly fingerprint: string; readonly outcome: string }>(
   'SELECT id, fingerprint, outcome FROM idempotent_changes WHERE account_id = ? AND key = ? AND created_at > ?',
@@ -23,6 +26,11 @@ const DELETE_OLD = statement('DELETE FROM idempotent_changes WHERE created_at <=
 const DELETE_BEYOND = statement(
   `DELETE FROM idempotent_changes WHERE account_id = ? AND id <=
    (SELECT id FROM idempotent_changes WHERE account_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_IDEMPOTENT_CHANGES})`,
+);
+const DELETE_BEYOND_LENGTH = statement(
+  `DELETE FROM idempotent_changes WHERE account_id = ? AND id IN (SELECT id FROM
+   (SELECT id, SUM(LENGTH(outcome)) OVER (ORDER BY id DESC) AS up_to FROM idempotent_changes WHERE account_id = ?) AS sums
+   WHERE up_to > ${MAX_IDEMPOTENT_CHARACTERS})`,
 );
 const DELETE_ALL = statement('DELETE FROM idempotent_changes');
 
@@ -41,16 +49,18 @@ export async function findIdempotent(
   return { ...outcome, isReplay: true };
 }
 
-/** Makes the change and stores its outcome, unless it was made before. */
+/** Makes the change and stores its outcome, unless it was made before. `isMade`: whether a value says that it was made. */
 export async function callIdempotent(
   registry: OpenRegistry,
   request: IdempotentRequest,
   change: () => Promise<unknown>,
+  isMade: (value: unknown) => boolean,
 ): Promise<IdempotentOutcome<unknown>> {
   const known = await findIdempotent(registry, request);
   if (known !== null) return known;
   const { accountId, key, fingerprint, secret, now } = request;
   const value = await change();
+  if (!isMade(value)) return { value, secret, isReplay: false };
   const { queries, secrets } = registry;
   const outcome = (await secrets.box()).seal(JSON.stringify({ value, secret }));
   await queries.run(DELETE(accountId, key));
@@ -58,6 +68,7 @@ export async function callIdempotent(
   const digest = await secrets.digest(fingerprint);
   const row = await queries.first(INSERT(accountId, key, digest, outcome, now));
   if (row === undefined) throw new Error('the outcome was not written');
+  if (outcome.length > LONG_OUTCOME) await queries.run(DELETE_BEYOND_LENGTH(accountId, accountId));
   if (row.id % PRUNE_EVERY === 0) {
     await queries.run(DELETE_OLD(now - IDEMPOTENCY_MS));
     await queries.run(DELETE_BEYOND(accountId, accountId));

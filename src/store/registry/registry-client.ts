@@ -46,6 +46,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
   'claimDomain',
   'proveDomain',
   'registerService',
+  'putContent',
   'mergeAccounts',
 ]);
 

@@ -134,7 +134,7 @@ export function createRegistryMethods(parts: RegistryParts) {
       const given = args as never[];
       return parts.write((store) => {
         const registry = { ...store, limits, secrets };
-        return callIdempotent(registry, request, () => run(registry, ...given));
+        return callIdempotent(registry, request, () => run(registry, ...given), isMadeBy(name));
       });
     },
     sealSecrets: () => parts.write((store) => secrets.sealClear(store)),
@@ -156,4 +156,9 @@ export function createRegistryMethods(parts: RegistryParts) {
     /** Resolves when the database accepts a write. */
     tryWriting: () => parts.write(touchLease),
   };
+}
+
+/** Whether the value of a method says that its change was made: `putContent` resolves with refusals. */
+function isMadeBy(name: IdempotentName): (value: unknown) => boolean {
+  return (value) => name !== 'putContent' || !Array.isArray(value) || value.length === 0;
 }
