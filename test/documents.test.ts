@@ -5,9 +5,12 @@ import t from 'tap';
 import { buildCommands } from '../src/cli/commands.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'grafana/*.md', 'deploy/**/*.md', '.github/**/*.{md,yml}'], {
-  cwd: ROOT,
-});
+const DOCUMENTS = globSync(
+  ['*.md', 'docs/*.md', 'docs/alerts/*.md', 'grafana/*.md', 'deploy/**/*.md', '.github/**/*.{md,yml}'],
+  {
+    cwd: ROOT,
+  },
+);
 /** Past releases name files of their time. */
 const CURRENT = DOCUMENTS.filter((name) => name !== 'CHANGELOG.md');
 /** The first part of a path that is meant to be one of this repository. */

@@ -18,6 +18,7 @@ import { type CheckDefinition, PROBED_KINDS } from '../domain/service.ts';
 import { SHARDS } from '../domain/shard.ts';
 import { messageOf } from '../error.ts';
 import { destinationOf, obstacleOf } from '../kinds/settings.ts';
+import { smtpServerOf } from '../main/mail-server.ts';
 import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -97,6 +98,7 @@ async function examineAll(file: string, config: Config): Promise<Finding[]> {
     ...examineFiles(config),
     ...(await examineStores(file, config)),
     ...(await examineSignIn(file, config)),
+    await examineMail(config),
     ...(await examineServer(config)),
     ...examineHistory(config),
     ...(await examineCache(config)),
@@ -213,6 +215,14 @@ async function examineSignIn(file: string, { auth, http, node }: Config): Promis
     // The finding about the registry says why.
     return [];
   }
+}
+
+async function examineMail(config: Config): Promise<Finding> {
+  const server = smtpServerOf(config);
+  if (server === null) return finding('e-mail', 'alerts.smtp.host is not set: no e-mail is sent');
+  const { examineMailServer } = await import('../notify/mail/smtp-mailer.ts');
+  const state = await examineMailServer(server);
+  return finding('e-mail', state.found, state.ok ? null : state.advice);
 }
 
 /** Files of the data directory that other users can access. */

@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../domain/durations.ts';
+import { readMailbox } from '../domain/mail-address.ts';
 import { isNodeName } from '../domain/node.ts';
 import { readPostgresAddress } from '../domain/postgres-address.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
@@ -39,6 +40,14 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
   'secret-key': {
     read: (text) => (isSecretKey(text.trim()) ? text.trim() : null),
     expected: '32 random bytes as 64 hexadecimal digits or in base64, such as "openssl rand -hex 32" prints',
+  },
+  host: {
+    read: (text) => (isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) ? text : null),
+    expected: 'a host name or an address, without a port',
+  },
+  mailbox: {
+    read: (text) => (readMailbox(text) === null ? null : text),
+    expected: 'an address such as upbeat@example.org or Upbeat <upbeat@example.org>',
   },
   'node-name': {
     read: (text) => (isNodeName(text) ? text : null),

@@ -8,6 +8,7 @@ import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';
 import { FORMATS } from './formats.ts';
 import { CONFIG_SCHEMA, type ConfigText, type DurationText } from './schema.ts';
+import { describeUnusualPort, findSmtpProblems } from './smtp-problems.ts';
 
 /** A resolved part of the configuration: `interval: '5m'` becomes `intervalMs: 300000`; everything is readonly. */
 type Resolved<T> = T extends DurationText
@@ -75,10 +76,11 @@ function settingValue(config: Config, { path, schema }: Setting): unknown {
 }
 
 /** Finds settings that contradict each other. */
-export function findContradictions({ storage, auth, node }: Config): SchemaProblem[] {
+export function findContradictions({ storage, auth, node, alerts }: Config): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   const rolesProblem = findRolesProblem(node.roles, storage);
   if (rolesProblem !== null) problems.push({ parts: ['node', 'roles'], message: rolesProblem });
+  problems.push(...findSmtpProblems(alerts.smtp));
   if (storage.rawRetentionMs > storage.rollupRetentionMs) {
     problems.push({
       parts: ['storage', 'rollupRetention'],
@@ -135,7 +137,7 @@ interface ConfigWarning {
 }
 
 /** Finds settings that are valid but probably not intended. */
-export function findWarnings({ http, checks, storage }: Config): ConfigWarning[] {
+export function findWarnings({ http, checks, storage, alerts }: Config): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   const everyone = http.trustedProxies.find((block) => block.endsWith('/0'));
   if (everyone !== undefined) {
@@ -158,6 +160,8 @@ export function findWarnings({ http, checks, storage }: Config): ConfigWarning[]
       message: 'is not shorter than checks.timeout; nothing is ever slow',
     });
   }
+  const port = describeUnusualPort(alerts.smtp);
+  if (port !== null) warnings.push({ path: 'alerts.smtp.port', message: port });
   const { url, api, org } = storage.influx;
   if (url !== null && api === 'v2' && org === null) {
     warnings.push({

@@ -208,6 +208,34 @@ export const CONFIG_SCHEMA = section(
       },
       'Sign-in of owners.',
     ),
+    alerts: section(
+      {
+        smtp: section(
+          {
+            host: optionalText('Host name or address of the mail server. null: no e-mail is sent.', {
+              format: 'host',
+            }),
+            port: Type.Union([Type.Null(), Type.Integer({ minimum: 1, maximum: 65_535 })], {
+              default: null,
+              description:
+                'Port of the mail server. null is 587, or 465 where tls is implicit, or 25 where it is none.',
+            }),
+            user: optionalText('Name to sign in with. null: the server needs none.'),
+            password: optionalText('Password to sign in with.', { secret: true }),
+            from: optionalText('Sender of all letters, such as Upbeat <upbeat@example.org>.', {
+              format: 'mailbox',
+            }),
+            tls: choice(
+              ['starttls', 'implicit', 'none'],
+              'starttls',
+              'starttls requires STARTTLS, implicit begins with TLS at once, none sends letters in clear text. Certificates are verified.',
+            ),
+          },
+          'The mail server that sends alerts and the letters to subscribers (docs/alerts/email.md).',
+        ),
+      },
+      'Alerts.',
+    ),
     storage: section(
       {
         dataDir: Type.String({

@@ -72,7 +72,9 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount limits.minInterval',
-      'incidents.feedInterval auth.providers storage.dataDir storage.rawRetention storage.rollupRetention',
+      'incidents.feedInterval auth.providers',
+      'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls',
+      'storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
       'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key secrets.checksKey log.level log.format',
     ].flatMap((line) => line.split(' ')),
@@ -112,6 +114,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
     },
     incidents: { feedIntervalMs: 300_000 },
     auth: { providers: [] },
+    alerts: { smtp: { host: null, port: null, user: null, password: null, from: null, tls: 'starttls' } },
     storage: {
       dataDir: './data',
       rawRetentionMs: 90 * 86_400_000,
@@ -286,12 +289,14 @@ t.test('it warns of what is allowed and probably not wanted', async (t) => {
       fromText(`
         http: { trustedProxies: [10.0.0.0/8, 0.0.0.0/0] }
         checks: { interval: 35s, slowOver: 10s, ownersMayProbePrivate: true }
+        alerts: { smtp: { host: mail.example.org, port: 465, from: upbeat@example.org } }
         storage: { influx: { url: "http://127.0.0.1:8086" } }`),
     ).map(({ path, message }) => `${path}: ${message}`),
     [
       'http.trustedProxies: 0.0.0.0/0 trusts every client: any client can choose the address that rate limits count',
       'checks.interval: a check that fails can last 36s with its re-checks, longer than the interval of 35s; the service is then checked less often',
       'checks.slowOver: is not shorter than checks.timeout; nothing is ever slow',
+      'alerts.smtp.port: is 465, where servers begin with TLS at once; set alerts.smtp.tls to implicit, or the port to 587',
       'storage.influx.org: is not set; InfluxDB 2 takes no samples without it (InfluxDB 1.8 and VictoriaMetrics need none): run upbeat doctor',
       'checks.ownersMayProbePrivate: lets the services of owners reach private addresses; it is meant for tests only',
     ],
