@@ -6,11 +6,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
 import type { SampleQuery } from '../../src/store/ports/samples.ts';
-import { packSamples } from '../../src/store/samples/encoding.ts';
+import { decodeBlock, encodeBlock, packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { createRegionNumbers } from '../../src/store/samples/series.ts';
@@ -32,7 +33,8 @@ t.after(() => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
-const now = () => Date.UTC(2026, 10, 3);
+const NOW = Date.UTC(2026, 10, 3);
+const now = () => NOW;
 
 /** The thread's store in this process, with a file and a retention of the test's own. */
 function openEngine(dataDir = folder(), now: () => number = Date.now, rawDays = 90, rollupDays = 730) {
@@ -51,7 +53,8 @@ t.test('a second process reads while the first one writes', (t) => {
   runSamplesContract(t, {
     runs: RUNS,
     async open() {
-      const now = () => Date.UTC(2026, 10, 3);
+      const NOW = Date.UTC(2026, 10, 3);
+      const now = () => NOW;
       const { engine: writer, dataDir } = openEngine(folder(), now);
       const follower = createSampleEngine({
         database: openSamplesDatabase(dataDir),
@@ -85,7 +88,8 @@ t.test('a second process reads while the first one writes', (t) => {
 
 t.test('it keeps the samples of a former writer that woke, and those of its successor', async (t) => {
   for (const tidies of ['former', 'successor'] as const) {
-    const now = () => Date.UTC(2026, 10, 3);
+    const NOW = Date.UTC(2026, 10, 3);
+    const now = () => NOW;
     const { engine: former, dataDir } = openEngine(folder(), now);
     former.append(packSamples([sampleAt(now() - 3)]));
     former.flush();
@@ -233,6 +237,22 @@ t.test('it tells 255 regions apart, whatever the id of the service', async (t) =
     t.same([last?.latencyMs, last?.region], [255, undefined], 'one more region is not told apart');
     t.same([before?.latencyMs, before?.region], [254, 'region-254']);
   }
+});
+
+t.test('a day of any length is read as it was written, also by an earlier version', (t) => {
+  for (const count of [1, 2, 7, 8, 9, 60, 1_440, 5_000]) {
+    const times = Array.from({ length: count }, (_, index) => NOW + index * 60_000 + (index % 7));
+    const outcomes = times.map((_, index) =>
+      packOutcome({ status: 'up', latencyMs: 20 + (index % 90), statusCode: 200, suspect: false }),
+    );
+    const block = encodeBlock({ times, outcomes });
+    t.strictSame(decodeBlock(block), { times, outcomes }, `${count} samples`);
+    const usual = deflateRawSync(inflateRawSync(block), { level: 1 });
+    t.ok(block.length <= usual.length * 1.05 + 20, `${block.length} bytes instead of ${usual.length}`);
+    t.strictSame(decodeBlock(usual), { times, outcomes }, 'a block of an earlier version');
+  }
+  t.throws(() => decodeBlock(new Uint8Array([1, 3, 0, 252, 255, 9, 9, 9])));
+  t.end();
 });
 
 t.test('late samples are stored in their day', async (t) => {

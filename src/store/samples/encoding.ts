@@ -111,13 +111,38 @@ export function encodeBlock({ times, outcomes }: Series): Uint8Array {
   for (const outcome of outcomes) writer.varint(latencyOf(outcome) + 1);
   for (const outcome of outcomes) writer.varint(verdictOf(outcome) * 2 + (isSuspect(outcome) ? 1 : 0));
   for (const outcome of outcomes) writer.varint(codeOf(outcome));
-  return deflateRawSync(writer.bytes(), { level: 1 });
+  return compress(writer.bytes());
+}
+
+/** Length up to which a day is kept as it is, bytes: that of a few samples, which compression makes shorter by less than half. */
+const MAX_STORED_BYTES = 48;
+/** Length up to which the window and the tables of a quarter of the usual size compress as well, bytes. */
+const MAX_SMALL_BYTES = 4_096;
+const SMALL = { level: 1, windowBits: 12, memLevel: 4, chunkSize: 1_024 } as const;
+/** The header of a last block that is stored (RFC 1951, 3.2.4): a byte, the length, and its complement. */
+const STORED_HEADER_BYTES = 5;
+
+/** Compresses as a raw DEFLATE stream. To set up the compressor costs more than to compress a short day. */
+function compress(raw: Uint8Array): Uint8Array {
+  if (raw.length > MAX_SMALL_BYTES) return deflateRawSync(raw, { level: 1 });
+  if (raw.length > MAX_STORED_BYTES) return deflateRawSync(raw, SMALL);
+  const stored = new Uint8Array(STORED_HEADER_BYTES + raw.length);
+  stored.set([1, raw.length, 0, 255 - raw.length, 255]);
+  stored.set(raw, STORED_HEADER_BYTES);
+  return stored;
+}
+
+/** The inverse of {@link compress}. Throws if `bytes` is no DEFLATE stream. */
+function decompress(bytes: Uint8Array): Uint8Array {
+  const [first, length = 0] = bytes;
+  const isStored = first === 1 && bytes.length === STORED_HEADER_BYTES + length;
+  if (isStored && length <= MAX_STORED_BYTES) return bytes.subarray(STORED_HEADER_BYTES);
+  return inflateRawSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
 }
 
 /** Decodes a day. Throws if `bytes` is no block. */
 export function decodeBlock(bytes: Uint8Array): Series {
-  const raw = inflateRawSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
-  const reader = createReader(raw);
+  const reader = createReader(decompress(bytes));
   if (reader.varint() !== FORMAT) throw new Error('a block of samples has an unknown form');
   const count = reader.varint();
   const times = new Array<number>(count);
