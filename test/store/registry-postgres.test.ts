@@ -6,6 +6,11 @@ import { systemClock } from '../../src/clock.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import {
+  connectionSettings,
+  createPostgresQueries,
+} from '../../src/store/registry/postgres/postgres-store.ts';
+import type { Batch } from '../../src/store/registry/registry-store.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { usePostgres } from '../support/run-servers.ts';
@@ -86,6 +91,43 @@ if ('skip' in NEEDS_POSTGRES) {
       `EXPLAIN SELECT id FROM services WHERE ${live} AND services.id % ${SHARDS} IN (1, 2)`,
     );
     t.match(JSON.stringify(rows), /services_shard/);
+  });
+
+  t.test('texts and numbers of a batch arrive as they are', async (t) => {
+    const client = new pg.Client(connectionSettings(server.url('postgres')));
+    await client.connect();
+    t.teardown(() => client.end());
+    const queries = createPostgresQueries(() => client);
+    const batch: Batch<{ a: string | null; b: number | null; c: string | null }> = {
+      types: ['text', 'bigint', 'text'],
+      sql: 'SELECT ? AS a, ? AS b, ? AS c',
+    };
+    const texts = [
+      '',
+      'S',
+      'U',
+      '\u0010S',
+      '\u0010U\u0010',
+      '\0',
+      '"',
+      "'",
+      '\\N',
+      '{,}',
+      'NULL',
+      'é😀',
+      '?',
+      null,
+    ];
+    for (const a of texts) {
+      const [only] = await queries.firstEach(batch, [[a, null, a]]);
+      t.same(only, { a, b: null, c: a }, JSON.stringify(a));
+    }
+    const lists = texts.flatMap((a) => texts.map((c, b) => [a, b === 3 ? null : b - 2 ** 52, c] as const));
+    const found = await queries.firstEach(batch, lists);
+    t.same(
+      found,
+      lists.map(([a, b, c]) => ({ a, b, c })),
+    );
   });
 
   t.test('it uses the driver in no way that is deprecated', (t) => {

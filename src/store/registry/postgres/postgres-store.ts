@@ -6,13 +6,7 @@ import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
 import { BoundedMap } from '../../../async/bounded-map.ts';
 import type { Transactions } from '../group-commit.ts';
-import {
-  type Batch,
-  type Parameters,
-  type Queries,
-  type RegistryStore,
-  statement,
-} from '../registry-store.ts';
+import type { Batch, Parameters, Queries, RegistryStore } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { isSessionEnd } from './postgres-error.ts';
 
@@ -80,6 +74,9 @@ export function createPostgresQueries(runner: () => Runner): Queries {
   let made = 0;
   const send = <Row>(query: Compilable<Row>): Promise<pg.QueryResult> => {
     const { sql, parameters } = query.compile();
+    return sendText(sql, parameters.map(toValue));
+  };
+  const sendText = (sql: string, values: readonly unknown[]): Promise<pg.QueryResult> => {
     let config = prepared.get(sql);
     if (config === undefined) {
       made += 1;
@@ -88,22 +85,27 @@ export function createPostgresQueries(runner: () => Runner): Queries {
       config = made <= MAX_PREPARED ? { name: `upbeat-${made}`, text } : { text };
       prepared.set(sql, config);
     }
-    return runner().query({ ...config, values: parameters.map(toValue) });
+    return runner().query({ ...config, values: [...values] });
   };
+  const sendBatch = (batch: Batch<unknown>, lists: readonly Parameters[]): Promise<pg.QueryResult> =>
+    sendText(
+      compileBatch(batch),
+      batch.types.map((type, index) => toArray(type, lists, index)),
+    );
   return {
     all: async <Row>(query: Compilable<Row>) => (await send(query)).rows as Row[],
     first: async <Row>(query: Compilable<Row>) => (await send(query)).rows[0] as Row | undefined,
     run: async (query) => (await send(query)).rowCount ?? 0,
     async firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]) {
       if (lists.length === 0) return [];
-      const { rows } = await send(compileBatch(batch, lists));
+      const { rows } = await sendBatch(batch, lists);
       const found = new Map<number, Row>();
       for (const { n, ...row } of rows) if (!found.has(n)) found.set(n, row as Row);
       return lists.map((_, index) => found.get(index + 1));
     },
     async runEach(batch, lists) {
       if (lists.length === 0) return [];
-      const { rows } = await send(compileBatch(batch, lists));
+      const { rows } = await sendBatch(batch, lists);
       const changed = new Set(rows.map(({ n }) => n));
       return lists.map((_, index) => batch.sql.startsWith('INSERT') || changed.has(index + 1));
     },
@@ -232,16 +234,16 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
 }
 
 /** Statements of batches, whose texts do not depend on the number of lists. */
-const COMPILED = new WeakMap<Batch<unknown>, ReturnType<typeof statement>>();
+const COMPILED = new WeakMap<Batch<unknown>, string>();
 
 /**
  * Converts a statement to one over all lists at once. `p1`, `p2` and so on are columns of arrays, and `n` numbers their
  * rows from 1.
  */
-function compileBatch(batch: Batch<unknown>, lists: readonly Parameters[]) {
+function compileBatch(batch: Batch<unknown>): string {
   let compiled = COMPILED.get(batch);
   if (compiled === undefined) {
-    const arrays = batch.types.map((type, index) => `$${index + 1}::${type}[]`);
+    const arrays = batch.types.map((type, index) => arrayOf(type, `$${index + 1}`));
     const columns = batch.types.map((_, index) => `p${index + 1}`);
     const source = `unnest(${arrays.join(', ')}) WITH ORDINALITY AS v(${columns.join(', ')}, n)`;
     let number = 0;
@@ -249,10 +251,33 @@ function compileBatch(batch: Batch<unknown>, lists: readonly Parameters[]) {
       number += 1;
       return `v.p${number}`;
     });
-    compiled = statement(overRows(body, source));
+    compiled = overRows(body, source);
     COMPILED.set(batch, compiled);
   }
-  return compiled(...batch.types.map((_, index) => lists.map((list) => toValue(list[index]))));
+  return compiled;
+}
+
+/**
+ * The elements of an array of texts are written one after the other, each after this mark. An array literal of PostgreSQL
+ * would quote each of them, and escape every quotation mark of a JSON text. {@link toValue} leaves no such mark in a text.
+ */
+const ELEMENT = `${ESCAPE}S`;
+/** Stands for null among them. */
+const NULL_ELEMENT = `${ESCAPE}U`;
+
+/** An array of PostgreSQL from a parameter that {@link toArray} made. */
+function arrayOf(type: Batch<unknown>['types'][number], parameter: string): string {
+  // Before the first mark is an empty text.
+  return type === 'bigint'
+    ? `${parameter}::bigint[]`
+    : `(string_to_array(${parameter}, '${ELEMENT}', '${NULL_ELEMENT}'))[2:]`;
+}
+
+/** One column of all lists as text. */
+function toArray(type: Batch<unknown>['types'][number], lists: readonly Parameters[], index: number): string {
+  return type === 'bigint'
+    ? `{${lists.map((list) => list[index] ?? 'NULL').join(',')}}`
+    : lists.map((list) => ELEMENT + (toValue(list[index] ?? null) ?? NULL_ELEMENT)).join('');
 }
 
 function overRows(body: string, source: string): string {
