@@ -59,7 +59,7 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     /** Hands the statuses and samples of a batch to their stores. */
     flush(): void {
       if (newSamples.length > 0) samples.write(newSamples);
-      if (newStatuses.length > 0) void status.put(newStatuses);
+      if (newStatuses.length > 0) void status.put(newStatuses, true);
       newSamples = [];
       newStatuses = [];
     },

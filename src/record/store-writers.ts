@@ -22,9 +22,9 @@ export function createStatusWriter(
   let isFailing = false;
   let isStopped = false;
 
-  async function write(statuses: readonly CurrentStatus[]): Promise<void> {
+  async function write(statuses: readonly CurrentStatus[], isRoutine: boolean): Promise<void> {
     try {
-      await store.put(statuses);
+      await store.put(statuses, isRoutine);
       if (isFailing) log.info({}, 'the status store accepts statuses again');
       isFailing = false;
     } catch (error) {
@@ -45,8 +45,8 @@ export function createStatusWriter(
     void put(statuses);
   }
 
-  function put(statuses: readonly CurrentStatus[]): Promise<void> {
-    return statuses.length === 0 ? Promise.resolve() : track(write(statuses));
+  function put(statuses: readonly CurrentStatus[], isRoutine = false): Promise<void> {
+    return statuses.length === 0 ? Promise.resolve() : track(write(statuses, isRoutine));
   }
 
   function track(work: Promise<void>): Promise<void> {
@@ -55,7 +55,10 @@ export function createStatusWriter(
   }
 
   return {
-    /** Resolves when the store has accepted the statuses, or refused them, in which case they are retried. */
+    /**
+     * Resolves when the store has accepted the statuses, or refused them, in which case they are retried. `isRoutine`: other
+     * processes may see them a little later; default: false.
+     */
     put,
     remove(serviceId: number): void {
       refused.delete(serviceId);

@@ -87,6 +87,25 @@ t.test('several processes over one server', NEEDS_REDIS, async (t) => {
     t.strictSame(reader.store.get(1), writer.get(1));
   });
 
+  t.test(
+    'of routine records only the newest of each service is sent, and none of a removed one',
+    async (t) => {
+      const url = urlOf(server, 'routine');
+      const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
+      await writer.put(upTo(4, 1));
+      await until(() => reader.heard.length === 4);
+      const routine = [2, 3, 4].map((seq) => writer.put(upTo(2, seq), true));
+      t.equal(writer.get(1)?.seq, 4, 'the process itself reads it at once');
+      await writer.put([record(3, 2, 'up', NOON + 2)]);
+      const early = writer.put([record(4, 2, 'up', NOON + 2)], true);
+      const late = writer.put([record(4, 3, 'up', NOON + 3)], true);
+      await writer.remove(4);
+      await Promise.all([...routine, early, late]);
+      await until(() => reader.heard.length >= 7 && reader.store.get(4) === null);
+      t.same(reader.heard.slice(4).sort(), ['1:4', '2:4', '3:2']);
+    },
+  );
+
   t.test('a later process reads everything, and cannot write', async (t) => {
     const url = urlOf(server, 'late');
     const writer = await openWriter(t, url);

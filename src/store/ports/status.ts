@@ -21,8 +21,12 @@ export interface StatusStore {
   /** Null: no such service. */
   get(serviceId: number): CurrentStatus | null;
   readonly counts: StatusCounts;
-  /** Stores each record that is newer by `(seq, observedAt)`; returns their number. */
-  put(records: readonly CurrentStatus[]): Promise<number>;
+  /**
+   * Stores each record that is newer by `(seq, observedAt)`; returns their number. Reads of this process find them at once.
+   * Resolves when a copy elsewhere has them, or was unavailable. `isRoutine`: the copy may get them 50 ms later, and only
+   * the newest one of a service; default: false.
+   */
+  put(records: readonly CurrentStatus[], isRoutine?: boolean): Promise<number>;
   /** Removes a service. */
   remove(serviceId: number): Promise<void>;
   /** Calls `listener` after each stored record, until the returned function is called. */

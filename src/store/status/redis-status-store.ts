@@ -3,7 +3,7 @@
  * current; after every outage Redis is filled from it again.
  */
 import { randomUUID } from 'node:crypto';
-import type { CurrentStatus } from '../../domain/current.ts';
+import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient, runScript } from './redis-client.ts';
@@ -28,6 +28,10 @@ export interface RedisStatusStore extends StatusStore {
 
 /** Records of one script, which blocks Redis, and the rate limits in it, for a millisecond or two. */
 const BATCH = 128;
+/** Scripts that are sent without waiting, for a server that is far away. */
+const SENT_TOGETHER = 8;
+/** Routine records are collected for this time, milliseconds; then the newest one of each service is sent. */
+const GATHER_MS = 50;
 const TIMEOUT_MS = 1_000;
 
 /**
@@ -35,7 +39,7 @@ const TIMEOUT_MS = 1_000;
  * whole list: records of other services are then removed from Redis.
  */
 export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisStatusStore {
-  const { address, log, mayWrite = () => true } = options;
+  const { address, clock, log, mayWrite = () => true } = options;
   const keys = statusKeys(address.prefix);
   const allKeys = [keys.records, keys.changes, keys.meta];
   const copy = createMemoryStatusStore({ log });
@@ -44,6 +48,11 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
   let superseded = false;
   let loaded = false;
   let filling: Promise<void> | null = null;
+  /** Services whose newest records are to be sent. */
+  const changed = new Set<number>();
+  const sending = createCoalescingLoop(sendChanged);
+  /** Resolves when the routine records collected now are sent; null: none are collected. */
+  let gathering: Promise<void> | null = null;
 
   const connection = openRedisConnection({
     ...options,
@@ -91,8 +100,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
   /** Writes all statuses to Redis and removes those of other services. */
   async function fillAll(): Promise<void> {
     const ids = [...known];
-    for (let at = 0; at < ids.length; at += BATCH)
-      await send(ids.slice(at, at + BATCH).flatMap((id) => copy.get(id) ?? []));
+    for (let at = 0; at < ids.length; at += BATCH) await send(ids.slice(at, at + BATCH));
     // A scan reads the records, too: of a million services more than a gigabyte.
     if ((await connection.run((client) => client.hlen(keys.records))) <= ids.length) return;
     let cursor = '0';
@@ -106,7 +114,30 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     } while (cursor !== '0');
   }
 
-  async function send(records: readonly CurrentStatus[]): Promise<void> {
+  /** Sends the newest records of the changed services. Never rejects. */
+  async function sendChanged(): Promise<void> {
+    const ids = [...changed];
+    changed.clear();
+    const batches: number[][] = [];
+    for (let at = 0; at < ids.length; at += BATCH) batches.push(ids.slice(at, at + BATCH));
+    try {
+      for (let at = 0; at < batches.length && connection.ready; at += SENT_TOGETHER)
+        await Promise.all(batches.slice(at, at + SENT_TOGETHER).map(send));
+    } catch {
+      // The connection logs it; everything is sent when it is ready again.
+    }
+  }
+
+  /** Sends the changed services after a pause in which more records are collected. */
+  async function sendSoon(): Promise<void> {
+    await new Promise<void>((resolve) => clock.after(GATHER_MS, resolve));
+    gathering = null;
+    await sending.run();
+  }
+
+  /** Sends the newest records of some services; one that was removed meanwhile is skipped. */
+  async function send(ids: readonly number[]): Promise<void> {
+    const records = ids.flatMap((id) => copy.get(id) ?? []);
     if (records.length === 0) return;
     const args = records.flatMap((record) => [
       record.serviceId,
@@ -132,22 +163,21 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     get: copy.get,
     counts: copy.counts,
     watch: copy.watch,
-    async put(records) {
+    async put(records, isRoutine = false) {
       const taken = await copy.put(records);
       for (const { serviceId } of records) known.add(serviceId);
       const isFirst = !loaded && records.length > 0;
       loaded ||= isFirst;
       if (!connection.ready) return taken;
-      try {
-        if (isFirst) {
-          fill();
-          await filling;
-        } else {
-          for (let at = 0; at < records.length; at += BATCH) await send(records.slice(at, at + BATCH));
-        }
-      } catch {
-        // The connection logs it; everything is sent when it is ready again.
+      if (isFirst) {
+        fill();
+        // The connection logs a failure; everything is sent when it is ready again.
+        await filling?.catch(() => {});
+        return taken;
       }
+      for (const { serviceId } of records) changed.add(serviceId);
+      if (isRoutine) gathering ??= sendSoon();
+      await (isRoutine ? gathering : sending.run());
       return taken;
     },
     async remove(serviceId) {
