@@ -10,7 +10,7 @@ import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
-import { HttpError, PROBLEMS, problemBody, retryLater } from './problem.ts';
+import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import {
   type Bucket,
@@ -44,6 +44,8 @@ export interface PipelineOptions {
   };
   /** Converts an error of a handler to the error for the client; null: it is an internal error. */
   readonly explain: (thrown: unknown) => HttpError | null;
+  /** Renders an error for a browser; absent: browsers get the same body as other clients. */
+  readonly errorPage?: (error: HttpError, request: HttpRequest) => HttpResponse;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
   readonly log: Log;
 }
@@ -58,14 +60,20 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** Creates the pipeline: a function that handles a request for a route. It never rejects. */
-export function createPipeline({ siteUrl, authenticator, explain, limiters, log }: PipelineOptions) {
+export function createPipeline(options: PipelineOptions) {
+  const { siteUrl, authenticator, explain, errorPage, limiters, log } = options;
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
       thrown instanceof HttpError ? thrown : (explain(thrown) ?? hideFault(thrown, route, request, log));
+    const headers = { 'Cache-Control': 'no-store', Vary: 'Accept', ...error.headers };
+    if (errorPage !== undefined && prefersPage(request.headers.accept)) {
+      const page = errorPage(error, request);
+      return { ...page, headers: { ...page.headers, ...headers, Vary: varyOf(page) } };
+    }
     return {
       status: PROBLEMS[error.code].status,
-      headers: { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store', ...error.headers },
+      headers: { 'Content-Type': 'application/problem+json', ...headers },
       body: problemBody(error, siteUrl),
     };
   };
@@ -154,6 +162,11 @@ export function createPipeline({ siteUrl, authenticator, explain, limiters, log 
     }
     return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
   };
+}
+
+/** `Vary` of an error page: also other clients ask at its URL. */
+function varyOf({ headers }: HttpResponse): string {
+  return headers.Vary === undefined ? 'Accept' : `Accept, ${headers.Vary}`;
 }
 
 type Payer = readonly [limiter: RateLimiter, name: string];

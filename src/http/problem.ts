@@ -121,3 +121,23 @@ export function problemBody(error: HttpError, siteUrl: string): string {
     ...error.members,
   });
 }
+
+/**
+ * Whether a client gets an error as a page: a browser does, by its `Accept` (decisions, Errors). A client that names no type,
+ * any type, or JSON with the same weight gets JSON.
+ */
+export function prefersPage(accept = ''): boolean {
+  const weights = new Map<string, number>();
+  for (const range of accept.slice(0, MAX_ACCEPT_LENGTH).toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    weights.set(type, weight === undefined ? 1 : Number(weight) || 0);
+  }
+  const weightOf = (...types: readonly string[]) =>
+    Math.max(0, ...types.map((type) => weights.get(type) ?? 0));
+  return (
+    weightOf('text/html', 'application/xhtml+xml') > weightOf('application/problem+json', 'application/json')
+  );
+}
+
+const MAX_ACCEPT_LENGTH = 1_000;

@@ -80,15 +80,16 @@ export function createApp(options: AppOptions) {
     pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
+  const readClient = createClientReader(settings.trustedProxies);
+  const table = createRoutes({ ...options, now, limits: () => limitsInForce });
   const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
     explain: explainRefusal,
+    errorPage: table.errorPage,
     limiters,
     log,
   });
-  const readClient = createClientReader(settings.trustedProxies);
-  const table = createRoutes({ ...options, now, limits: () => limitsInForce });
   const { streams } = table;
   const { serves = true } = options;
   const served = serves ? withCopyAge(table.routes, options.status) : table.ownRoutes;

@@ -28,6 +28,7 @@ import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import { type PageSources, pageRoutes } from '../web/page-routes.ts';
+import type { ErrorPage } from '../web/parts/error-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { systemRoutes } from './system.ts';
 
@@ -86,6 +87,8 @@ export function createRoutes(sources: RouteSources): {
   /** The routes about this process, which are also in `routes`: `/healthz`, `/readyz` and `/metrics`. */
   readonly ownRoutes: readonly Route[];
   readonly streams: Pick<EventStreams, 'open' | 'close'>;
+  /** Renders an error for a browser. */
+  readonly errorPage: ErrorPage;
 } {
   const { directory, status, ownedPages, readiness, metrics, clock, now } = sources;
   /** Heartbeats arrive over the prober's connection. A copy of the statuses knows nothing newer than itself. */
@@ -137,5 +140,6 @@ export function createRoutes(sources: RouteSources): {
     // Pages come last, because some of their paths also match paths of the API.
     routes: [...described, openApi.route, mcp, ...ownRoutes, ...site.routes],
     ownRoutes,
+    errorPage: site.errorPage,
   };
 }

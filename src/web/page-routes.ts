@@ -17,6 +17,7 @@ import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams } from './live/live-streams.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
+import { createErrorPage } from './parts/error-page.ts';
 import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
@@ -38,7 +39,10 @@ export type PageSources = Omit<
   readonly log: Log;
 };
 
-/** Creates the routes of all pages, and the streams of open pages, which must be closed when the program stops. */
+/**
+ * Creates the routes of all pages, what renders errors for browsers, and the streams of open pages, which must be closed when
+ * the program stops.
+ */
 export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
   const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
@@ -62,7 +66,7 @@ export function pageRoutes(sources: PageSources) {
     live.route,
     assets.route,
   ];
-  return { routes: withCompression(routes), live };
+  return { routes: withCompression(routes), live, errorPage: createErrorPage(render) };
 }
 
 function ownersPages(render: RenderPage, sources: PageSources & { readonly changes: LiveChanges }): Route[] {

@@ -363,3 +363,51 @@ function raw(world: World, bytes: string): Promise<number> {
     socket.on('close', () => reject(new Error('closed without an answer')));
   });
 }
+
+t.test('a browser gets an error as a page, any other client as JSON, by Accept', async (t) => {
+  const world = await startApi({ services: SERVICES });
+  t.teardown(world.close);
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const pages: [string, Record<string, string>, number, RegExp][] = [
+    ['/no', {}, 404, /<h1>Not found<\/h1>[\s\S]*There is nothing at \/no\./],
+    ['/api/v1/status/nobody', {}, 404, /<h1>Not found<\/h1>[\s\S]*nobody/],
+    [
+      '/api/v1/services?limit=x',
+      {},
+      400,
+      /<h1>Bad request<\/h1>[\s\S]*limit[\s\S]*href="\/docs#invalid_parameter"/,
+    ],
+    ['/api/badge/nobody', {}, 404, /<h1>Not found<\/h1>/],
+    ['/api/v1/status/shop', { authorization: 'Bearer upb_no' }, 401, /<h1>Not allowed<\/h1>/],
+    ['/no', { 'accept-language': 'de' }, 404, /<html lang="de"[\s\S]*<h1>Nicht gefunden<\/h1>/],
+    ['/<script>alert(1)', {}, 404, /There is nothing at /],
+  ];
+  for (const [path, headers, status, text] of pages) {
+    const page = await world.get(path, { accept: browser, ...headers });
+    t.equal(page.status, status, path);
+    t.match(page.headers.get('content-type'), /^text\/html/, path);
+    t.match(page.headers.get('vary'), /\bAccept\b/, path);
+    t.equal(page.headers.get('cache-control'), 'no-store', path);
+    t.match(page.headers.get('content-security-policy'), /script-src 'self'/, path);
+    t.match(page.text, text, path);
+    t.notMatch(page.text, '<script>alert', path);
+  }
+  for (const accept of [
+    '',
+    '*/*',
+    'application/json',
+    'application/json, text/html',
+    'text/html;q=0.5, application/json',
+    'text/html;q=0',
+    'image/avif,image/webp,*/*',
+  ]) {
+    const answer = await world.get('/no', { accept });
+    t.equal(answer.headers.get('content-type'), 'application/problem+json', accept);
+    t.equal(answer.headers.get('vary'), 'Accept', accept);
+    t.match(answer.json, { code: 'route_not_found' }, accept);
+  }
+  const refused = await world.get('/api/v1/status/nobody', { accept: browser }, 'DELETE');
+  t.equal(refused.status, 405);
+  t.match(refused.headers.get('allow'), 'GET', 'the headers of an error stay');
+  t.match(refused.text, '<h1>Not possible</h1>');
+});

@@ -50,6 +50,18 @@ export const english = {
     show: 'Show',
     lookForIt: 'Search all services',
   },
+  /** Of error pages. */
+  errors: {
+    about: (status: number) => `About error ${status}`,
+    missing: { heading: 'Not found', advice: 'There is nothing at this address.' },
+    request: { heading: 'Bad request', advice: 'This request cannot be answered as it stands.' },
+    forbidden: { heading: 'Not allowed', advice: 'You may not do this, or need to sign in first.' },
+    method: { heading: 'Not possible', advice: 'This address can only be opened, or takes other requests.' },
+    changed: { heading: 'Changed in the meantime', advice: 'Go back, reload the page and try again.' },
+    limited: { heading: 'Too many requests', advice: 'Wait a moment, then reload the page.' },
+    unavailable: { heading: 'Not available now', advice: 'Wait a moment, then try again.' },
+    fault: { heading: 'Something failed here', advice: 'This is our fault. Try again in a moment.' },
+  },
   home: {
     title: 'Upbeat: is it up?',
     heading: 'Is it up?',

@@ -44,6 +44,35 @@ export const german: Texts = {
     show: 'Zeigen',
     lookForIt: 'Alle Dienste durchsuchen',
   },
+  errors: {
+    about: (status) => `Über Fehler ${status}`,
+    missing: { heading: 'Nicht gefunden', advice: 'Unter dieser Adresse gibt es nichts.' },
+    request: { heading: 'Ungültige Anfrage', advice: 'Diese Anfrage lässt sich so nicht beantworten.' },
+    forbidden: {
+      heading: 'Nicht erlaubt',
+      advice: 'Sie dürfen das nicht, oder müssen sich zuerst anmelden.',
+    },
+    method: {
+      heading: 'Nicht möglich',
+      advice: 'Diese Adresse lässt sich nur öffnen, oder nimmt andere Anfragen an.',
+    },
+    changed: {
+      heading: 'Inzwischen geändert',
+      advice: 'Gehen Sie zurück, laden Sie die Seite neu, und versuchen Sie es noch einmal.',
+    },
+    limited: {
+      heading: 'Zu viele Anfragen',
+      advice: 'Warten Sie einen Augenblick, und laden Sie die Seite dann neu.',
+    },
+    unavailable: {
+      heading: 'Zurzeit nicht verfügbar',
+      advice: 'Warten Sie einen Augenblick, und versuchen Sie es dann noch einmal.',
+    },
+    fault: {
+      heading: 'Hier ist etwas fehlgeschlagen',
+      advice: 'Der Fehler liegt bei uns. Versuchen Sie es gleich noch einmal.',
+    },
+  },
   home: {
     title: 'Upbeat: Läuft es?',
     heading: 'Läuft es?',
