@@ -16,11 +16,11 @@ import {
   pageDocumentOf,
   readPageDocument,
 } from './page-document.ts';
+import type { AllowedPorts } from './read-check.ts';
 import { createDocumentReader } from './read-document.ts';
 import { findParent, type Registration } from './register-services.ts';
 import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
 import { readServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from './service-document.ts';
-import type { AllowedPorts } from './services.ts';
 
 /** The schema of a document. */
 export const ApplyDocumentSchema = Type.Object(

@@ -95,6 +95,7 @@ export async function patchService(
     const reading = readServiceDocument(document, context.ports, limits, {
       before: check,
       kept: Object.keys(sealed),
+      choosesMethod: isObject(patch) && isObject(patch.check) && typeof patch.check.method === 'string',
     });
     if (!reading.ok) return reading;
     const { secrets, ...wanted } = reading.value;

@@ -6,9 +6,9 @@ import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse } from './change.ts';
 import { membersOutcome } from './check-choice.ts';
+import { type AllowedPorts, readTypedSettings } from './read-check.ts';
 import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
-import { type AllowedPorts, readTypedSettings } from './services.ts';
 
 /** A service to register. */
 export type Registration = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {

@@ -1,7 +1,6 @@
 /** A service as a document: the form that files of `apply` and the API share. */
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatDuration } from '../domain/durations.ts';
-import { readHostName } from '../domain/host-name.ts';
 import {
   type AcceptRule,
   type CheckDefinition,
@@ -12,21 +11,21 @@ import {
   type Service,
 } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
-import { CHECK_MEMBERS, type MemberLimits, writeMembers } from '../kinds/check-members.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
-import { readMembers } from './check-choice.ts';
+import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '../kinds/check-members.ts';
+import { validateSettings } from '../kinds/settings.ts';
+import { accept, type FieldRefusal, type Outcome } from './change.ts';
 import { isObject } from './merge-patch.ts';
-import { createDocumentReader } from './read-document.ts';
-import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
-import type { Registration } from './register-services.ts';
 import {
   type AllowedPorts,
-  MIN_PERIOD_MS,
-  readLength,
+  type EnteredCheck,
+  readCheck,
+  readGrace,
+  readPeriod,
   readScheduleFields,
-  readTypedSettings,
-  refusePeriodAndSchedule,
-} from './services.ts';
+} from './read-check.ts';
+import { createDocumentReader } from './read-document.ts';
+import { readAll, readDomain, readNameField } from './read-input.ts';
+import type { Registration } from './register-services.ts';
 
 /** Members that are not known are refused. */
 const strict = { additionalProperties: false };
@@ -134,11 +133,13 @@ interface PresentCheck {
   readonly before?: CheckDefinition;
   /** Names of its credentials that stay. */
   readonly kept?: readonly string[];
+  /** The change names the method. Absent: documents may contain one for any kind, as those that were exported before do. */
+  readonly choosesMethod?: boolean;
 }
 
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `url_elsewhere`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
+ * `url_elsewhere`, `method_of_root`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
  * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`.
  */
 export function readServiceDocument(
@@ -160,44 +161,32 @@ function readMeaning(
   { domain, name, category = 'developer', check = {}, ...rest }: ServiceDocument,
   ports: AllowedPorts,
   limits: MemberLimits,
-  { before, kept = [] }: PresentCheck,
+  { before, kept, choosesMethod = false }: PresentCheck,
 ): Outcome<Registration> {
-  const { kind = 'root', url = null, method = null, accept: rules } = check;
-  const { paused = false, publicDependencies = false, schedule, timezone } = rest;
+  const { kind = 'root', url = null, method = null, accept: rules = [], settings } = check;
+  const entered: EnteredCheck = {
+    ...{ kind, url, method, choosesMethod },
+    accept: accept(rules.length === 0 ? null : rules.map(toAcceptRule)),
+    settings: validateSettings(kind, settings, kept),
+    ...{ choice: parseMembers(check), wrong: [] },
+    period: readPeriod(rest.period, undefined),
+    grace: readGrace(rest.grace, undefined),
+    schedule: readScheduleFields(rest.schedule, rest.timezone, undefined),
+    clashesAt: 'schedule',
+  };
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
-    kind: below('check', readKind(kind, before?.kind)),
-    url: below('check', readUrl(url, domain, limits, before)),
-    settings: below('check', readTypedSettings(kind, check.settings, ports, kept)),
-    members: below('check', readMembers(check, limits, before)),
-    period: readLength(rest.period, undefined, MIN_PERIOD_MS),
-    grace: readLength(rest.grace, undefined, 0),
-    schedule: readScheduleFields(schedule, timezone, undefined),
+    check: inDocument(readCheck(entered, DEFAULT_CHECK, { ports, limits, domain, before })),
   });
   if (!reading.ok) return reading;
   const read = reading.value;
-  const refused = refusePeriodAndSchedule(read.period, read.schedule, 'schedule');
-  if (refused !== null) return refused;
+  const { paused = false, publicDependencies = false } = rest;
   return accept({
     domain: read.domain,
     name: read.name ?? read.domain,
-    category,
-    paused,
-    publicDependencies,
-    check: {
-      ...DEFAULT_CHECK,
-      kind,
-      url,
-      method,
-      accept: rules === undefined || rules.length === 0 ? null : rules.map(toAcceptRule),
-      ...(read.settings.settings === undefined ? {} : { settings: read.settings.settings }),
-      ...read.members,
-      ...(read.period === undefined ? {} : { periodMs: read.period }),
-      ...(read.grace === undefined ? {} : { graceMs: read.grace }),
-      ...(read.schedule === undefined ? {} : { schedule: read.schedule }),
-    },
-    ...(read.settings.secrets === undefined ? {} : { secrets: read.settings.secrets }),
+    ...{ category, paused, publicDependencies },
+    ...read.check,
   });
 }
 
@@ -250,31 +239,18 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): Servic
 /** A valid domain in place of one that is refused. */
 const ANY_DOMAIN = 'example.com';
 
-/** The address of a check, which an owner may only give at the domain. That of `before` may stay. */
-function readUrl(
-  url: string | null,
-  domain: string,
-  { anyHost }: MemberLimits,
-  before: CheckDefinition | undefined,
-): Outcome<string | null> {
-  if (url === null || anyHost || url === before?.url) return accept(url);
-  const reading = readHostName(domain);
-  // A domain that is not valid is refused itself.
-  if (!reading.ok) return accept(url);
-  const host = URL.parse(url)?.hostname ?? '';
-  const isOwn = host === reading.domain || host.endsWith(`.${reading.domain}`);
-  return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
-}
-
-/** Refusals of a part of the document, with the path of the part before their fields. */
-function below<T>(part: string, outcome: Outcome<T>): Outcome<T> {
+/** Refusals of a check with the paths of their members in a document. */
+function inDocument<T>(outcome: Outcome<T>): Outcome<T> {
   if (outcome.ok) return outcome;
   const refusals = outcome.refusals.map(({ field, refusal }) => ({
-    field: field === null ? part : `${part}.${field}`,
+    field: field !== null && OF_HEARTBEATS.has(field) ? field : `check.${field}`,
     refusal,
   }));
   return { ok: false, refusals };
 }
+
+/** Members of a check that stand beside `check` in a document. */
+const OF_HEARTBEATS: ReadonlySet<string> = new Set(['period', 'grace', 'schedule', 'timezone']);
 
 const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 

@@ -206,6 +206,7 @@ function addCheckOptions(command: Command): Command {
     )
     .option('--setting-file <name=file>', 'the same, with the content of a file', collect)
     .option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"')
+    .option('--url <url>', 'address of the check in place of https://DOMAIN/, or "default"')
     .option('--method <method>', 'method of a root check: HEAD, GET or "default"')
     .option('--interval <duration>', 'time between two checks, or "default"')
     .option('--timeout <duration>', 'timeout of an attempt, or "default"')

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../app/apply-document.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
+import type { AllowedPorts } from '../app/read-check.ts';
 import { readDomain } from '../app/read-input.ts';
 import { type Registration, registerServices } from '../app/register-services.ts';
 import {
-  type AllowedPorts,
   changeService,
   readServiceEdit,
   removeService,
@@ -69,8 +69,8 @@ export async function addService(
   const { check = DEFAULT_CHECK, secrets = null } = resultOf(
     readServiceEdit(DEFAULT_CHECK, { kind, ...readCheckOptions(options) }, null, operatorLimits(null)),
   );
-  const { accept, method, settings = null } = check;
-  const chosen = { kind, accept, method, settings, secrets, choice: choiceOf(check) };
+  const { url, accept, method, settings = null } = check;
+  const chosen = { kind, url, accept, method, settings, secrets, choice: choiceOf(check) };
   const service = registrationOf({ ...PLAIN_SERVICE, domain, name: domain, ...chosen });
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
@@ -165,6 +165,8 @@ export function allowedPorts({ ports, ownersMayProbePrivate }: Config['checks'])
 interface CheckOptions {
   readonly setting?: readonly string[];
   readonly settingFile?: readonly string[];
+  /** An address, or `default`. */
+  readonly url?: string;
   readonly accept?: string;
   /** `HEAD`, `GET` or `default`. */
   readonly method?: string;
@@ -180,9 +182,10 @@ interface CheckOptions {
 
 /** The changes by options; those that are not given are undefined. */
 function readCheckOptions(options: CheckOptions): ServiceChanges {
-  const { accept, method, interval, timeout, slowOver, confirmAfter, region } = options;
+  const { url, accept, method, interval, timeout, slowOver, confirmAfter, region } = options;
   return {
     settings: readSettingOptions(options),
+    url: unlessDefault(url),
     accept,
     method: unlessDefault(method),
     interval: unlessDefault(interval),

@@ -64,12 +64,13 @@ export type CheckPlace = Pick<CheckDefinition, 'kind' | 'url' | 'settings' | 'se
 /**
  * Changes the settings of a check by texts, as forms and commands send them: null removes a setting. An empty text removes it
  * too, but leaves a credential as it is. A list has one item in each line. Settings of another kind are dropped, credentials
- * included.
+ * included. `url`: the address of the check after the change.
  */
 export function changeSettings(
   kind: CheckKind,
   before: CheckPlace,
   texts: Readonly<Record<string, string | null>>,
+  url = before.url,
 ): SettingsReading {
   const properties = schemaOf(kind)?.properties ?? {};
   const isSame = kind === before.kind;
@@ -84,7 +85,7 @@ export function changeSettings(
   }
   const reading = validateSettings(kind, changed, Object.keys(kept));
   if (!reading.ok || Object.keys(kept).length === 0) return reading;
-  const after = { kind, url: before.url, settings: reading.settings ?? {} };
+  const after = { kind, url, settings: reading.settings ?? {} };
   if (destinationOf(after) === destinationOf(before)) return { ...reading, sealed: kept };
   return {
     ok: false,

@@ -1,5 +1,6 @@
 /** The rules for changes of a service by its owner. */
 import t from 'tap';
+import { readServiceDocument } from '../../src/app/service-document.ts';
 import { readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ownerLimits } from '../../src/kinds/check-members.ts';
@@ -53,10 +54,15 @@ t.test('it changes the named fields and keeps the others', async (t) => {
     [{ interval: null, regions: '' }, { check: CHECK }],
     [{ kind: 'root', method: 'GET' }, { check: { ...CHECK, kind: 'root', method: 'GET' } }],
     [{ method: '' }, { check: CHECK }],
+    [
+      { kind: 'http', url: 'https://api.shop.example/x' },
+      { check: { ...CHECK, kind: 'http', url: 'https://api.shop.example/x' } },
+    ],
+    [{ url: '' }, { check: CHECK }],
   ];
   for (const [changes, edit] of cases)
     t.strictSame(
-      readServiceEdit(CHECK, changes, [80, 443], LIMITS),
+      readServiceEdit(CHECK, changes, [80, 443], LIMITS, 'shop.example'),
       { ok: true, value: edit },
       JSON.stringify(changes),
     );
@@ -117,9 +123,13 @@ t.test('it names every field that is not valid', async (t) => {
     [{ regions: 'eu us' }, [['regions', 'check_member_invalid']]],
     [{ method: 'GET' }, [['method', 'method_of_root']]],
     [{ kind: 'root', method: 'POST' }, [['method', 'method_invalid']]],
+    [{ url: 'ftp://shop.example' }, [['url', 'member_invalid']]],
+    [{ url: 'https://ada:pw@shop.example' }, [['url', 'member_invalid']]],
+    [{ url: `https://shop.example/${'x'.repeat(2_000)}` }, [['url', 'member_invalid']]],
+    [{ url: 'https://b.example' }, [['url', 'url_elsewhere']]],
   ];
   for (const [changes, expected] of cases) {
-    const reading = readServiceEdit(CHECK, changes, [80, 443], LIMITS);
+    const reading = readServiceEdit(CHECK, changes, [80, 443], LIMITS, 'shop.example');
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }
@@ -146,7 +156,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     [{ kind: 'tcp', settings: { port: '443' } }, {}],
   ];
   for (const [changes, check, secrets] of kept) {
-    const reading = readServiceEdit(HTTP, changes, null, LIMITS);
+    const reading = readServiceEdit(HTTP, changes, null, LIMITS, 'shop.example');
     const title = JSON.stringify(changes);
     if (!reading.ok) t.fail(`${title}: ${JSON.stringify(reading.refusals)}`);
     else {
@@ -162,7 +172,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     }
   }
   const problemsOf = (changes: ServiceChanges) => {
-    const reading = readServiceEdit(HTTP, changes, null, LIMITS);
+    const reading = readServiceEdit(HTTP, changes, null, LIMITS, 'shop.example');
     return reading.ok
       ? []
       : reading.refusals.map(({ field, refusal }) => [field, 'problem' in refusal && refusal.problem]);
@@ -170,10 +180,73 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
   const again = (...names: string[]) => names.map((name) => [`settings.${name}`, { code: 'secret_again' }]);
   t.same(problemsOf({ settings: { port: '' } }), again('username', 'password'));
   t.same(problemsOf({ settings: { plain: 'true' } }), again('username', 'password'));
+  t.same(problemsOf({ url: 'https://api.shop.example/' }), again('username', 'password'));
   t.same(problemsOf({ settings: { port: '443', username: 'ada' } }), again('password'));
   t.same(problemsOf({ settings: { port: '443', username: null, password: null } }), []);
   t.same(problemsOf({ settings: { username: null } }), [['settings.username', { code: 'missing' }]]);
   t.same(problemsOf({ settings: { token: 'x' } }), [
     ['settings.token', { code: 'not_with', other: 'username' }],
   ]);
+});
+
+t.test('a form and a document are read by the same rules', async (t) => {
+  const domain = 'shop.example';
+  /** What a form enters, and the same as a document; `codes` of refusals by the fields of the form. */
+  const rows: readonly [ServiceChanges, document: object, codes: readonly (readonly string[])[]][] = [
+    [{ kind: 'root', method: 'GET' }, { check: { method: 'GET' } }, []],
+    [
+      { kind: 'http', method: 'GET' },
+      { check: { kind: 'http', method: 'GET' } },
+      [['method', 'method_of_root']],
+    ],
+    [{ url: 'https://b.example/' }, { check: { url: 'https://b.example/' } }, [['url', 'url_elsewhere']]],
+    [{ url: 'https://shop.example/x' }, { check: { url: 'https://shop.example/x' } }, []],
+    [{ interval: '29s' }, { check: { interval: '29s' } }, [['interval', 'check_member_invalid']]],
+    [{ regions: 'us' }, { check: { regions: ['us'] } }, [['regions', 'check_member_invalid']]],
+    [
+      { kind: 'tcp', settings: { port: '25' } },
+      { check: { kind: 'tcp', settings: { port: 25 } } },
+      [['settings.port', 'setting_invalid']],
+    ],
+    [{ kind: 'tcp' }, { check: { kind: 'tcp' } }, [['settings.port', 'setting_invalid']]],
+    [{ kind: 'tcp', settings: { port: '443' } }, { check: { kind: 'tcp', settings: { port: 443 } } }, []],
+    [
+      { period: '0s', grace: 'x' },
+      { period: '0s', grace: 'x' },
+      [
+        ['period', 'duration_invalid'],
+        ['grace', 'duration_invalid'],
+      ],
+    ],
+    [
+      { period: '1h', schedule: '@daily' },
+      { period: '1h', schedule: '@daily' },
+      [['schedule', 'period_and_schedule']],
+    ],
+    [{ timezone: 'UTC' }, { timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
+    [{ accept: '2xx 401' }, { check: { accept: ['2xx', 401] } }, []],
+  ];
+  for (const [changes, document, codes] of rows) {
+    const before = DEFAULT_CHECK;
+    const edit = readServiceEdit(before, changes, [80, 443], LIMITS, domain);
+    const options = { before, choosesMethod: true };
+    const read = readServiceDocument({ domain, ...document }, [80, 443], LIMITS, options);
+    const title = JSON.stringify(changes);
+    if (edit.ok && read.ok) t.strictSame([edit.value.check, codes], [read.value.check, []], title);
+    const found = [edit, read].map((reading) =>
+      reading.ok
+        ? []
+        : reading.refusals.map(({ field, refusal }) => [field?.replace('check.', ''), refusal.code]),
+    );
+    t.strictSame(found, [codes, codes], title);
+  }
+});
+
+t.test('a method of another kind than root is dropped where nobody chooses it', async (t) => {
+  const before = { ...DEFAULT_CHECK, method: 'GET' } as const;
+  const edit = readServiceEdit(before, { kind: 'http' }, null, LIMITS);
+  t.match(edit, { value: { check: { kind: 'http', method: null } } });
+  const exported = { domain: 'shop.example', check: { kind: 'http', method: 'GET' } };
+  const reading = readServiceDocument(exported, null, LIMITS);
+  t.match(reading, { value: { check: { kind: 'http', method: null } } }, 'exports of before stay valid');
 });

@@ -82,6 +82,10 @@ t.test('a service is created, read, changed and removed', async (t) => {
   t.strictSame((await read('shop-example-com')).json, patched.json);
   const other = await send('PATCH', '/api/v1/services/shop-example-com', { check: { kind: 'tls' } }, ada);
   t.strictSame(other.json.definition.check, { kind: 'tls' }, 'settings of the former kind are dropped');
+  t.match(await send('PATCH', '/api/v1/services/shop-example-com', { check: { method: 'GET' } }, ada), {
+    status: 400,
+    json: { errors: [{ field: 'check.method', code: 'method_of_root' }] },
+  });
 
   t.equal((await send('DELETE', '/api/v1/services/shop-example-com', undefined, grace)).status, 404);
   t.equal((await send('DELETE', '/api/v1/services/shop-example-com', undefined, ada)).status, 204);

@@ -1,5 +1,6 @@
 /** Forms of the dashboard that are refused: the problem stands beside its field, and what was written stays. */
 import t from 'tap';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { NOW } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
 
@@ -109,6 +110,37 @@ t.test('a service has fields for its times and regions, within the bounds for ow
   const beats = await post('/dashboard/services/mine/save', ada, { ...fields, name: '', kind: 'heartbeat' });
   t.notMatch(beats.text, /name="(interval|timeout|confirmAfter|regions|method)"/);
   t.match(beats.text, /name="slowOver"/, 'which a reported response time is compared with');
+});
+
+t.test('a service has a field for the address of its check', async (t) => {
+  const { ada, call, post, directory, registry } = await dashboard(t);
+  t.teardown(registry.watchChanges(await registry.lastChange(), directory.apply));
+  const check = { ...DEFAULT_CHECK, kind: 'health' } as const;
+  const shop = { domain: 'shop.example', name: 'Shop', category: 'cloud', paused: false, check } as const;
+  const { slug } = await registry.registerService(
+    ada.id,
+    { ...shop, publicDependencies: false },
+    { isProven: false, now: NOW },
+  );
+  const path = `/dashboard/services/${slug}`;
+  const fields = { name: 'Shop', category: 'cloud', kind: 'health', dependencies: 'private' };
+  const save = (url: string) => post(`${path}/save`, ada, { ...fields, url });
+  const foreign = await save('https://other.example/');
+  t.equal(foreign.status, 400);
+  t.match(fieldOf(foreign.text, 'url'), {
+    value: 'https://other.example/',
+    problem: 'The address of a check must be at shop.example or at a name below it.',
+  });
+  t.match(foreign.text, /name="url"[^>]* placeholder="https:\/\/shop\.example\/api\/health"/);
+  t.match(fieldOf((await save('ftp://shop.example/')).text, 'url').problem, /cannot be read/);
+  const own = 'https://api.shop.example/live';
+  t.equal((await save(own)).status, 303);
+  t.equal(directory.bySlug(slug)?.check.url, own);
+  t.equal(fieldOf((await call(path, ada)).text, 'url').value, own);
+  t.equal((await save('')).status, 303);
+  t.equal(directory.bySlug(slug)?.check.url, null);
+  const tcp = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
+  t.notMatch(tcp.text, /name="url"/, 'other kinds request no address');
 });
 
 t.test('it says beside a field of a service what is wrong, and keeps what was written', async (t) => {

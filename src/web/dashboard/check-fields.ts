@@ -4,7 +4,7 @@
  */
 import type { CheckBounds } from '../../app/check-choice.ts';
 import type { ServiceChanges } from '../../app/services.ts';
-import { type CheckDefinition, DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import { MEMBER_NAMES, type MemberName, memberTexts } from '../../kinds/check-members.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
 import type { Language } from '../language/language.ts';
@@ -27,10 +27,11 @@ export function settingsOf(fields: FormFields): Record<string, string | null> {
 }
 
 /** The members in a form that has them. The method is a root check's; a form that chooses another kind does not set it. */
-export function membersOf(fields: FormFields): Pick<ServiceChanges, MemberName | 'method'> {
+export function membersOf(fields: FormFields): Pick<ServiceChanges, MemberName | 'method' | 'url'> {
   const entered = MEMBER_NAMES.map((name) => [name, fields.get(name)] as const);
   return {
     ...Object.fromEntries(entered),
+    url: fields.get('url'),
     method: fields.get('kind') === 'root' ? fields.get('method') : undefined,
   };
 }
@@ -40,7 +41,7 @@ export function membersOf(fields: FormFields): Pick<ServiceChanges, MemberName |
  * of that kind.
  */
 export function viewSettings(
-  check: CheckDefinition,
+  { check, domain }: Pick<Service, 'check' | 'domain'>,
   refused: RefusedForm | null,
   { texts: { checks } }: Pick<Language, 'texts'>,
   bounds: CheckBounds,
@@ -91,6 +92,9 @@ export function viewSettings(
   const members = MEMBER_NAMES.filter((name) => kind !== 'heartbeat' || name === 'slowOver');
   return [
     ...fields,
+    ...(REQUESTED_PATHS.has(kind)
+      ? [common('url', checks.url, check.url ?? '', `https://${domain}${REQUESTED_PATHS.get(kind)}`)]
+      : []),
     ...(kind === 'root' ? [common('method', checks.method, check.method ?? '', '', ['HEAD', 'GET'])] : []),
     ...(ACCEPTING_KINDS.has(kind)
       ? [common('accept', checks.accept, (check.accept ?? []).join(' '), '2xx 401')]
@@ -99,5 +103,11 @@ export function viewSettings(
   ];
 }
 
+/** Kinds that request an address, and what they request without `check.url`. */
+const REQUESTED_PATHS: ReadonlyMap<string, string> = new Map([
+  ['root', '/'],
+  ['health', '/api/health'],
+  ['http', '/'],
+]);
 /** Kinds that judge the status of an HTTP response by `accept`. */
 const ACCEPTING_KINDS: ReadonlySet<string> = new Set(['root', 'http']);

@@ -4,7 +4,7 @@
  */
 import { type Outcome, refuseRole } from '../../app/change.ts';
 import type { CheckBounds } from '../../app/check-choice.ts';
-import type { AllowedPorts } from '../../app/services.ts';
+import type { AllowedPorts } from '../../app/read-check.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import { describeRefusal } from '../../domain/refusal.ts';

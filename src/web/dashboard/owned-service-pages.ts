@@ -68,7 +68,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         title: name,
         service,
         forms: viewForms(refused),
-        settings: viewSettings(service.check, refused, session.language, sources.bounds),
+        settings: viewSettings(service, refused, session.language, sources.bounds),
         page: shownAs,
         word: texts.status[current.status],
         status: current.status,

@@ -63,6 +63,7 @@ export const englishChecks = {
     ['exact', 'No other values'],
   ]),
   accept: 'Expected statuses',
+  url: 'Address of the check, at the domain or a name below it',
   method: 'Method of the first request',
   /** What a check may have of its own, by the names of the members. */
   member: {

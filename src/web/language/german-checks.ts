@@ -57,6 +57,7 @@ export const germanChecks: Texts['checks'] = {
     ['exact', 'Keine anderen Werte'],
   ]),
   accept: 'Erwartete Status',
+  url: 'Adresse der Prüfung, bei der Domain oder einem Namen darunter',
   method: 'Methode der ersten Anfrage',
   member: {
     interval: 'Abstand zweier Prüfungen',
