@@ -61,11 +61,11 @@ function contextOf(registry: Registry) {
 }
 
 /**
- * Removes all webhooks, the credentials of checks and the passwords of people, because they can no longer be decrypted. The
+ * Removes all webhooks and channels, the credentials of checks and the passwords of people, because they can no longer be decrypted. The
  * next start creates a new key if there is none.
  */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
-  const { webhooks, checks, passwords } = await withRegistry(config, (registry) =>
+  const { webhooks, channels, checks, passwords } = await withRegistry(config, (registry) =>
     registry.resetSecrets(systemClock.now()),
   );
   console.error(
@@ -73,6 +73,12 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
       ? '1 webhook is removed, and its owner is told'
       : `${webhooks} webhooks are removed, and their owners are told`,
   );
+  if (channels > 0)
+    console.error(
+      channels === 1
+        ? '1 channel is removed, and its owner is told'
+        : `${channels} channels are removed, and their owners are told`,
+    );
   if (checks > 0)
     console.error(
       checks === 1

@@ -303,6 +303,8 @@ const NOTICES = {
     `The account ${name} was merged into this one: its services, keys, status pages, webhooks and members are here now.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+  channel_removed: ({ name }: OfName) =>
+    `The channel ${name} was removed: its settings can no longer be decrypted. Add it again, and to the rules that named it.`,
   credentials_removed: ({ domain }: OfDomain) =>
     `The credentials of the check of ${domain} were removed: their key was lost. Enter them again.`,
 };

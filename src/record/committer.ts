@@ -1,6 +1,8 @@
 /** Commits updates to the registry, each by compare-and-set on the service's `seq`, with retries. */
 import { createBackoff } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
+import type { CurrentStatus } from '../domain/current.ts';
+import type { Verdict } from '../domain/status.ts';
 import type { Log } from '../log.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../store/ports/updates.ts';
@@ -91,8 +93,17 @@ export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdat
   const { service, current: before } = tracked;
   const { current, transition, incident, heartbeat } = pending.update;
   const { memory } = pending;
-  const update = { serviceId: service.id, expectedSeq: before.seq, current, transition, incident, memory };
+  const update = {
+    ...{ serviceId: service.id, expectedSeq: before.seq, current, transition, incident, memory },
+    ...(transition === null ? {} : { lastGoodAt: lastGoodAt(before, transition.to) }),
+  };
   return heartbeat === null ? update : { ...update, heartbeat };
+}
+
+/** When the latest check was better than `to`; null: it was not, or there was none. */
+function lastGoodAt({ latest }: CurrentStatus, to: Verdict): number | null {
+  const isGood = latest !== null && (latest.status === 'up' || (latest.status === 'slow' && to === 'down'));
+  return isGood ? latest.checkedAt : null;
 }
 
 /** The write of the newest routine update of the service, which exists only in memory so far. */

@@ -280,6 +280,10 @@ const NOTICES: Examples<NoticeParams> = {
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',
   ],
+  channel_removed: [
+    { name: 'ops' },
+    'The channel ops was removed: its settings can no longer be decrypted. Add it again, and to the rules that named it.',
+  ],
   credentials_removed: [
     { domain: 'a.example' },
     'The credentials of the check of a.example were removed: their key was lost. Enter them again.',

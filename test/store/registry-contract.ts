@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { alertContract } from './registry-contract-alerts.ts';
 import { contentContract } from './registry-contract-content.ts';
 import { displacementContract } from './registry-contract-displacement.ts';
 import { heartbeatContract } from './registry-contract-heartbeats.ts';
@@ -49,6 +50,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open, adapter.execute));
+  t.test('alerts', (t) => alertContract(t, open, adapter.execute));
   t.test('status pages', (t) => pageContract(t, open));
   t.test('what an account has', (t) => contentContract(t, open));
   t.test('sessions', (t) => sessionContract(t, open));

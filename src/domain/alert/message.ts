@@ -93,6 +93,8 @@ export interface AlertMessage {
   readonly url: string;
   /** A page to acknowledge it without signing in; null: there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null;
+  /** Number of messages to the channel before this one that were dropped, since too many waited; absent: none. */
+  readonly dropped?: number;
   /** Of `acknowledged`: who did; of `channel_failing`: the name of the channel and why. */
   readonly note: { readonly by: string } | { readonly channel: string; readonly problem: string } | null;
 }

@@ -43,6 +43,8 @@ export interface StoredAlertState {
 export interface DecidedMessage {
   readonly channelId: number;
   readonly message: AlertMessage;
+  /** The rule let it wait, so that the time to its delivery is not measured. Absent: it did not. */
+  readonly isDelayed?: boolean;
 }
 
 /** A decision: all of it is written in one transaction. */
@@ -53,6 +55,8 @@ export interface AlertDecision {
   readonly messages: readonly DecidedMessage[];
   /** Acknowledgements that it takes into account. */
   readonly acknowledgements: readonly number[];
+  /** The number of {@link RuleStore.loadRules} of the rules that it was made with. */
+  readonly rulesVersion: number;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -74,10 +78,32 @@ export interface AlertStore {
   alertEventsAfter(position: number, limit: number): Promise<AlertEvent[]>;
   /** The position of the last decision, and the states of all accounts that have one. */
   loadAlertStates(): Promise<{ readonly position: number; readonly states: readonly StoredAlertState[] }>;
-  /** Writes a decision. */
-  commitAlerts(decision: AlertDecision): Promise<void>;
+  /**
+   * Writes a decision. False: rules were changed or accounts were merged meanwhile, so that nothing was written; it is decided
+   * again from what {@link loadAlertStates} returns then. Messages to channels that were removed, belong to another account than
+   * their rule, or have not agreed, are left out.
+   */
+  commitAlerts(decision: AlertDecision): Promise<boolean>;
   /** Adds an acknowledgement; false: there is no such open thread of the account. Idempotent. */
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */
   newAcknowledgements(): Promise<Acknowledgement[]>;
+  /** What waits at `now`, for metrics. */
+  countAlerts(now: number): Promise<AlertCounts>;
+}
+
+/** Numbers of events and messages. */
+export interface AlertCounts {
+  /** Events that no decision has taken into account yet. */
+  readonly events: number;
+  /** Messages that are not settled. */
+  readonly waiting: number;
+  /** Those of them whose last attempt has failed: at most one of a channel. */
+  readonly retrying: number;
+  /** Messages of the last 24 hours that were delivered. */
+  readonly delivered: number;
+  /** Messages of the last 24 hours that were given up or dropped. */
+  readonly failed: number;
+  /** For how long the longest waiting message that could be sent has been due, milliseconds; 0: none is due. */
+  readonly overdueMs: number;
 }

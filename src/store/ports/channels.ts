@@ -3,6 +3,9 @@ import type { Channel, ChannelSettings, MessageLanguage } from '../../domain/ale
 import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 
+/** Maximum number of messages that wait for a channel. The oldest are dropped beyond it, but not the one that is being sent. */
+export const MAX_WAITING_MESSAGES = 1_000;
+
 /** Maximum number of channels of an account. */
 export const MAX_CHANNELS = 50;
 
@@ -56,6 +59,8 @@ export interface StoredMessage {
 
 /** A due message with what its channel needs to send it. */
 export interface DueMessage extends StoredMessage {
+  /** Identifies the message for receivers; the same in all attempts and replays. */
+  readonly key: string;
   readonly channel: Channel;
   readonly reference: ThreadReference;
 }
@@ -86,7 +91,7 @@ export interface AlertDelay {
 export interface MessageStore {
   /** Adds a message that is due at once, such as a test; false: the account has no such channel. */
   addMessage(accountId: number, channelId: number, message: AlertMessage, now: number): Promise<boolean>;
-  /** The first unsettled message of each channel, if it is due at `now`; longest waiting first. */
+  /** The first unsettled message of each channel, if it is due at `now`; longest waiting first, at most 8 of an account. */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
   noteMessage(outcome: MessageOutcome): Promise<void>;
   /** Newest first, at most 50; of one channel if `channelId` is given. */

@@ -5,6 +5,8 @@
  */
 import type { ContentStore } from './account-content.ts';
 import type { AccountStore } from './accounts.ts';
+import type { AlertStore, RuleStore } from './alerts.ts';
+import type { ChannelStore, MessageStore } from './channels.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { HeartbeatStore } from './heartbeats.ts';
 import type { IdempotencyStore } from './idempotency.ts';
@@ -50,6 +52,10 @@ export interface Registry
     KeyStore,
     IdempotencyStore,
     WebhookStore,
+    ChannelStore,
+    MessageStore,
+    RuleStore,
+    AlertStore,
     PageStore,
     ContentStore,
     LeaseStore,

@@ -13,6 +13,8 @@ export interface StatusUpdate {
   readonly current: CurrentStatus;
   /** Set if the status changed. */
   readonly transition: Omit<Transition, 'position'> | null;
+  /** Of a transition: the last good check or heartbeat before it, epoch milliseconds; null or absent: not known. */
+  readonly lastGoodAt?: number | null;
   /** The own incident to write or replace, by its ID. */
   readonly incident: Incident | null;
   /** The new probe memory; null: it has not changed. */
@@ -39,7 +41,7 @@ export type CommitOutcome =
 export interface UpdateStore {
   /**
    * Writes updates, each by its own compare-and-set. The outcomes are in the order of the input. The deliveries of
-   * webhooks are written in the same transaction. Rejects for an update that contradicts itself.
+   * webhooks and the events of alerts are written in the same transaction. Rejects for an update that contradicts itself.
    */
   commitUpdates(updates: readonly StatusUpdate[]): Promise<CommitOutcome[]>;
   /**

@@ -1,6 +1,8 @@
 /** Incidents. Each is written by one statement, and each list is read by one index scan. */
 
 import type { SelectQueryBuilder } from 'kysely';
+import { systemClock } from '../../clock.ts';
+import { eventsOfIncident, type NewAlertEvent } from '../../domain/alert/make-event.ts';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
 import type { IncidentKey, IncidentQuery, IncidentStore } from '../ports/incidents.ts';
@@ -147,9 +149,10 @@ const PUT = statement(
 
 /**
  * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
- * incident or a changed status. Ignores an incident of an unknown service.
+ * incident or a changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller
+ * appends.
  */
-export async function writeIncident(store: RegistryStore, incident: Incident): Promise<void> {
+export async function writeIncident(store: RegistryStore, incident: Incident): Promise<NewAlertEvent[]> {
   const { queries } = store;
   const stored = await queries.first(READ_STATUS(incident.id));
   const changed = await queries.run(
@@ -169,8 +172,9 @@ export async function writeIncident(store: RegistryStore, incident: Incident): P
     ),
   );
   const type = incidentEventType(stored?.status ?? null, incident.status);
-  if (changed === 0 || type === null) return;
+  if (changed === 0 || type === null) return [];
   await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
+  return eventsOfIncident(stored?.status ?? null, incident, systemClock.now());
 }
 
 /** The incident in a row. */

@@ -1,10 +1,12 @@
 /** Merges an account into another one, in one transaction. */
 import { includesRole, type Role } from '../../domain/role.ts';
+import { firstFreeForm } from '../../domain/service.ts';
 import type { MergePlan } from '../ports/accounts.ts';
 import { addNotice, readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
 import { claimsOf, servicesOf } from './ownership.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
+import { noteRuleChange } from './rule-rows.ts';
 import { toDefinition, updateService } from './service-rows.ts';
 
 /** Tables whose rows move. */
@@ -22,13 +24,20 @@ export const MOVED_TABLES = [
   'setup_links',
   'domain_claims',
   'idempotent_changes',
+  'channels',
+  'alert_rules',
+  'alert_acknowledgements',
 ] as const;
 
 /** Tables whose rows end with the account. Its members are added to the other account before. */
-export const ENDED_TABLES = ['members', 'invitations'] as const;
+export const ENDED_TABLES = ['members', 'invitations', 'alert_states'] as const;
 
 /** Columns of which an account has each value once: rows of the other account stay. */
-const UNIQUE_COLUMNS = { domain_claims: 'domain', idempotent_changes: 'key' } as const;
+const UNIQUE_COLUMNS = {
+  domain_claims: 'domain',
+  idempotent_changes: 'key',
+  alert_acknowledgements: 'thread',
+} as const;
 
 /** What a merge moves and what it cannot move. Throws `not_found` if there is no such account. */
 export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
@@ -80,13 +89,34 @@ export async function mergeAccounts(
     );
     await queries.run(deleteKnown(fromId, intoId));
   }
+  for (const table of ['channels', 'alert_rules'] as const) await renameTaken(store, table, fromId, intoId);
   for (const table of MOVED_TABLES)
     await queries.run(statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`)(intoId, fromId));
   for (const table of ENDED_TABLES)
     await queries.run(kysely.deleteFrom(table).where('account_id', '=', fromId));
   await queries.run(kysely.deleteFrom('accounts').where('id', '=', fromId));
+  await noteRuleChange(store);
   await addNotice(store, intoId, now, { code: 'account_merged', name: plan.from.name });
   return plan;
+}
+
+/** Renames what the account `fromId` has under a name that the other account has too, by a number at its end. */
+async function renameTaken(
+  { kysely, queries }: RegistryStore,
+  table: 'channels' | 'alert_rules',
+  fromId: number,
+  intoId: number,
+): Promise<void> {
+  const rows = await queries.all(
+    kysely.selectFrom(table).select(['id', 'account_id', 'name']).where('account_id', 'in', [fromId, intoId]),
+  );
+  const names = new Set(rows.map(({ name }) => name));
+  const kept = new Set(rows.filter((row) => row.account_id === intoId).map(({ name }) => name));
+  for (const { id, name } of rows.filter((row) => row.account_id === fromId && kept.has(row.name))) {
+    const free = firstFreeForm(name, (form) => names.has(form));
+    names.add(free);
+    await queries.run(kysely.updateTable(table).set({ name: free }).where('id', '=', id));
+  }
 }
 
 function greaterRole(before: Role | null, role: Role): Role {

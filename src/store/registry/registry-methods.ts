@@ -4,6 +4,8 @@ import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { CONTENT_CALLS } from './account-content.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
+import { ALERT_CALLS } from './alert-rows.ts';
+import { CHANNEL_CALLS, removeAllChannels } from './channel-rows.ts';
 import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
@@ -15,12 +17,14 @@ import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
 import { mergeAccounts, planMerge } from './merge-accounts.ts';
+import { MESSAGE_CALLS } from './message-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
 import { putCatalogue } from './put-catalogue.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { RULE_CALLS } from './rule-rows.ts';
 import type { Secrets } from './secret-box.ts';
 import { SERVICE_ROW_CALLS } from './service-rows.ts';
 import { SETUP_LINK_CALLS } from './setup-link-rows.ts';
@@ -48,12 +52,15 @@ export interface SecretMethods {
   /** Verifies the key of stored secrets. Rejects with `secrets_key` if the key is missing or did not encrypt them. */
   checkSecrets(): Promise<void>;
   /**
-   * Removes all webhooks, and the credentials of checks that cannot be decrypted with the present key, with a notice to
-   * their owners, and all passwords of people. Resolves with their numbers.
+   * Removes all webhooks and channels, and the credentials of checks that cannot be decrypted with the present key, with a
+   * notice to their owners, and all passwords of people. Resolves with their numbers.
    */
-  resetSecrets(
-    now: number,
-  ): Promise<{ readonly webhooks: number; readonly checks: number; readonly passwords: number }>;
+  resetSecrets(now: number): Promise<{
+    readonly webhooks: number;
+    readonly channels: number;
+    readonly checks: number;
+    readonly passwords: number;
+  }>;
 }
 
 type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
@@ -85,13 +92,19 @@ const CALLS: Calls<ServedByCalls> = {
   ...SETUP_LINK_CALLS,
   ...SIGN_IN_GUARD_CALLS,
   ...WEBHOOK_CALLS,
+  ...CHANNEL_CALLS,
+  ...MESSAGE_CALLS,
+  ...RULE_CALLS,
+  ...ALERT_CALLS,
   checkSecrets: read(({ secrets }) => secrets.check()),
   resetSecrets: write(async (registry, now) => {
     const webhooks = await removeAllWebhooks(registry, now);
+    const channels = await removeAllChannels(registry, now);
     await registry.secrets.forgetKey(registry);
     await forgetIdempotent(registry);
     return {
       webhooks,
+      channels,
       checks: await removeLostCredentials(registry, now),
       passwords: await removeAllPasswords(registry),
     };

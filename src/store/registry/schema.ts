@@ -7,10 +7,11 @@ import type { MaintenancePhase } from '../../domain/maintenance.ts';
 import type { Role } from '../../domain/role.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
+import type { AlertSchema } from './alert-schema.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema extends SignInSchema {
+export interface RegistrySchema extends SignInSchema, AlertSchema {
   /**
    * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
    * verified.

@@ -5,6 +5,7 @@ import type { NewPage, PageEdit, PageStore, StoredLogo } from '../ports/status-p
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
+import { noteRuleChange } from './rule-rows.ts';
 import type { Row } from './schema.ts';
 
 /** Status pages. */
@@ -67,6 +68,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   );
   if (row === undefined) throw new Error(`page ${slug} was not written`);
   await putBytes(store, row.id, logo);
+  await noteRuleChange(store);
   return toPage(row);
 }
 
@@ -83,6 +85,7 @@ export async function changePage(
   if (row === undefined) return 'missing';
   if (row.revision !== revision) return 'stale';
   if (logo !== undefined) await putBytes(store, row.id, logo);
+  if (groups !== undefined) await noteRuleChange(store);
   await store.queries.run(
     store.kysely
       .updateTable('status_pages')
@@ -158,6 +161,7 @@ export async function removePage(
       .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
       .where('id', '=', row.id),
   );
+  await noteRuleChange(store);
   return true;
 }
 

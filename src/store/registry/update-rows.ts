@@ -2,6 +2,7 @@
  * Status updates, each of which is one compare-and-set, and the feed of transitions that they produce. The statements
  * are plain text because every evaluated result is written here.
  */
+import { eventOfTransition, type NewAlertEvent } from '../../domain/alert/make-event.ts';
 import {
   type CurrentStatus,
   fromStoredCheck,
@@ -14,6 +15,7 @@ import {
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../ports/updates.ts';
+import { addAlertEvents } from './alert-rows.ts';
 import {
   type HeartbeatState,
   type NotedHeartbeat,
@@ -92,12 +94,14 @@ async function commitRound(
   );
   const written = new Set(wanted.filter((_, place) => changed[place]).map(([index]) => index));
   const noted: NotedHeartbeat[] = [];
+  const events: NewAlertEvent[] = [];
   await store.each(round, async ([index, update]) => {
     outcomes[index] = written.has(index)
-      ? await writeRest(store, update, states.get(index), noted)
+      ? await writeRest(store, update, states.get(index), { noted, events })
       : await stale(store, update.serviceId);
   });
   await putHeartbeats(store, noted);
+  await addAlertEvents(store, events);
 }
 
 /** The heartbeat summaries of services by index in the input, without those of updates that must not be written. */
@@ -134,17 +138,22 @@ function toParameters({ serviceId, expectedSeq, current, memory }: StatusUpdate)
   return [seq, observedAt, status, since, check, regions, learnt, serviceId, expectedSeq];
 }
 
-/**
- * Writes the parts of an update other than the record. A heartbeat is added to `noted`, to be written with the others.
- */
+/** What the updates of a round add, to be written together. */
+interface RoundRows {
+  readonly noted: NotedHeartbeat[];
+  readonly events: NewAlertEvent[];
+}
+
+/** Writes the parts of an update other than the record. A heartbeat and events are added to the rows of the round. */
 async function writeRest(
   store: RegistryStore,
   update: StatusUpdate,
   state: HeartbeatState | undefined,
-  noted: NotedHeartbeat[],
+  { noted, events }: RoundRows,
 ): Promise<CommitOutcome> {
   const { serviceId, current, transition, incident, heartbeat } = update;
-  if (incident !== null) await writeIncident(store, incident);
+  if (transition !== null) events.push(eventOfTransition(transition, current, update.lastGoodAt ?? null));
+  if (incident !== null) events.push(...(await writeIncident(store, incident)));
   const written = transition === null ? null : await writeTransition(store, transition);
   if (heartbeat === undefined || state === undefined) return { kind: 'committed', transition: written };
   const { inboxId, responseTimeMs } = heartbeat;

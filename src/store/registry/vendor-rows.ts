@@ -1,11 +1,13 @@
 /** Entries of vendors' feeds as incidents and maintenances, each exactly once (decisions, Incidents). */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { eventsOfMaintenance } from '../../domain/alert/make-event.ts';
 import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
 import type { VendorReading, VendorStore } from '../ports/vendors.ts';
+import { addAlertEvents } from './alert-rows.ts';
 import { toIncident, writeIncident } from './incident-rows.ts';
 import {
   endMaintenance,
@@ -60,8 +62,9 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
       const maintenance = { ...before, phase: phaseAt(before, now) };
       const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
       const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
-      if (incident !== null) await writeIncident(registry, incident);
+      if (incident !== null) await putIncident(registry, incident);
       await writeMaintenance(registry, maintenance, now);
+      await addAlertEvents(registry, eventsOfMaintenance(before.phase, maintenance, now));
       if (maintenance.phase === 'ended')
         await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
     }
@@ -142,11 +145,12 @@ async function putEntry(
     open = maintenance.phase !== 'ended';
     if (!isDeepStrictEqual(maintenance, before)) {
       await writeMaintenance(store, maintenance, readAt);
+      await addAlertEvents(store, eventsOfMaintenance(before?.phase ?? null, maintenance, readAt));
       changed = true;
     }
   }
   if (incident !== null && !isDeepStrictEqual(incident, known)) {
-    await writeIncident(store, incident);
+    await putIncident(store, incident);
     changed = true;
   }
   await writeRow(store, row, {
@@ -164,10 +168,21 @@ async function putEntry(
 async function endEntry(store: RegistryStore, row: EntryRow, stored: Stored, at: number): Promise<void> {
   const incident = stored.incidents.get(row.id);
   if (incident !== undefined && incident.status !== 'resolved')
-    await writeIncident(store, endVanished(incident, at));
+    await putIncident(store, endVanished(incident, at));
   const maintenance = stored.maintenances.get(row.id);
-  if (maintenance !== undefined) await endMaintenance(store, maintenance.id);
+  if (maintenance !== undefined) {
+    await endMaintenance(store, maintenance.id);
+    await addAlertEvents(
+      store,
+      eventsOfMaintenance(maintenance.phase, { ...maintenance, phase: 'ended' }, at),
+    );
+  }
   await writeRow(store, row, { ...row, open: 0 });
+}
+
+/** Writes an incident with its event. */
+async function putIncident(store: RegistryStore, incident: Incident): Promise<void> {
+  await addAlertEvents(store, await writeIncident(store, incident));
 }
 
 async function writeRow(

@@ -1,0 +1,146 @@
+/** The feed of events, what was decided about them, and acknowledgements (docs/architecture.md, Alerts). */
+import type { AlertChange } from '../../domain/alert/event.ts';
+import type { NewAlertEvent } from '../../domain/alert/make-event.ts';
+import type { AlertDecision, AlertStore, DecidedMessage } from '../ports/alerts.ts';
+import { getFact, setFact } from './fact-rows.ts';
+import { addMessages, countAlerts } from './message-rows.ts';
+import { type Calls, read, write } from './registry-calls.ts';
+import { type Batch, type RegistryStore, sql, statement } from './registry-store.ts';
+import { rulesVersion } from './rule-rows.ts';
+
+/** Name of the fact with the position of the last decision. */
+const POSITION_FACT = 'alert-position';
+
+const ADD_EVENT: Batch<unknown> = {
+  types: ['bigint', 'bigint', 'bigint', 'text'],
+  sql: 'INSERT INTO alert_events (service_id, at, recorded_at, change) VALUES (?, ?, ?, ?)',
+};
+const ANY_RULE = statement<{ readonly id: number }>('SELECT id FROM alert_rules WHERE enabled = 1 LIMIT 1');
+
+/** The feed of events and what was decided. */
+export const ALERT_CALLS: Calls<AlertStore> = {
+  alertEventsAfter: read(async ({ kysely, queries }, position, limit) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('alert_events')
+        .selectAll()
+        .where('position', '>', position)
+        .orderBy('position')
+        .limit(limit),
+    );
+    return rows.map((row) => ({
+      position: row.position,
+      serviceId: row.service_id,
+      at: row.at,
+      recordedAt: row.recorded_at,
+      change: JSON.parse(row.change) as AlertChange,
+    }));
+  }),
+  loadAlertStates: read(async (store) => {
+    const { kysely, queries } = store;
+    const position = await decidedPosition(store);
+    const rows = await queries.all(kysely.selectFrom('alert_states').selectAll().orderBy('account_id'));
+    const states = rows.map((row) => ({ accountId: row.account_id, state: row.state, dueAt: row.due_at }));
+    return { position, states };
+  }),
+  commitAlerts: write(commitAlerts),
+  acknowledge: write(async (store, { accountId, thread, by, at }) => {
+    const { kysely, queries } = store;
+    const messages = kysely
+      .selectFrom('alert_messages')
+      .innerJoin('channels', 'channels.id', 'alert_messages.channel_id')
+      .select('alert_messages.id')
+      .where('account_id', '=', accountId)
+      .where('thread', '=', thread)
+      .limit(1);
+    const began = await queries.first(messages.where('type', 'in', ['alert', 'update', 'reminder']));
+    if (began === undefined || (await queries.first(messages.where('type', '=', 'recovery'))) !== undefined)
+      return false;
+    await queries.run(
+      kysely
+        .insertInto('alert_acknowledgements')
+        .values({ account_id: accountId, thread, by_name: by, at })
+        .onConflict((conflict) => conflict.columns(['account_id', 'thread']).doNothing()),
+    );
+    return true;
+  }),
+  newAcknowledgements: read(async ({ kysely, queries }) => {
+    const rows = await queries.all(
+      kysely.selectFrom('alert_acknowledgements').selectAll().where('decided', '=', sql.lit(0)).orderBy('id'),
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      thread: row.thread,
+      by: row.by_name,
+      at: row.at,
+    }));
+  }),
+  countAlerts: read(countAlerts),
+};
+
+/**
+ * Appends events to the feed inside the transaction of their changes, if there is anything that alerts are made for. This
+ * costs one index lookup where there is not.
+ */
+export async function addAlertEvents(store: RegistryStore, events: readonly NewAlertEvent[]): Promise<void> {
+  if (events.length === 0 || (await store.queries.first(ANY_RULE())) === undefined) return;
+  await store.queries.runEach(
+    ADD_EVENT,
+    events.map(({ serviceId, at, recordedAt, change }) => [serviceId, at, recordedAt, toText(change)]),
+  );
+}
+
+async function decidedPosition(store: RegistryStore): Promise<number> {
+  return Number((await getFact(store, POSITION_FACT)) ?? 0);
+}
+
+async function commitAlerts(store: RegistryStore, decision: AlertDecision): Promise<boolean> {
+  const { kysely, queries } = store;
+  const { position, states, messages, acknowledgements, now } = decision;
+  if ((await rulesVersion(store)) !== decision.rulesVersion) return false;
+  if (position > (await decidedPosition(store))) {
+    await setFact(store, POSITION_FACT, String(position));
+    await queries.run(kysely.deleteFrom('alert_events').where('position', '<=', position));
+  }
+  for (const { accountId, state, dueAt } of states) {
+    const values = { state, due_at: dueAt };
+    await queries.run(
+      kysely
+        .insertInto('alert_states')
+        .values({ account_id: accountId, ...values })
+        .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values)),
+    );
+  }
+  if (acknowledgements.length > 0)
+    await queries.run(
+      kysely
+        .updateTable('alert_acknowledgements')
+        .set({ decided: 1 })
+        .where('id', 'in', [...acknowledgements]),
+    );
+  await addMessages(store, await toKnownChannels(store, messages), now);
+  return true;
+}
+
+/** The messages to channels that exist and have agreed. */
+async function toKnownChannels(
+  { kysely, queries }: RegistryStore,
+  messages: readonly DecidedMessage[],
+): Promise<DecidedMessage[]> {
+  if (messages.length === 0) return [];
+  const rows = await queries.all(
+    kysely
+      .selectFrom('channels')
+      .select('id')
+      .where('id', 'in', [...new Set(messages.map(({ channelId }) => channelId))])
+      .where('confirmed_at', 'is not', null),
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  return messages.filter(({ channelId }) => known.has(channelId));
+}
+
+/** JSON without unpaired surrogates, which have no UTF-8. */
+function toText(change: AlertChange): string {
+  return JSON.stringify(change, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+}
