@@ -87,6 +87,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   const api = createApp({
     settings: {
       siteUrl,
+      securityContact: http.securityContact,
       intervalMs: checks.intervalMs,
       slowOverMs: checks.slowOverMs,
       version: VERSION,

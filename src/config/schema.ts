@@ -80,6 +80,10 @@ export const CONFIG_SCHEMA = section(
           [],
           'Addresses or CIDR blocks of reverse proxies whose X-Forwarded-For header is trusted.',
         ),
+        securityContact: optionalText(
+          'Where to report vulnerabilities of this site: an https: or mailto: URL for /.well-known/security.txt. null leaves the file out.',
+          { pattern: '^(https://|mailto:)[!-~]+$' },
+        ),
       },
       'The HTTP server: API, pages and badges.',
     ),

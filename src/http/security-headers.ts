@@ -56,6 +56,7 @@ function policy(framing: Framing, active: "'self'" | "'none'"): string {
     "style-src 'self'",
     "script-src 'self'",
     `connect-src ${active}`,
+    `manifest-src 'self'`,
     `form-action ${active}`,
     "base-uri 'none'",
     `frame-ancestors ${framing === 'any' ? '*' : "'none'"}`,

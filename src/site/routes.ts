@@ -45,12 +45,21 @@ export type RouteSources = Omit<
     BadgeSources &
     ChartSources &
     HeatmapSources,
-  'intervalMs' | 'slowOverMs' | 'siteUrl' | 'version' | 'listenedAt' | 'apiDocument' | 'regions'
+  | 'intervalMs'
+  | 'slowOverMs'
+  | 'siteUrl'
+  | 'securityContact'
+  | 'version'
+  | 'listenedAt'
+  | 'apiDocument'
+  | 'regions'
 > & {
   readonly registry: Pick<FactStore, 'getFact'>;
   readonly settings: {
     /** Without a slash at its end. */
     readonly siteUrl: string;
+    /** Where to report vulnerabilities; null: the operator names no contact. */
+    readonly securityContact?: string | null;
     readonly intervalMs: number;
     /** Maximum response time of a check that is not slow, milliseconds. */
     readonly slowOverMs: number;

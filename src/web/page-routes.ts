@@ -22,10 +22,17 @@ import { createViews, type RenderPage, type ViewSources } from './parts/views.ts
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
+import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
 
 /** Sources of the pages. */
 export type PageSources = Omit<
-  HomeSources & ServicePageSources & IncidentPageSources & DocsSources & LiveChangeSources & ViewSources,
+  HomeSources &
+    ServicePageSources &
+    IncidentPageSources &
+    DocsSources &
+    LiveChangeSources &
+    ViewSources &
+    WellKnownSources,
   'changes' | 'assets'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
@@ -65,6 +72,7 @@ export function pageRoutes(sources: PageSources) {
     searchIndex(sources),
     live.route,
     assets.route,
+    ...wellKnownFiles(sources),
   ];
   return { routes: withCompression(routes), live, errorPage: createErrorPage(render) };
 }

@@ -67,7 +67,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
   t.same(
     SETTING_PATHS,
     [
-      'http.host http.port http.siteUrl http.trustedProxies catalogue.file',
+      'http.host http.port http.siteUrl http.trustedProxies http.securityContact catalogue.file',
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
@@ -84,7 +84,13 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
 t.test('it has the defaults that operators are promised', async (t) => {
   const config = loadConfig({ file: null, env: {} });
   t.same(config, {
-    http: { host: '0.0.0.0', port: 8080, siteUrl: 'http://localhost:8080', trustedProxies: [] },
+    http: {
+      host: '0.0.0.0',
+      port: 8080,
+      siteUrl: 'http://localhost:8080',
+      trustedProxies: [],
+      securityContact: null,
+    },
     catalogue: { file: 'config/catalogue.yaml' },
     checks: {
       intervalMs: 300_000,

@@ -271,6 +271,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const api = createApp({
     settings: {
       siteUrl: options.siteUrl ?? 'https://upbeat.test',
+      securityContact: 'mailto:security@upbeat.test',
       trustedProxies: ['127.0.0.0/8', '::1'],
       anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
       authenticatedPerMinute: options.authenticatedPerMinute ?? 200_000,
