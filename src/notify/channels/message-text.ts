@@ -1,0 +1,343 @@
+/**
+ * What a message says, in a language: the first line, which is all that a phone shows, facts, texts and links. Each kind of
+ * channel writes it in its own form. All foreign text is on one line, without control characters, and cut.
+ */
+import type { MessageLanguage } from '../../domain/alert/channel.ts';
+import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
+import { asText, type Phrase, phraseOf, time } from '../../language/phrase.ts';
+import { FORMATS, SHARED_TEXTS } from '../../language/shared-texts.ts';
+import { cleanLine, cleanLines } from './message-cut.ts';
+import { type GroupKind, MESSAGE_WORDS, type MessageWords, type Told } from './message-words.ts';
+
+/** How bad it is: `bad` is down, `warning` is not good, `good` is over, `info` is neither. */
+export type Tone = 'bad' | 'warning' | 'good' | 'info';
+
+/** A fact: a name and what is known. */
+export interface Fact {
+  readonly label: string;
+  readonly value: Phrase;
+  /** A page about it; absent: there is none. */
+  readonly url?: string;
+}
+
+/** A message in words. */
+export interface MessageText {
+  readonly tone: Tone;
+  /** What happened, in one line of at most 250 characters. */
+  readonly title: string;
+  readonly facts: readonly Fact[];
+  /** Foreign or explaining text with line breaks, at most 600 characters; empty: there is none. */
+  readonly text: string;
+  /** Of a group: its services, at most 10. Empty: the message is about one service at most. */
+  readonly services: readonly { readonly name: string; readonly url: string; readonly text: string }[];
+  /** Of a group with more services than `services`: how many more; null: these are all. */
+  readonly more: string | null;
+  /** The page that shows it, then the one to acknowledge it, if there is one. */
+  readonly links: readonly { readonly label: string; readonly url: string }[];
+}
+
+const MAX_NAME_LENGTH = 100;
+const MAX_TITLE_LENGTH = 250;
+const MAX_WHY_LENGTH = 200;
+const MAX_TEXT_LENGTH = 600;
+const MAX_SERVICES = 10;
+const MAX_REGIONS = 8;
+
+/** The circle before the first line, where a medium has no colour. */
+export const TONE_MARKS: Readonly<Record<Tone, string>> = {
+  bad: '🔴',
+  warning: '🟡',
+  good: '🟢',
+  info: '🔵',
+};
+/** The colour of each tone, RGB. */
+export const TONE_COLOURS: Readonly<Record<Tone, number>> = {
+  bad: 0xc62828,
+  warning: 0xf9a825,
+  good: 0x2e7d32,
+  info: 0x1565c0,
+};
+
+/** Says a message in a language. */
+export function renderMessage(message: AlertMessage, language: MessageLanguage): MessageText {
+  const words = MESSAGE_WORDS[language];
+  const [item] = message.items;
+  const isGroup = message.total > 1;
+  const told = item === undefined ? null : tellOf(item, language);
+  const base = {
+    tone: toneOf(message),
+    title: cleanLine(titleOf(message, words, language), MAX_TITLE_LENGTH),
+  };
+  const links = [
+    { label: words.open, url: message.url },
+    ...(message.acknowledgeUrl === null ? [] : [{ label: words.acknowledge, url: message.acknowledgeUrl }]),
+  ];
+  if (item === undefined || told === null)
+    return {
+      ...base,
+      facts: noteFacts(message, words),
+      text: noteText(message, words),
+      services: [],
+      more: null,
+      links,
+    };
+  const listed = isGroup ? message.items.slice(0, MAX_SERVICES) : [];
+  const rest = message.total - listed.length;
+  return {
+    ...base,
+    facts: isGroup ? groupFacts(message, item, words, language) : itemFacts(message, item, words, language),
+    text: isGroup ? '' : textOf(item, words),
+    services: listed.map((one) => ({
+      name: nameOf(one),
+      url: one.service.url,
+      text: cleanLine(lineOf(message, one, words, language), MAX_WHY_LENGTH),
+    })),
+    more: isGroup && rest > 0 ? words.more(FORMATS[language].number(rest)) : null,
+    links,
+  };
+}
+
+/** A phrase as plain text with times in UTC. */
+export function plainPhrase(phrase: Phrase, language: MessageLanguage): string {
+  return asText(phrase, FORMATS[language], 0);
+}
+
+/** The lines after the title as plain text, the most important first; links are left out. */
+export function plainLines(text: MessageText, language: MessageLanguage): string[] {
+  return [
+    ...text.facts.map(({ label, value }) => `${label}: ${plainPhrase(value, language)}`),
+    ...(text.text === '' ? [] : text.text.split('\n')),
+    ...text.services.map(({ name, text: line }) => `• ${name}${line === '' ? '' : `: ${line}`}`),
+    ...(text.more === null ? [] : [text.more]),
+  ];
+}
+
+function toneOf({ type, urgency, items }: AlertMessage): Tone {
+  if (type === 'test' || type === 'acknowledged') return 'info';
+  if (type === 'recovery' || type === 'prober_online') return 'good';
+  if (urgency === 'high' || type === 'prober_offline') return 'bad';
+  // A maintenance is planned: it is neither good nor bad.
+  if (items.length > 0 && items.every(({ event }) => event === 'maintenance')) return 'info';
+  return urgency === 'normal' ? 'warning' : items.every(({ status }) => status === 'up') ? 'good' : 'info';
+}
+
+function titleOf(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
+  const { type, items, total, note } = message;
+  switch (type) {
+    case 'test':
+      return words.test;
+    case 'channel_failing':
+      return words.channelFails(
+        cleanLine(note !== null && 'channel' in note ? note.channel : '', MAX_NAME_LENGTH),
+      );
+    case 'prober_offline':
+      return words.offline;
+    case 'prober_online':
+      return words.online;
+    case 'acknowledged': {
+      const by = note !== null && 'by' in note ? cleanLine(note.by, MAX_NAME_LENGTH) : '';
+      return words.acknowledged(by, beganTitle(message, words, language));
+    }
+    case 'recovery':
+      return total > 1
+        ? words.groupEnded(FORMATS[language].number(total), longest(items, language))
+        : items.map((item) => endedTitle(item, words, language)).join('');
+    case 'reminder':
+      if (total > 1) return words.groupStill[groupKind(items)](FORMATS[language].number(total));
+      return items.map((item) => stillTitle(item, words, language)).join('');
+    case 'alert':
+    case 'update':
+      return beganTitle(message, words, language);
+  }
+}
+
+function beganTitle({ items, total }: AlertMessage, words: MessageWords, language: MessageLanguage): string {
+  if (total > 1) return words.groupBegan[groupKind(items)](FORMATS[language].number(total));
+  return items.map((item) => itemTitle(item, words, language)).join('');
+}
+
+/** What happened to one service. */
+function itemTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
+  const told = tellOf(item, language);
+  if (item.ended !== undefined) return words.unwatched[item.ended](told.name);
+  if (item.flapping !== null) {
+    const { changes, withinMs } = item.flapping;
+    return words.flaps(told.name, changes, FORMATS[language].length(withinMs));
+  }
+  // The service of an update may have recovered.
+  const isOver = item.lastedMs !== null;
+  return isOver ? words.ended[item.event](told) : words.began[item.event](told);
+}
+
+function endedTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
+  const told = tellOf(item, language);
+  return item.ended === undefined ? words.ended[item.event](told) : words.unwatched[item.ended](told.name);
+}
+
+function stillTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
+  return item.status === 'down' && item.flapping === null
+    ? words.still(tellOf(item, language))
+    : itemTitle(item, words, language);
+}
+
+function groupKind(items: readonly MessageItem[]): GroupKind {
+  const kinds = new Set(items.map(kindOf));
+  const [kind = 'mixed'] = kinds;
+  return kinds.size === 1 ? kind : 'mixed';
+}
+
+function kindOf({ event, lastedMs, flapping }: MessageItem): GroupKind {
+  if (flapping !== null) return 'mixed';
+  switch (event) {
+    case 'down':
+    case 'heartbeat_missed':
+    case 'run_failed':
+      return lastedMs === null ? 'down' : 'up';
+    case 'incident':
+    case 'incident_update':
+    case 'vendor_incident':
+      return 'incident';
+    case 'scope':
+      return 'mixed';
+    default:
+      return event;
+  }
+}
+
+function longest(items: readonly MessageItem[], language: MessageLanguage): string {
+  const lengths = items.flatMap(({ lastedMs }) => (lastedMs === null ? [] : [lastedMs]));
+  return lengths.length === 0 ? '' : FORMATS[language].length(Math.max(...lengths));
+}
+
+/** What the list of a group says of one service. */
+function lineOf(
+  message: AlertMessage,
+  item: MessageItem,
+  words: MessageWords,
+  language: MessageLanguage,
+): string {
+  const { why, title } = tellOf(item, language);
+  if (item.ended !== undefined || item.flapping !== null || item.event === 'certificate')
+    return itemTitle(item, words, language);
+  if (message.type === 'recovery' || item.lastedMs !== null)
+    return item.lastedMs === null ? '' : FORMATS[language].length(item.lastedMs);
+  return why !== '' ? why : title !== '' ? title : SHARED_TEXTS[language].status[item.status];
+}
+
+function nameOf({ service }: MessageItem): string {
+  return cleanLine(service.name, MAX_NAME_LENGTH);
+}
+
+function tellOf(item: MessageItem, language: MessageLanguage): Told {
+  const { reason, incident, maintenance, certificate, lastedMs, scope, status } = item;
+  const shared = SHARED_TEXTS[language];
+  return {
+    name: nameOf(item),
+    why: reason === null ? '' : cleanLine(shared.reason(reason), MAX_WHY_LENGTH),
+    title: cleanLine(incident?.title ?? maintenance?.title ?? '', MAX_WHY_LENGTH),
+    state: incident === null ? '' : shared.incidentStatus[incident.status],
+    lasted: lastedMs === null ? '' : FORMATS[language].length(lastedMs),
+    days: certificate?.days ?? 0,
+    places: placesOf(item),
+    scope: scope ?? 'none',
+    phase: maintenance?.phase ?? 'running',
+    isSlow: status === 'slow',
+  };
+}
+
+function placesOf({ regions }: MessageItem): string {
+  const shown = regions.slice(0, MAX_REGIONS).map((region) => cleanLine(region, 40));
+  return regions.length > MAX_REGIONS ? `${shown.join(', ')}, …` : shown.join(', ');
+}
+
+function itemFacts(
+  { type, rule, cause }: AlertMessage,
+  item: MessageItem,
+  words: MessageWords,
+  language: MessageLanguage,
+): Fact[] {
+  const { since, lastGoodAt, phase, scope, vendor, incident, maintenance, certificate, reason } = item;
+  const told = tellOf(item, language);
+  const isOver = type === 'recovery' || item.lastedMs !== null;
+  const facts: (Fact | false)[] = [
+    certificate === null &&
+      maintenance === null && {
+        label: isOver || incident !== null ? words.at : words.since,
+        value: [time(since)],
+      },
+    // The title says why something began; of the others a fact does.
+    type === 'recovery' && told.why !== '' && { label: words.why, value: [told.why] },
+    phase !== null && reason !== null && !isOver && { label: words.phaseLabel, value: [words.phase[phase]] },
+    !isOver &&
+      scope !== null &&
+      told.places !== '' && {
+        label: words.places,
+        value: [`${told.places} (${scope === 'global' ? words.everywhere : words.notEverywhere})`],
+      },
+    vendor !== null && {
+      label: words.vendor,
+      value: [cleanLine(vendor.title, MAX_WHY_LENGTH)],
+      url: vendor.url,
+    },
+    lastGoodAt !== null && !isOver && { label: words.lastGood, value: [time(lastGoodAt)] },
+    incident !== null && {
+      label: words.severity,
+      value: [SHARED_TEXTS[language].severity[incident.severity]],
+    },
+    incident !== null && { label: words.state, value: [told.state] },
+    maintenance !== null && { label: words.starts, value: [time(maintenance.startsAt)] },
+    maintenance !== null &&
+      maintenance.endsAt !== null && { label: words.ends, value: [time(maintenance.endsAt)] },
+    certificate !== null && { label: words.ends, value: [time(certificate.endsAt)] },
+    cause !== null && {
+      label: words.commonCause,
+      value: [words.cause[cause.kind](cleanLine(cause.name, MAX_NAME_LENGTH))],
+    },
+    rule !== null && { label: words.rule, value: [cleanLine(rule, MAX_NAME_LENGTH)] },
+  ];
+  return facts.filter((fact) => fact !== false);
+}
+
+function groupFacts(
+  { at, cause, rule }: AlertMessage,
+  first: MessageItem,
+  words: MessageWords,
+  language: MessageLanguage,
+): Fact[] {
+  const { name, why } = tellOf(first, language);
+  return [
+    { label: words.since, value: [time(at)] },
+    { label: words.first, value: phraseOf`${name}${why === '' ? '' : `: ${why}`}` },
+    ...(cause === null
+      ? []
+      : [
+          {
+            label: words.commonCause,
+            value: [words.cause[cause.kind](cleanLine(cause.name, MAX_NAME_LENGTH))],
+          },
+        ]),
+    ...(rule === null ? [] : [{ label: words.rule, value: [cleanLine(rule, MAX_NAME_LENGTH)] }]),
+  ];
+}
+
+function textOf(item: MessageItem, words: MessageWords): string {
+  if (item.flapping !== null) return words.flapsText;
+  return cleanLines(item.incident?.text ?? item.maintenance?.text ?? '', MAX_TEXT_LENGTH);
+}
+
+/** The facts of a message about no service. */
+function noteFacts({ type, at, note }: AlertMessage, words: MessageWords): Fact[] {
+  const isState = type === 'prober_offline' || type === 'channel_failing';
+  return [
+    { label: isState ? words.since : words.at, value: [time(at)] },
+    ...(note !== null && 'problem' in note
+      ? [{ label: words.why, value: [cleanLine(note.problem, MAX_WHY_LENGTH)] }]
+      : []),
+  ];
+}
+
+function noteText({ type }: AlertMessage, words: MessageWords): string {
+  if (type === 'test') return words.testText;
+  if (type === 'prober_offline') return words.offlineText;
+  return type === 'channel_failing' ? words.channelFailsText : '';
+}

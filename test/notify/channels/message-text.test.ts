@@ -1,0 +1,150 @@
+/** What messages say, in both languages, as a person reads it on a phone. */
+import t from 'tap';
+import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
+import { cutBytes, cutText, joinLines } from '../../../src/notify/channels/message-cut.ts';
+import { plainLines, renderMessage } from '../../../src/notify/channels/message-text.ts';
+import { HOSTILE_MESSAGE, itemOf, LONGEST_MESSAGES, messageOf, SAMPLES } from './sample-messages.ts';
+
+/** The first line and the others, as a channel without markup shows them. */
+const read = (message: Parameters<typeof renderMessage>[0], language: 'en' | 'de') => {
+  const text = renderMessage(message, language);
+  return [`${text.tone}: ${text.title}`, ...plainLines(text, language)];
+};
+
+t.test(
+  'it says in the first line what is down and why, and then what a person woken at night needs',
+  async (t) => {
+    t.same(read(SAMPLES.alert, 'en'), [
+      'bad: Shop is down: it answered with status 503',
+      'Since: 20 Nov 2026, 10:00 UTC',
+      'Failed while: waiting for the response',
+      'Fails from: eu, us (not everywhere)',
+      'Vendor says: Elevated error rates',
+      'Last good check: 20 Nov 2026, 09:59 UTC',
+      'Rule: Nights',
+    ]);
+    t.same(read(SAMPLES.alert, 'de'), [
+      'bad: Shop ist gestört: Antwort mit Status 503',
+      'Seit: 20. Nov. 2026, 10:00 UTC',
+      'Gescheitert: beim Warten auf die Antwort',
+      'Gestört aus: eu, us (nicht überall)',
+      'Der Anbieter sagt: Elevated error rates',
+      'Letzte gute Prüfung: 20. Nov. 2026, 09:59 UTC',
+      'Regel: Nights',
+    ]);
+    t.same(renderMessage(SAMPLES.alert, 'en').links, [
+      { label: 'Open', url: 'https://status.example.org/status/shop-example-org' },
+      { label: 'Acknowledge', url: 'https://status.example.org/alerts/acknowledge/1.7-3f9a1c.Zm9v' },
+    ]);
+  },
+);
+
+t.test(
+  'it names the first service of a group, what all have in common, and how many more there are',
+  async (t) => {
+    const lines = read(SAMPLES.group, 'en');
+    t.same(lines.slice(0, 6), [
+      'bad: 14 services are down',
+      'Since: 20 Nov 2026, 10:00 UTC',
+      'First: Shop: it answered with status 503',
+      'In common: they all resolve to 198.51.100.7',
+      'Rule: Nights',
+      '• Shop: it answered with status 503',
+    ]);
+    t.equal(lines.length, 5 + 10 + 1);
+    t.equal(lines.at(-1), 'and 4 more');
+    t.equal(read(SAMPLES.group, 'de')[0], 'bad: 14 Dienste sind gestört');
+    t.equal(read(SAMPLES.group, 'de')[3], 'Gemeinsam: alle führen zu 198.51.100.7');
+  },
+);
+
+t.test('it has a first line for each kind of message', async (t) => {
+  const firstLines = (language: 'en' | 'de') =>
+    Object.fromEntries(Object.entries(SAMPLES).map(([name, message]) => [name, read(message, language)[0]]));
+  t.same(firstLines('en'), {
+    alert: 'bad: Shop is down: it answered with status 503',
+    group: 'bad: 14 services are down',
+    update: 'bad: Shop now fails everywhere',
+    reminder: 'bad: Shop is still down: it answered with status 503',
+    recovery: 'good: Shop is up again after 5 min',
+    acknowledged: 'info: Ada has acknowledged: Shop is down: it answered with status 503',
+    silent: 'bad: Backup is silent: no heartbeat arrived for 10m',
+    slow: 'warning: Shop is slow: it took 4.2 s to answer',
+    flapping: 'bad: Shop is flapping: 6 changes within 10 min',
+    certificate: 'warning: The certificate of Shop expires within 7 days',
+    maintenance: 'info: Maintenance of Shop is planned: Move to new hosts',
+    incident: 'warning: Shop: Elevated error rates (identified)',
+    test: 'info: Test: alerts arrive here',
+    channelFailing: 'warning: The channel "#ops" fails',
+    offline: 'bad: The prober is offline',
+    online: 'good: The prober is online again',
+  });
+  t.same(firstLines('de'), {
+    alert: 'bad: Shop ist gestört: Antwort mit Status 503',
+    group: 'bad: 14 Dienste sind gestört',
+    update: 'bad: Shop ist jetzt überall gestört',
+    reminder: 'bad: Shop ist weiterhin gestört: Antwort mit Status 503',
+    recovery: 'good: Shop antwortet wieder nach 5 Min.',
+    acknowledged: 'info: Ada hat übernommen: Shop ist gestört: Antwort mit Status 503',
+    silent: 'bad: Backup ist verstummt: seit 10 Min. kam kein Lebenszeichen',
+    slow: 'warning: Shop ist langsam: die Antwort brauchte 4,2 s',
+    flapping: 'bad: Shop flattert: 6 Wechsel binnen 10 Min.',
+    certificate: 'warning: Das Zertifikat von Shop läuft binnen 7 Tagen ab',
+    maintenance: 'info: Wartung von Shop geplant: Move to new hosts',
+    incident: 'warning: Shop: Elevated error rates (erkannt)',
+    test: 'info: Test: Alarme kommen hier an',
+    channelFailing: 'warning: Der Kanal „#ops“ versagt',
+    offline: 'bad: Die Überwachung ist offline',
+    online: 'good: Die Überwachung ist wieder online',
+  });
+});
+
+t.test('it has words for the beginning and the end of every event', async (t) => {
+  for (const language of ['en', 'de'] as const)
+    for (const event of ALERT_EVENTS) {
+      const began = renderMessage(messageOf({ items: [itemOf({ event })] }), language);
+      const item = itemOf({ event, status: 'up', lastedMs: 60_000 });
+      const ended = renderMessage(messageOf({ type: 'recovery', items: [item] }), language);
+      t.match(began.title, /Shop/, `${language} ${event}`);
+      t.match(ended.title, /Shop/, `${language} ${event}`);
+      if (event !== 'up') t.not(began.title, ended.title, `${language} ${event}`);
+    }
+});
+
+t.test(
+  'it says of a service that is not watched any more that it is not, and not that it is well',
+  async (t) => {
+    const titleOf = (ended: 'paused' | 'removed') =>
+      renderMessage(messageOf({ type: 'recovery', items: [itemOf({ ended })] }), 'en').title;
+    t.equal(titleOf('paused'), 'Shop is no longer checked: it was paused');
+    t.equal(titleOf('removed'), 'Shop is no longer checked: it was removed');
+  },
+);
+
+t.test(
+  'it keeps foreign text on its line, cuts it between characters, and stays within its limits',
+  async (t) => {
+    for (const message of [HOSTILE_MESSAGE, ...LONGEST_MESSAGES]) {
+      const text = renderMessage(message, 'en');
+      const all = [text.title, ...text.services.flatMap(({ name, text }) => [name, text])];
+      for (const line of [...all, ...plainLines(text, 'en')]) {
+        t.notMatch(line, /[\p{Cc}\p{Bidi_Control}\p{Cs}]/u);
+        t.ok(line.length <= 700, `${line.length}`);
+        t.notMatch(line, /\u200d…/, 'no half of an astronaut');
+      }
+      t.ok(text.title.length <= 250);
+      t.ok(text.services.length <= 10);
+    }
+  },
+);
+
+t.test('it cuts by characters, by bytes, and by whole lines', async (t) => {
+  t.equal(cutText('abc', 3), 'abc');
+  t.equal(cutText('abcd', 3), 'ab…');
+  t.equal(cutText('👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 14), '👩‍👩‍👧‍👦…');
+  t.equal(cutText('😀😀', 3), '😀…');
+  t.equal(cutBytes('äöü', 6), 'äöü');
+  t.equal(cutBytes('äöüß', 7), 'äö…');
+  t.equal(joinLines(['one', 'two', 'three'], 100), 'one\ntwo\nthree');
+  t.equal(joinLines(['one', 'two', 'three'], 10), 'one\ntwo\n…');
+});
