@@ -48,6 +48,14 @@ export interface ForbiddenTarget {
   readonly refusal: AddressRefusal;
 }
 
+/** An attempt that met a bug of this program. */
+export interface BrokenAttempt {
+  readonly serviceId: number;
+  readonly domain: string;
+  /** The stack of the error. */
+  readonly problem: string;
+}
+
 /** From a host to the supervisor. Every message carries the epoch of the host's life. */
 export type FromHost =
   /** `threadId` is Node's number of the worker thread. */
@@ -61,6 +69,8 @@ export type FromHost =
   | { readonly type: 'forbidden'; readonly epoch: number; readonly found: ForbiddenTarget }
   /** The credentials of a check cannot be decrypted; for the operator's log only. */
   | { readonly type: 'unreadable'; readonly epoch: number; readonly found: UnreadableCredentials }
+  /** An attempt met a bug of this program; for the operator's log only. */
+  | { readonly type: 'broken'; readonly epoch: number; readonly found: BrokenAttempt }
   | { readonly type: 'report'; readonly epoch: number; readonly report: HostReport }
   | { readonly type: 'stopped'; readonly epoch: number };
 

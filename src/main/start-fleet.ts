@@ -4,6 +4,7 @@ import type { Config } from '../config/resolve-config.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import {
+  createBrokenAttemptLog,
   createForbiddenAddressLog,
   createUnreadableCredentialsLog,
 } from '../outbound/forbidden-address-log.ts';
@@ -26,7 +27,13 @@ export function countThreads({ checks }: Config): number {
 
 /** Creates a fleet; nothing runs before its start. */
 export function createConfiguredFleet(
-  { config, clock, log, fail }: Pick<StoreParts, 'config' | 'clock' | 'log' | 'fail'>,
+  {
+    config,
+    directory,
+    clock,
+    log,
+    fail,
+  }: Pick<StoreParts, 'config' | 'directory' | 'clock' | 'log' | 'fail'>,
   parts: Pick<FleetOptions, 'onResults' | 'onDoubt' | 'onDelay' | 'startPermit'>,
 ): Fleet {
   const { checks, http, secrets, storage } = config;
@@ -37,6 +44,7 @@ export function createConfiguredFleet(
     ...{ ownersMayProbePrivate, concurrency },
     checksKey: findChecksKey(storage.dataDir, secrets),
   };
+  const noteBroken = createBrokenAttemptLog(log, clock);
   return createFleet({
     settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
     threads: countThreads(config),
@@ -47,6 +55,7 @@ export function createConfiguredFleet(
     ...parts,
     onForbidden: createForbiddenAddressLog(log, clock),
     onUnreadable: createUnreadableCredentialsLog(log, clock),
+    onBroken: (found) => noteBroken({ ...found, slug: directory.byId(found.serviceId)?.slug ?? null }),
     onFatal: fail('probe threads end again and again'),
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Logs for the operator what checks find again and again: names that resolve to forbidden addresses, of which clients only
- * learn that they are not public, and credentials that cannot be decrypted.
+ * learn that they are not public, credentials that cannot be decrypted, and attempts that meet a bug of this program.
  */
 
 import type { Clock } from '../clock.ts';
@@ -41,6 +41,26 @@ export function createUnreadableCredentialsLog(
       log.warn(
         { domain, problem: describeCause({ cause: { code: 'credentials_unreadable', problem } }) },
         'a check is not made: set secrets.checksKey of this node, or enter its credentials again',
+      );
+  };
+}
+
+/** Creates the function that logs attempts that met a bug of this program. `slug` null: this process does not know it. */
+export function createBrokenAttemptLog(
+  log: Log,
+  clock: Pick<Clock, 'monotonic'>,
+): (found: {
+  readonly serviceId: number;
+  readonly slug: string | null;
+  readonly domain: string;
+  readonly problem: string;
+}) => void {
+  const isNew = createRepeatFilter(clock);
+  return (found) => {
+    if (isNew(String(found.serviceId)))
+      log.error(
+        { ...found },
+        'an attempt failed by a fault of this program; the service is checked again at its next turn',
       );
   };
 }

@@ -20,6 +20,11 @@ const runAttempt: RunAttempt = async ({ domain }, { signal }) => {
       return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     case 'bug':
       throw new Error('a bug in the prober');
+    case 'uncaught':
+      setTimeout(() => {
+        throw new Error('a bug in a callback');
+      });
+      return new Promise(() => {});
     case 'exit':
       process.exit(1);
       break;

@@ -1,9 +1,10 @@
 /** The fleet with real threads that fail in every way a thread can fail. */
 import t from 'tap';
+import type { BrokenAttempt } from '../../src/engine/protocol.ts';
 import { targetOf } from './attempt.ts';
 import { INTERVAL_MS, observe } from './observe-fleet.ts';
 
-for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
+for (const way of ['exit', 'uncaught', 'busy', 'hungry'] as const) {
   t.test(
     `it replaces a thread that ends by "${way}" within 6 s, and no service misses more than one check`,
     async (t) => {
@@ -28,6 +29,23 @@ for (const way of ['exit', 'bug', 'busy', 'hungry'] as const) {
     },
   );
 }
+
+t.test('an error in an attempt concerns its service alone, which is checked again at its turn', async (t) => {
+  const broken: BrokenAttempt[] = [];
+  const { fleet, results, doubts, until, countOf } = observe({ onBroken: (found) => broken.push(found) });
+  t.teardown(() => fleet.stop());
+  await fleet.start([targetOf(1), targetOf(2, { domain: 'bug' }), targetOf(3)]);
+  await until(() => broken.length >= 3 && countOf(1) >= 3 && countOf(3) >= 3);
+  t.match(broken[0], { serviceId: 2, domain: 'bug', problem: /^Error: a bug in the prober\n +at / });
+  t.ok(broken.length <= countOf(1) + 2, 'it waits for its turn');
+  t.same([fleet.report().restarts, countOf(2), doubts], [0, 0, []], 'it is not down, nor the connection');
+  fleet.apply({ serviceId: 2, target: targetOf(2, { revision: 2 }) });
+  await until(() => countOf(2) > 0);
+  t.match(
+    results.findLast(({ serviceId }) => serviceId === 2),
+    { failure: null, suspect: null },
+  );
+});
 
 t.test('it hands the probe memory of services on to a replaced thread', async (t) => {
   const { fleet, results, until } = observe();

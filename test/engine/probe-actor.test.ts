@@ -397,6 +397,18 @@ t.test('it gives no verdict when an attempt is aborted', async (t) => {
   t.same(handle(begun(), { type: 'aborted', target }), { state: idleProbe(target), effects: [] });
 });
 
+t.test('a bug in an attempt gives no verdict, and the service waits for its phase', async (t) => {
+  const { effects } = play([[NOW + 5, goodAttempt({ startedAt: NOW })]]);
+  const [next] = effects.flat().filter(({ type }) => type === 'wake');
+  const broken = { type: 'broken', target, startedAt: NOW, now: NOW + 5 } as const;
+  t.same(handle(begun(), broken), { state: idleProbe(target), effects: [next] });
+  const newer = { ...target, revision: 2, domain: 'other.example' };
+  const redefined = handle(begun(), { type: 'defined', target: newer, soonAt: NOW, now: NOW }).state;
+  t.same(handle(redefined, broken), { state: idleProbe(newer), effects: [{ type: 'wake', at: NOW + 5 }] });
+  const other = { ...target };
+  t.same(handle(begun(), { ...broken, target: other }).effects, [], 'an attempt of an earlier check');
+});
+
 t.test('it ends every check with one report and one wake after at most three attempts', async () => {
   fc.assert(
     fc.property(

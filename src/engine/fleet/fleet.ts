@@ -10,7 +10,13 @@ import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
 import { dueAfterCheck, shiftOf } from '../host/phase.ts';
-import { type EngineSettings, type ForbiddenTarget, type HostReport, unpackResults } from '../protocol.ts';
+import {
+  type BrokenAttempt,
+  type EngineSettings,
+  type ForbiddenTarget,
+  type HostReport,
+  unpackResults,
+} from '../protocol.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 
@@ -38,6 +44,8 @@ export interface FleetOptions {
   readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Called for each attempt whose credentials cannot be decrypted. Absent: not reported. */
   readonly onUnreadable?: (found: UnreadableCredentials) => void;
+  /** Called for each attempt that met a bug of this program. Absent: not reported. */
+  readonly onBroken?: (found: BrokenAttempt) => void;
   /** Threads crashed again and again; the fleet has stopped. */
   readonly onFatal: (error: Error) => void;
 }
@@ -180,6 +188,7 @@ export function createFleet(options: FleetOptions): Fleet {
         else if (message.type === 'delay') options.onDelay();
         else if (message.type === 'forbidden') options.onForbidden?.(message.found);
         else if (message.type === 'unreadable') options.onUnreadable?.(message.found);
+        else if (message.type === 'broken') options.onBroken?.(message.found);
         else reports[host] = message.report;
       },
       onRecycle({ heapBytes, externalBytes }) {

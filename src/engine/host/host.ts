@@ -1,6 +1,7 @@
 /**
  * One probe thread: its schedule wakes the actors, slots bound their attempts in flight, and results are sent in packed
- * batches. It runs until it is stopped; an error in an actor or in the prober ends it, and the supervisor restarts it.
+ * batches. It runs until it is stopped; an error in an actor ends it, and the supervisor restarts it. An error in an attempt
+ * concerns its service alone.
  */
 import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
@@ -8,6 +9,7 @@ import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
 import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
+import { toError } from '../../error.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
 import { readStartPermit } from '../start-permit.ts';
 import { createCheckSchedule } from './check-schedule.ts';
@@ -117,6 +119,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const slot = slots.take(serviceId, Math.ceil((timeoutMs + OVERDUE_MS) / REPORT_MS));
     const startedMs = clock.monotonic();
     const startedOffset = clockOffset();
+    const startedAt = clock.now();
     const options = { timeoutMs, number, slot, lateness, totalDelay, signal: aborting.signal };
     const cancelDelay = clock.after(Math.min(DELAY_AFTER_MS, slowOverMs / 3), reportDelay);
     const settle = (message: ProbeMessage) => {
@@ -131,8 +134,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
         const spoilt = isSpoilt(made, loopDelayMs, slowOverMs);
         const offset = clockOffset();
-        const startedAt = moveWithClock(made.startedAt, offset - startedOffset);
-        const moved = startedAt === made.startedAt ? made : { ...made, startedAt };
+        const madeAt = moveWithClock(made.startedAt, offset - startedOffset);
+        const moved = madeAt === made.startedAt ? made : { ...made, startedAt: madeAt };
         settle({
           type: 'attempted',
           target,
@@ -143,7 +146,12 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
           loopDelayMs,
         });
       },
-      (error: Error) => (aborting.signal.aborted ? settle({ type: 'aborted', target }) : finish(error)),
+      (error: unknown) => {
+        if (aborting.signal.aborted) return settle({ type: 'aborted', target });
+        const { domain } = target;
+        post({ type: 'broken', epoch, found: { serviceId, domain, problem: problemOf(error) } });
+        settle({ type: 'broken', target, startedAt, now: clock.now() });
+      },
     );
   };
 
@@ -274,4 +282,13 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   post({ type: 'ready', epoch, threadId });
   return finished.promise;
+}
+
+/** Maximum length of the text of an error, characters. */
+const MAX_PROBLEM = 2_000;
+
+/** The stack of an error, or its message where there is no stack. */
+function problemOf(error: unknown): string {
+  const { stack, message } = toError(error);
+  return (stack ?? message).slice(0, MAX_PROBLEM);
 }

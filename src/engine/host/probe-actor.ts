@@ -61,6 +61,13 @@ export type ProbeMessage =
     }
   /** The attempt with this target was aborted; it gives no verdict. */
   | { readonly type: 'aborted'; readonly target: CheckTarget }
+  /** The attempt with this target met a bug of this program; it gives no verdict. */
+  | {
+      readonly type: 'broken';
+      readonly target: CheckTarget;
+      readonly startedAt: number;
+      readonly now: number;
+    }
   /**
    * The definition has changed. If the check is another one, it is due at `soonAt`. If only its interval is, it is due at
    * the next phase of the new interval after `now`.
@@ -87,6 +94,7 @@ export interface ProbeRules extends CheckTiming {
 
 type ProbeStep = Step<ProbeState, ProbeEffect>;
 type Attempted = Extract<ProbeMessage, { type: 'attempted' }>;
+type Broken = Extract<ProbeMessage, { type: 'broken' }>;
 type Defined = Extract<ProbeMessage, { type: 'defined' }>;
 
 /** Maximum delay of the next check by a 429 (decisions, "What a check is"). */
@@ -115,6 +123,8 @@ export function createProbeHandler(
         return check?.target === message.target ? conclude(state, check, message, rules) : unchanged(state);
       case 'aborted':
         return check?.target === message.target ? unchanged({ ...state, check: null }) : unchanged(state);
+      case 'broken':
+        return check?.target === message.target ? skip(state, message, rules) : unchanged(state);
       case 'defined':
         return redefine(state, message, rules);
       case 'recheck':
@@ -188,6 +198,16 @@ function restart(state: ProbeState, at: number): ProbeStep {
 /** The shift of the phases of services with an interval. */
 function shiftFor(intervalMs: number, { phaseShiftMs, intervalMs: usualMs }: ProbeRules): number {
   return shiftOf(phaseShiftMs?.() ?? 0, usualMs, intervalMs);
+}
+
+/** Ends a check without a verdict. The next one is at its phase; a new definition is checked at once. */
+function skip({ target }: ProbeState, message: Broken, rules: ProbeRules): ProbeStep {
+  const { startedAt, now } = message;
+  const { serviceId, revision } = target;
+  const { intervalMs } = timingOf(target.check, rules);
+  const phase = dueAfterCheck(serviceId, intervalMs, startedAt, now, shiftFor(intervalMs, rules));
+  const at = revision === message.target.revision ? phase : now;
+  return { state: idleProbe(target), effects: [{ type: 'wake', at }] };
 }
 
 function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules: ProbeRules): ProbeStep {
