@@ -23,10 +23,10 @@ export function readAll<T extends object>(
   return refusals.length > 0 ? { ok: false, refusals } : accept(Object.fromEntries(values) as T);
 }
 
-/** Reads the name of a key or a service. Refused with `missing` if it is blank, and with `name_invalid`. */
+/** Reads the name of a key, a service, a channel or a rule. Refused with `missing` if it is blank, and with `name_invalid`. */
 export function readNameField(
   text: string,
-  missing: 'key_name_missing' | 'service_name_missing',
+  missing: 'key_name_missing' | 'service_name_missing' | 'channel_name_missing' | 'rule_name_missing',
 ): Outcome<string> {
   if (text.trim() === '') return refuse({ code: missing });
   const reading = readGivenName(text);

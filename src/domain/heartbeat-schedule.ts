@@ -91,7 +91,8 @@ function runAfter(schedule: HeartbeatSchedule, from: number): number {
 /** The latest time that a date can have, epoch milliseconds. */
 const NEVER = 8.64e15;
 
-function readTimezone(name: string): string | null {
+/** The canonical name of a time zone; null: there is none with that name. */
+export function readTimezone(name: string): string | null {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
