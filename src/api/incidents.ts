@@ -30,19 +30,27 @@ const INCIDENT_MEMBERS = {
   }),
 };
 
+const OwnerSourceSchema = Type.Optional(
+  enumOf(['owner'], 'The owner of the service says so; absent: our own checks or the vendor do.'),
+);
+
 /** An incident without its service. */
-export const IncidentSchema = namedObject('Incident', INCIDENT_MEMBERS);
+export const IncidentSchema = namedObject('Incident', { ...INCIDENT_MEMBERS, source: OwnerSourceSchema });
 
 /** An incident with its service. */
 const IncidentOfServiceSchema = namedObject('IncidentOfService', {
   ...INCIDENT_MEMBERS,
+  source: OwnerSourceSchema,
   service: ServiceNameSchema,
 });
 
 /** An incident with its timeline. */
 const IncidentWithTimelineSchema = namedObject('IncidentWithTimeline', {
   ...INCIDENT_MEMBERS,
-  source: enumOf(['own', 'vendor'], "Our own checks, or the vendor's status page."),
+  source: enumOf(
+    ['own', 'vendor', 'owner'],
+    "Our own checks, the vendor's status page, or the owner of the service.",
+  ),
   timeline: Type.Array(
     namedObject('IncidentUpdate', { at: TimeSchema, status: IncidentStatusSchema, text: Type.String() }),
     { description: 'Every update, oldest first.' },

@@ -48,6 +48,7 @@ export const VendorStatusSchema = namedObject('VendorWord', {
 const MaintenanceSchema = namedObject('Maintenance', {
   id: Type.String({ description: 'The id of its incident, once it has started.' }),
   service: ServiceNameSchema,
+  source: Type.Optional(enumOf(['owner'], 'The owner of the service announced it; absent: the vendor did.')),
   title: Type.String(),
   description: Type.String({ description: 'Plain text.' }),
   state: enumOf(['planned', 'running']),
@@ -82,6 +83,7 @@ export function viewMaintenance(maintenance: Maintenance) {
     starts_at: formatTime(maintenance.startsAt),
     ends_at: formatTimeOrNull(maintenance.endsAt),
     source_url: maintenance.sourceUrl,
+    ...(maintenance.ownerId === undefined ? {} : { source: 'owner' as const }),
   };
 }
 

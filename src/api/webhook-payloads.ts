@@ -121,14 +121,16 @@ const KINDS: readonly WebhookKind[] = [
   },
   {
     summary: 'An incident of a service has begun',
-    description: 'From our own checks, or from the status page of the vendor.',
+    description:
+      'From our own checks, from the status page of the vendor, or written by the owner, and then with `"source": "owner"`. A maintenance is an incident with the severity `maintenance` while it lasts.',
     payload: payloadOf('IncidentOpenedEvent', 'incident.opened', IncidentEventSchema),
     example: { type: 'incident.opened', service: SERVICE, incident: INCIDENT },
     recordedAt: CONFIRMED_AT,
   },
   {
     summary: 'The status of an incident has changed',
-    description: 'Other changes of an incident send nothing.',
+    description:
+      'Other changes of an incident send nothing, but each update that the owner writes is sent, even if the status stays.',
     payload: payloadOf('IncidentUpdatedEvent', 'incident.updated', IncidentEventSchema),
     example: {
       type: 'incident.updated',

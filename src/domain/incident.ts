@@ -120,7 +120,8 @@ export interface Incident {
   /** Unique over all sources and stable across restarts; for own incidents `own-<serviceId>-<seq>`. */
   readonly id: string;
   readonly serviceId: number;
-  readonly source: 'own' | 'vendor';
+  /** `owner`: the owner of the service says so. */
+  readonly source: 'own' | 'vendor' | 'owner';
   readonly title: string;
   /** Plain text, never markup. */
   readonly description: string;

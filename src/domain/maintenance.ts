@@ -1,4 +1,4 @@
-/** A vendor's scheduled maintenance, which is an incident while it lasts (decisions, Incidents). */
+/** Scheduled maintenance by a vendor or an owner, which is an incident while it lasts (decisions, Incidents). */
 import { DAY_MS } from './durations.ts';
 import type { FeedMaintenance } from './feed-entry.ts';
 import { type Incident, type IncidentUpdate, noteOf } from './incident.ts';
@@ -24,13 +24,17 @@ export interface Maintenance {
   readonly startsAt: number;
   /** Null: the vendor names no end. */
   readonly endsAt: number | null;
-  /** The state in the vendor's feed at the last read. */
+  /** The state in the vendor's feed at the last read; of an owner's `done` once it is withdrawn. */
   readonly reportedState: FeedMaintenance['state'];
   /** The phase at the last evaluation. */
   readonly phase: MaintenancePhase;
   readonly sourceUrl: string;
   /** Oldest first. */
   readonly updates: readonly IncidentUpdate[];
+  /** ID of the owner's maintenance that it is an occurrence of; absent: a vendor announced it. */
+  readonly ownerId?: number;
+  /** Of an owner's: when it was announced for the service, epoch milliseconds. */
+  readonly announcedAt?: number;
 }
 
 /** The maintenance after a read of its feed; its phase is not updated yet. */
@@ -100,7 +104,7 @@ export function maintenanceIncident(
   return {
     id: maintenance.id,
     serviceId: maintenance.serviceId,
-    source: 'vendor',
+    source: maintenance.ownerId === undefined ? 'vendor' : 'owner',
     title: maintenance.title,
     description: maintenance.description,
     severity: 'maintenance',

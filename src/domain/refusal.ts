@@ -102,6 +102,9 @@ const REFUSALS = {
     `The account has ${max} domains, which is its limit: remove one first.`,
   too_many_registrations: ({ max, retryAt }: OfMax & { readonly retryAt: number }) =>
     `The account has registered ${max} domains within a day, which is its limit: try again after ${formatTime(retryAt)}.`,
+  too_many_incidents: ({ max }: OfMax) => `An account has at most ${max} incidents: remove old ones first.`,
+  too_many_maintenances: ({ max }: OfMax) =>
+    `An account announces at most ${max} maintenances: remove one first.`,
   too_many_invitations: ({ max }: OfMax) => `An account has at most ${max} invitations: withdraw one first.`,
   too_many_members: ({ max }: OfMax) => `An account has at most ${max} members.`,
   too_many_claims: ({ max }: OfMax) => `The account waits for ${max} domains: verify or drop one first.`,
@@ -144,6 +147,27 @@ const REFUSALS = {
   channel_name_taken: ({ name }: OfName) => `The account has a channel named ${name} already.`,
   rule_name_taken: ({ name }: OfName) => `The account has a rule named ${name} already.`,
   channel_unconfirmed: 'The receiver has not confirmed this channel yet, so nothing is sent to it.',
+  no_incident: ({ id }: { readonly id: string }) => `The account has written no incident ${id}.`,
+  no_maintenance: ({ id }: { readonly id: string }) => `The account has announced no maintenance ${id}.`,
+  incident_stale: 'This incident was changed elsewhere in the meantime.',
+  maintenance_stale: 'This maintenance was changed elsewhere in the meantime.',
+  too_many_updates: ({ max }: OfMax) => `An incident has at most ${max} updates.`,
+  /** What went wrong is written down once it is over. */
+  post_mortem_early: 'A post-mortem is written after the incident is resolved.',
+  /** Neither a service nor a status page of the account is named. */
+  subject_missing: 'Choose at least one of your services or status pages.',
+  /** None of the account's services or pages has this name. */
+  no_subject: ({ name }: { readonly name: string }) =>
+    `The account has neither a service nor a status page ${name}.`,
+  maintenance_past: 'A maintenance cannot begin in the past.',
+  /** In milliseconds. */
+  maintenance_length: ({ minMs, maxMs }: { readonly minMs: number; readonly maxMs: number }) =>
+    `A maintenance lasts ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
+  recurrence_invalid:
+    'A recurrence is a rule of iCalendar such as FREQ=WEEKLY;BYDAY=TU, at most daily, that has an occurrence.',
+  /** Only an occurrence that runs can be ended or extended. */
+  no_running_maintenance: 'The maintenance is not running now.',
+  no_next_maintenance: 'The maintenance has no further occurrence.',
   no_page: ({ slug }: OfSlug) => `There is no status page ${slug}.`,
   /** The page was changed after its owner saw it. */
   page_stale:

@@ -72,5 +72,7 @@ export function viewIncident(incident: Incident) {
     started_at: formatTime(incident.startedAt),
     resolved_at: formatTimeOrNull(incident.resolvedAt),
     source_url: incident.sourceUrl,
+    // Added later: it is absent where receivers know the payload without it.
+    ...(incident.source === 'owner' ? { source: 'owner' as const } : {}),
   };
 }

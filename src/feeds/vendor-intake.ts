@@ -53,6 +53,7 @@ export function createVendorIntake(options: VendorIntakeOptions) {
   let cancelAdvance: Cancel | null = null;
   let cancelPass: Cancel | null = null;
   let failedToStore = false;
+  let isAdvanceDue = false;
   let stopped = false;
 
   const put = (state: VendorState): void => {
@@ -98,6 +99,8 @@ export function createVendorIntake(options: VendorIntakeOptions) {
   const passFeeds = (): void => {
     cancelPass ??= clock.after(0, () => {
       cancelPass = null;
+      if (isAdvanceDue) advance();
+      isAdvanceDue = false;
       cache.keepFeeds(new Set(byFeed.keys()));
       for (const feedId of failing) if (!byFeed.has(feedId)) failing.delete(feedId);
       setFeeds(feedsOf(services.values()));
@@ -182,6 +185,8 @@ export function createVendorIntake(options: VendorIntakeOptions) {
     /** A service was added, changed or (null) removed. */
     applyChange(serviceId: number, service: Service | null): void {
       const before = remove(serviceId);
+      // Its definition is the same: its owner has announced or changed maintenance.
+      if (service !== null && before?.revision === service.revision) isAdvanceDue = true;
       if (service !== null) add(service);
       else cache.forget(serviceId);
       const changed = feedOf(before?.statusPage ?? null)?.id !== feedOf(service?.statusPage ?? null)?.id;

@@ -65,6 +65,11 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
     },
     isInMaintenance: (serviceId: number, at: number): boolean =>
       (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)),
+    /** Whether maintenance that the owner of the service announced is in progress, so that alerts about it are held. */
+    isInOwnersMaintenance: (serviceId: number, at: number): boolean =>
+      (states.get(serviceId)?.maintenances ?? []).some(
+        (maintenance) => maintenance.ownerId !== undefined && isWithin(maintenance, at),
+      ),
     feeds: (): readonly FeedHealth[] => [...feeds.values()],
   };
 }

@@ -12,6 +12,7 @@ import { incidentContract } from './registry-contract-incidents.ts';
 import { invitationContract } from './registry-contract-invitations.ts';
 import { keyContract } from './registry-contract-keys.ts';
 import { mergeContract } from './registry-contract-merge.ts';
+import { ownersWordsContract } from './registry-contract-owners-words.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
@@ -58,6 +59,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('invitations', (t) => invitationContract(t, open));
   t.test('merged accounts', (t) => mergeContract(t, open));
   t.test('vendors', (t) => vendorContract(t, open));
+  t.test('what owners say', (t) => ownersWordsContract(t, open));
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));

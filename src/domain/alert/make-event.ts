@@ -33,15 +33,20 @@ export function eventOfTransition(
 /**
  * The events of an incident that was written: one if it is new or its status has changed. None for an incident that was over
  * when it was first seen, nor for that of a vendor's maintenance, whose phases are told. `before`: its previous status; null:
- * it is new. `now`: epoch milliseconds.
+ * it is new. `now`: epoch milliseconds. `hasNews`: an update was added, which is told although the status stays.
  */
 export function eventsOfIncident(
   before: IncidentStatus | null,
   incident: Incident,
   now: number,
+  hasNews = false,
 ): NewAlertEvent[] {
   const { serviceId, status, severity, startedAt, resolvedAt, updates } = incident;
-  if (status === before || severity === 'maintenance' || (before === null && status === 'resolved'))
+  if (
+    (status === before && !hasNews) ||
+    severity === 'maintenance' ||
+    (before === null && status === 'resolved')
+  )
     return [];
   const at = before === null ? startedAt : (resolvedAt ?? updates.at(-1)?.at ?? now);
   const told = { type: 'incident', before, incident: toEventIncident(incident) } as const;
@@ -56,7 +61,7 @@ function toEventIncident({ updates, description, sourceUrl, ...incident }: Incid
 }
 
 /**
- * The events of a vendor's maintenance that was written: one if it is new or its phase has changed, none for one that was over
+ * The events of a maintenance that was written: one if it is new or its phase has changed, none for one that was over
  * when it was first seen. `before`: its previous phase; null: it is new. `now`: epoch milliseconds.
  */
 export function eventsOfMaintenance(
@@ -67,6 +72,7 @@ export function eventsOfMaintenance(
   const { id, serviceId, phase, title, description: text, startsAt, endsAt, sourceUrl: url } = maintenance;
   if (phase === before || (before === null && phase === 'ended')) return [];
   const at = phase === 'running' ? Math.min(startsAt, now) : now;
-  const told = { id, source: 'vendor', phase, title, text, startsAt, endsAt, url } as const;
+  const source = maintenance.ownerId === undefined ? 'vendor' : 'owner';
+  const told = { id, source, phase, title, text, startsAt, endsAt, url } as const;
   return [{ serviceId, at, recordedAt: now, change: { type: 'maintenance', ...told } }];
 }

@@ -1,6 +1,7 @@
 /** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
 import type { ContentStore } from './account-content.ts';
 import type { KeyStore } from './keys.ts';
+import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { ServiceStore } from './services.ts';
 import type { PageStore } from './status-pages.ts';
@@ -36,7 +37,8 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<ContentStore, 'putContent'> &
   Pick<KeyStore, 'createKey'> &
   Pick<PageStore, 'addPage'> &
-  Pick<WebhookStore, 'addWebhook'>;
+  Pick<WebhookStore, 'addWebhook'> &
+  Pick<OwnersWordsStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance'>;
 
 /** The names of these changes. */
 export const IDEMPOTENT_NAMES = [
@@ -47,6 +49,9 @@ export const IDEMPOTENT_NAMES = [
   'createKey',
   'addPage',
   'addWebhook',
+  'addOwnerIncident',
+  'putOwnerIncident',
+  'addOwnerMaintenance',
 ] as const satisfies readonly (keyof IdempotentCalls)[];
 
 /** The name of such a change. */

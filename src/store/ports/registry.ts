@@ -16,6 +16,7 @@ import type { InvitationStore } from './invitations.ts';
 import type { KeyStore } from './keys.ts';
 import type { LeaseStore } from './lease.ts';
 import type { MemberStore } from './members.ts';
+import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PeopleStore } from './people.ts';
 import type { ServiceStore } from './services.ts';
@@ -38,6 +39,7 @@ export interface Registry
     UpdateStore,
     IncidentStore,
     VendorStore,
+    OwnersWordsStore,
     HeartbeatStore,
     InboxStore,
     AccountStore,

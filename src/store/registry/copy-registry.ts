@@ -53,6 +53,8 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['current', 'service_id'],
   ['transitions', 'position'],
   ['incidents', 'id'],
+  ['owner_incidents', 'id'],
+  ['owner_maintenances', 'id'],
   ['vendor_entries', 'service_id', 'feed', 'entry'],
   ['maintenances', 'id'],
   ['heartbeats', 'id'],

@@ -139,8 +139,8 @@ const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
 );
 const PUT = statement(
   `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
-     source_url, good_checks, updates, listed, verified)
-   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+     source_url, good_checks, updates, by_owner, listed, verified)
+   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
    ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
      severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
      resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
@@ -150,15 +150,19 @@ const PUT = statement(
 /**
  * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
  * incident or a changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller
- * appends.
+ * appends. `hasNews`: an update was added, which is an event although the status stays.
  */
-export async function writeIncident(store: RegistryStore, incident: Incident): Promise<NewAlertEvent[]> {
+export async function writeIncident(
+  store: RegistryStore,
+  incident: Incident,
+  hasNews = false,
+): Promise<NewAlertEvent[]> {
   const { queries } = store;
   const stored = await queries.first(READ_STATUS(incident.id));
   const changed = await queries.run(
     PUT(
       incident.id,
-      incident.source,
+      incident.source === 'own' ? 'own' : 'vendor',
       incident.title,
       incident.description,
       incident.severity,
@@ -168,13 +172,15 @@ export async function writeIncident(store: RegistryStore, incident: Incident): P
       incident.sourceUrl,
       incident.goodChecks,
       JSON.stringify(incident.updates),
+      incident.source === 'owner' ? 1 : 0,
       incident.serviceId,
     ),
   );
-  const type = incidentEventType(stored?.status ?? null, incident.status);
+  const type =
+    incidentEventType(stored?.status ?? null, incident.status) ?? (hasNews ? 'incident.updated' : null);
   if (changed === 0 || type === null) return [];
   await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
-  return eventsOfIncident(stored?.status ?? null, incident, systemClock.now());
+  return eventsOfIncident(stored?.status ?? null, incident, systemClock.now(), hasNews);
 }
 
 /** The incident in a row. */
@@ -183,7 +189,7 @@ export function toIncident(row: Row<'incidents'>): Incident {
   return {
     id: row.id,
     serviceId: row.service_id,
-    source: row.source,
+    source: row.by_owner === 1 ? 'owner' : row.source,
     title: row.title,
     description: row.description,
     severity: row.severity,

@@ -1,16 +1,18 @@
-/** Maintenances that vendors announce, and the current vendor state of each service. */
+/** Maintenances that vendors and owners announce, and the current vendor state of each service. */
 
+import type { ExpressionBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
 import { type Calls, read } from './registry-calls.ts';
 import { fromRow, type RegistryStore, sql } from './registry-store.ts';
-import type { Row } from './schema.ts';
+import type { RegistrySchema, Row } from './schema.ts';
 
-/** Writes a maintenance, new or changed. */
+/** Writes a maintenance, new or changed. `dueAt`: when the monitor looks at it next, epoch milliseconds; null: never. */
 export async function writeMaintenance(
   { kysely, queries }: RegistryStore,
   maintenance: Maintenance,
   now: number,
+  dueAt = nextPhaseAt(maintenance, now),
 ): Promise<void> {
   const row = {
     id: maintenance.id,
@@ -21,9 +23,11 @@ export async function writeMaintenance(
     ends_at: maintenance.endsAt,
     told: maintenance.reportedState,
     phase: maintenance.phase,
-    due_at: nextPhaseAt(maintenance, now),
+    due_at: dueAt,
     source_url: maintenance.sourceUrl,
     updates: JSON.stringify(maintenance.updates),
+    owner_id: maintenance.ownerId ?? null,
+    announced_at: maintenance.announcedAt ?? null,
   };
   const { id: _, ...rest } = row;
   await queries.run(
@@ -52,13 +56,26 @@ function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: Maintena
     .selectFrom('maintenances')
     .innerJoin('services', 'services.id', 'maintenances.service_id')
     .where('maintenances.phase', '<>', sql.lit('ended'))
+    .where(isInForce)
     .where('services.removed', '=', sql.lit(0));
   return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
 }
 
+/** Leaves out what its owner has withdrawn and the monitor has not ended yet. */
+function isInForce(eb: ExpressionBuilder<RegistrySchema, 'maintenances'>) {
+  return eb.or([eb('maintenances.owner_id', 'is', null), eb('told', '<>', 'done')]);
+}
+
 /** The maintenance in a row. */
-export function toMaintenance({ due_at: _, told, updates, ...row }: Row<'maintenances'>): Maintenance {
-  return { ...fromRow(row), reportedState: told, updates: JSON.parse(updates) };
+export function toMaintenance(row: Row<'maintenances'>): Maintenance {
+  const { due_at: _, told, updates, owner_id: ownerId, announced_at: announcedAt, ...rest } = row;
+  return {
+    ...fromRow(rest),
+    reportedState: told,
+    updates: JSON.parse(updates),
+    ...(ownerId === null ? {} : { ownerId }),
+    ...(announcedAt === null ? {} : { announcedAt }),
+  };
 }
 
 /** The states of these services in the order of the input; empty for a service without vendor reports. */
@@ -72,7 +89,8 @@ export async function readVendorStates(
     const incidents = kysely
       .selectFrom('incidents')
       .where('service_id', '=', serviceId)
-      .where('source', '=', sql.lit('vendor'));
+      .where('source', '=', sql.lit('vendor'))
+      .where('by_owner', '=', sql.lit(0));
     const open = await queries.all(
       incidents
         .select(['id', 'severity', 'started_at'])
@@ -106,12 +124,18 @@ export const MAINTENANCE_CALLS: Calls<
 > = {
   loadVendorStates: read(async (store) => {
     const { kysely, queries } = store;
-    const rows = await queries.all(
-      kysely.selectFrom('vendor_entries').select('service_id').distinct().orderBy('service_id'),
-    );
+    const ofVendors = kysely.selectFrom('vendor_entries').select('service_id').distinct();
+    const ofOwners = kysely
+      .selectFrom('maintenances')
+      .select('service_id')
+      .distinct()
+      .where('owner_id', 'is not', null)
+      .where('phase', '<>', sql.lit('ended'));
+    const rows = [...(await queries.all(ofVendors)), ...(await queries.all(ofOwners))];
+    const serviceIds = new Set(rows.map((row) => row.service_id));
     return await readVendorStates(
       store,
-      rows.map((row) => row.service_id),
+      [...serviceIds].sort((a, b) => a - b),
     );
   }),
   listMaintenances: read(async ({ kysely, queries }, query) => {
@@ -143,6 +167,7 @@ export const MAINTENANCE_CALLS: Calls<
         .innerJoin('services', 'services.id', 'maintenances.service_id')
         .selectAll('maintenances')
         .where('maintenances.phase', '<>', sql.lit('ended'))
+        .where(isInForce)
         .where('services.removed', '=', sql.lit(0))
         .where('service_id', 'in', serviceIds)
         .orderBy('starts_at')

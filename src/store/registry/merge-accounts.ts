@@ -15,6 +15,8 @@ export const MOVED_TABLES = [
   'api_keys',
   'webhooks',
   'status_pages',
+  'owner_incidents',
+  'owner_maintenances',
   'account_notices',
   'domain_registrations',
   'heartbeat_inbox',

@@ -10,6 +10,7 @@ import {
 import type { NewService, ServiceEdit } from '../ports/services.ts';
 import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
+import { forgetOwnersWords } from './owner-maintenance-rows.ts';
 import {
   findOwned,
   ownedServices,
@@ -240,6 +241,7 @@ export async function proveDomain(
     await refuseBeyondLimit(store, accountId, limits);
     // The new owner must neither see nor publish the reports of the former owner.
     await forgetHeartbeats(store, row.id);
+    await forgetOwnersWords(store, row.id);
   }
   const slug = await slugFor(store, domain, true, row);
   const service = await updateService(store, row, {

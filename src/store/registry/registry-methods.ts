@@ -18,6 +18,8 @@ import { KEY_CALLS } from './key-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
 import { mergeAccounts, planMerge } from './merge-accounts.ts';
 import { MESSAGE_CALLS } from './message-rows.ts';
+import { OWNER_INCIDENT_CALLS } from './owner-incident-rows.ts';
+import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
@@ -77,6 +79,8 @@ const CALLS: Calls<ServedByCalls> = {
   ...UPDATE_CALLS,
   ...INCIDENT_CALLS,
   ...VENDOR_CALLS,
+  ...OWNER_INCIDENT_CALLS,
+  ...OWNER_MAINTENANCE_CALLS,
   ...HEARTBEAT_CALLS,
   ...INBOX_CALLS,
   ...ACCOUNT_CALLS,

@@ -8,10 +8,11 @@ import type { Role } from '../../domain/role.ts';
 import type { CheckKind, ServiceOrigin } from '../../domain/service.ts';
 import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 import type { AlertSchema } from './alert-schema.ts';
+import type { OwnersWordsSchema } from './owners-words-schema.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema extends SignInSchema, AlertSchema {
+export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSchema {
   /**
    * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
    * verified.
@@ -85,6 +86,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema {
     id: string;
     service_id: number;
     source: 'own' | 'vendor';
+    /** 1: the owner of the service says it; `source` is then `vendor`, which earlier versions know. */
+    by_owner: Generated<number>;
     title: string;
     description: string;
     severity: Severity;
@@ -113,7 +116,7 @@ export interface RegistrySchema extends SignInSchema, AlertSchema {
     /** 1: not resolved, not over. */
     open: number;
   };
-  /** Maintenances that vendors announced. */
+  /** Maintenances that vendors announced, and occurrences of those of owners. */
   maintenances: {
     id: string;
     service_id: number;
@@ -128,6 +131,9 @@ export interface RegistrySchema extends SignInSchema, AlertSchema {
     source_url: string;
     /** JSON of IncidentUpdate[]. */
     updates: string;
+    /** ID in `owner_maintenances`; null: of a vendor. */
+    owner_id: number | null;
+    announced_at: number | null;
   };
   /** The last heartbeats of each service; `id` is service × 100 + number % 100. */
   heartbeats: {

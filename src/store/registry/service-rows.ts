@@ -216,6 +216,14 @@ function withoutCredentials({ sealed: _sealed, ...check }: CheckDefinition): Che
   return check;
 }
 
+/** Appends a live service as it is to the feed of changes, because something beside its definition has changed. */
+export async function noteService(store: RegistryStore, serviceId: number): Promise<void> {
+  const { kysely, queries } = store;
+  const live = kysely.selectFrom('services').selectAll().where('id', '=', serviceId).where('removed', '=', 0);
+  const row = await queries.first(live);
+  if (row !== undefined) await appendChange(store, toService(row));
+}
+
 async function appendChange({ kysely, queries }: RegistryStore, service: Service): Promise<Service> {
   await queries.run(
     kysely

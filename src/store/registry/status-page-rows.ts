@@ -2,6 +2,7 @@
 
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import type { NewPage, PageEdit, PageStore, StoredLogo } from '../ports/status-pages.ts';
+import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
@@ -99,6 +100,8 @@ export async function changePage(
       })
       .where('id', '=', row.id),
   );
+  // Maintenance of a page concerns the services on it.
+  if (groups !== undefined) await planOccurrencesOfPage(store, accountId, row.id, now);
   return 'changed';
 }
 

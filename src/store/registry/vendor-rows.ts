@@ -16,6 +16,7 @@ import {
   toMaintenance,
   writeMaintenance,
 } from './maintenance-rows.ts';
+import { planNextOccurrences } from './owner-maintenance-rows.ts';
 import { type Calls, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
@@ -68,6 +69,8 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
       if (maintenance.phase === 'ended')
         await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
     }
+    const owned = new Set(due.flatMap((row) => row.owner_id ?? []));
+    await planNextOccurrences(registry, [...owned], now);
     const next = await queries.first(
       kysely
         .selectFrom('maintenances')

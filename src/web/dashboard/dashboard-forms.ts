@@ -21,6 +21,7 @@ import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
 import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { KeyStore } from '../../store/ports/keys.ts';
 import type { MemberStore } from '../../store/ports/members.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
@@ -49,6 +50,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     HeartbeatStore &
     WebhookStore &
     PageStore &
+    OwnersWordsStore &
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;

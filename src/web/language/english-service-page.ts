@@ -162,6 +162,7 @@ export const englishServicePage = {
   incidents: 'Incidents',
   noIncidents: 'No incidents.',
   detectedByUs: 'Detected by our checks',
+  saidByOwner: 'The owner says',
   reportedByVendor: 'Reported by the vendor',
   began: (at: Moment) => phraseOf`started ${at}`,
   lasting: (length: string) => `ongoing for ${length}`,

@@ -155,6 +155,24 @@ const REFUSALS: TextTable<RefusalParams> = {
   channel_name_taken: ({ name }) => `Das Konto hat schon einen Kanal namens ${name}.`,
   rule_name_taken: ({ name }) => `Das Konto hat schon eine Regel namens ${name}.`,
   channel_unconfirmed: 'Der Empfänger hat diesen Kanal noch nicht bestätigt, darum wird ihm nichts gesendet.',
+  too_many_incidents: ({ max }) => `Ein Konto hat höchstens ${max} Vorfälle: entfernen Sie erst alte.`,
+  too_many_maintenances: ({ max }) =>
+    `Ein Konto kündigt höchstens ${max} Wartungen an: entfernen Sie erst eine.`,
+  no_incident: ({ id }) => `Das Konto hat keinen Vorfall ${id} geschrieben.`,
+  no_maintenance: ({ id }) => `Das Konto hat keine Wartung ${id} angekündigt.`,
+  incident_stale: 'Dieser Vorfall wurde inzwischen anderswo geändert.',
+  maintenance_stale: 'Diese Wartung wurde inzwischen anderswo geändert.',
+  too_many_updates: ({ max }) => `Ein Vorfall hat höchstens ${max} Meldungen.`,
+  post_mortem_early: 'Eine Nachbetrachtung wird geschrieben, wenn der Vorfall behoben ist.',
+  subject_missing: 'Wählen Sie mindestens einen Ihrer Dienste oder eine Ihrer Statusseiten.',
+  no_subject: ({ name }) => `Das Konto hat weder einen Dienst noch eine Statusseite ${name}.`,
+  maintenance_past: 'Eine Wartung kann nicht in der Vergangenheit beginnen.',
+  maintenance_length: ({ minMs, maxMs }) =>
+    `Eine Wartung dauert ${formatDuration(minMs)} bis ${formatDuration(maxMs)}.`,
+  recurrence_invalid:
+    'Eine Wiederholung ist eine Regel von iCalendar wie FREQ=WEEKLY;BYDAY=TU, höchstens täglich, die einen Termin hat.',
+  no_running_maintenance: 'Die Wartung läuft gerade nicht.',
+  no_next_maintenance: 'Die Wartung hat keinen weiteren Termin.',
   no_page: ({ slug }) => `Die Statusseite ${slug} gibt es nicht.`,
   page_stale:
     'Diese Seite wurde inzwischen anderswo geändert. Dies ist ihr jetziger Stand; wiederholen Sie Ihre Änderung, falls sie noch nötig ist.',

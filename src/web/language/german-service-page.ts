@@ -156,6 +156,7 @@ export const germanServicePage: Texts['page'] = {
   incidents: 'Vorfälle',
   noIncidents: 'Keine Vorfälle.',
   detectedByUs: 'Von unseren Prüfungen festgestellt',
+  saidByOwner: 'Der Betreiber sagt',
   reportedByVendor: 'Vom Anbieter gemeldet',
   began: (at) => phraseOf`begann ${at}`,
   lasting: (length) => `seit ${length}`,

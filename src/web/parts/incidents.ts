@@ -16,7 +16,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     status: texts.incidentStatus[incident.status],
     severity: texts.severity[severity],
     isOpen: resolvedAt === null,
-    source: incident.source === 'own' ? texts.page.detectedByUs : texts.page.reportedByVendor,
+    source: sourceOf(incident, texts),
     began: texts.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
     lasted: resolvedAt === null ? texts.page.lasting(length) : texts.page.lasted(length),
@@ -50,6 +50,11 @@ export function incidentPath(page: string, id: string): string {
 /** The URL if it is http or https; null for any other, which must not become a link. */
 export function webAddress(text: string): string | null {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
+}
+
+function sourceOf({ source }: Incident, { page }: Language['texts']): string {
+  if (source === 'owner') return page.saidByOwner;
+  return source === 'own' ? page.detectedByUs : page.reportedByVendor;
 }
 
 function lookOf({ resolvedAt, severity }: Incident): 'up' | 'slow' | 'down' | 'unknown' {

@@ -1,0 +1,151 @@
+/** Incidents that owners write about their services and status pages: what they say, apart from what checks see. */
+import { formatTime } from './durations.ts';
+import type { Incident, IncidentStatus, Severity } from './incident.ts';
+
+/** Severities that an owner can choose. A maintenance is announced by itself. */
+export const OWNER_SEVERITIES = ['minor', 'major', 'critical'] as const satisfies readonly Severity[];
+
+/** Severity of an owner's incident. */
+export type OwnerSeverity = (typeof OWNER_SEVERITIES)[number];
+
+/** Bounds, which the documentation and refusals state. */
+export const OWNER_INCIDENT_BOUNDS = {
+  /** Of an account, resolved ones included. */
+  perAccount: 1_000,
+  /** Services, and status pages, of one incident. */
+  subjects: 100,
+  updates: 100,
+  titleCharacters: 200,
+  textCharacters: 10_000,
+} as const;
+
+/** A text of an owner. */
+export interface OwnerText {
+  /** As the owner wrote it. */
+  readonly markdown: string;
+  /** The same without markup, for feeds, the API and e-mail. */
+  readonly plain: string;
+}
+
+/** An entry of the timeline. */
+export interface OwnerUpdate extends OwnerText {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly status: IncidentStatus;
+}
+
+/** What an owner says: of which services and pages, and what. */
+export interface OwnerIncident {
+  readonly id: number;
+  readonly accountId: number;
+  readonly title: string;
+  readonly severity: OwnerSeverity;
+  readonly status: IncidentStatus;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Null while it is unresolved. */
+  readonly resolvedAt: number | null;
+  /** IDs of services of the account. */
+  readonly services: readonly number[];
+  /** IDs of status pages of the account. */
+  readonly pages: readonly number[];
+  /** Oldest first, at least one. */
+  readonly updates: readonly OwnerUpdate[];
+  /** What the owner found out afterwards; null: nothing yet. */
+  readonly postMortem: (OwnerText & { readonly at: number }) | null;
+  /** Increases with each change. */
+  readonly revision: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** The ID of an owner's incident in the API. */
+export function ownerIncidentId(id: number): string {
+  return `owner-${id}`;
+}
+
+/** The number in such an ID; null: it is none. */
+export function readOwnerIncidentId(text: string): number | null {
+  const digits = /^owner-(\d{1,15})$/.exec(text)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** The incident after an update, which also changes its status. An update after the resolution may open it again. */
+export function withUpdate(incident: OwnerIncident, update: OwnerUpdate): OwnerIncident {
+  const at = Math.max(update.at, incident.updates.at(-1)?.at ?? update.at);
+  const isResolved = update.status === 'resolved';
+  return {
+    ...incident,
+    status: update.status,
+    resolvedAt: isResolved ? (incident.resolvedAt ?? Math.max(at, incident.startedAt)) : null,
+    updates: [...incident.updates, { ...update, at }],
+  };
+}
+
+/** The incident as the lists of one of its services show it. `sourceUrl`: its page. */
+export function asServiceIncident(said: OwnerIncident, serviceId: number, sourceUrl: string): Incident {
+  const { postMortem, updates } = said;
+  const timeline = updates.map(({ at, status, plain }) => ({ at, status, text: plain }));
+  return {
+    id: `${ownerIncidentId(said.id)}-${serviceId}`,
+    serviceId,
+    source: 'owner',
+    title: said.title,
+    description: updates.at(-1)?.plain ?? '',
+    severity: said.severity,
+    status: said.status,
+    startedAt: said.startedAt,
+    resolvedAt: said.resolvedAt,
+    sourceUrl,
+    goodChecks: 0,
+    updates:
+      postMortem === null
+        ? timeline
+        : [...timeline, { at: postMortem.at, status: said.status, text: postMortem.plain }],
+  };
+}
+
+/** The worst of the unresolved incidents, the newest of equal ones; null: none is unresolved. */
+export function worstSaid(incidents: readonly OwnerIncident[]): OwnerIncident | null {
+  let worst: OwnerIncident | null = null;
+  const rank = ({ severity }: OwnerIncident) => OWNER_SEVERITIES.indexOf(severity);
+  for (const incident of incidents) {
+    if (incident.status === 'resolved') continue;
+    const difference = worst === null ? 1 : rank(incident) - rank(worst);
+    if (difference > 0 || (difference === 0 && incident.startedAt > (worst?.startedAt ?? 0)))
+      worst = incident;
+  }
+  return worst;
+}
+
+/** An owner's incident as JSON. `names`: its services and pages by their names in the API. */
+export function viewOwnerIncident(
+  said: OwnerIncident,
+  names: { readonly services: readonly string[]; readonly pages: readonly string[] },
+) {
+  return {
+    id: ownerIncidentId(said.id),
+    source: 'owner' as const,
+    title: said.title,
+    severity: said.severity,
+    status: said.status,
+    started_at: formatTime(said.startedAt),
+    resolved_at: said.resolvedAt === null ? null : formatTime(said.resolvedAt),
+    ...names,
+    updates: said.updates.map(({ at, status, markdown, plain }) => ({
+      at: formatTime(at),
+      status,
+      text: markdown,
+      plain,
+    })),
+    post_mortem:
+      said.postMortem === null
+        ? null
+        : {
+            at: formatTime(said.postMortem.at),
+            text: said.postMortem.markdown,
+            plain: said.postMortem.plain,
+          },
+  };
+}

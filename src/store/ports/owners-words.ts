@@ -1,0 +1,73 @@
+/** Port of the registry: what owners say themselves. */
+import type { OwnerIncident } from '../../domain/owner-incident.ts';
+import type { OwnerMaintenance } from '../../domain/owner-maintenance.ts';
+
+/** An incident before it is stored. */
+export interface NewOwnerIncident
+  extends Omit<OwnerIncident, 'id' | 'revision' | 'createdAt' | 'updatedAt' | 'postMortem'> {
+  /** The address of this site, without a slash at its end. */
+  readonly siteUrl: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A maintenance before it is stored. */
+export interface NewOwnerMaintenance
+  extends Omit<OwnerMaintenance, 'id' | 'revision' | 'createdAt' | 'updatedAt' | 'changes' | 'cancelledAt'> {
+  readonly siteUrl: string;
+  readonly now: number;
+}
+
+/** Something was changed, is no longer at that revision, or the account has no such thing. */
+export type RevisionOutcome = 'changed' | 'stale' | 'missing';
+
+/** Which of an account's words concern a status page. */
+export interface PageWordsQuery {
+  readonly accountId: number;
+  readonly pageId: number;
+  /** IDs of the services on the page. */
+  readonly serviceIds: readonly number[];
+}
+
+/** A window in which maintenance was announced, epoch milliseconds; from its announcement on. */
+export interface AnnouncedWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Maximum number of windows in a query. */
+export const MAX_ANNOUNCED_WINDOWS = 400;
+
+/** What owners say. An account can change only its own; that of others counts as missing. */
+export interface OwnersWordsStore {
+  /** Stores an incident, also in the lists of its services. Rejects with `account_limit`. */
+  addOwnerIncident(incident: NewOwnerIncident): Promise<OwnerIncident>;
+  /** Newest start first. */
+  ownerIncidentsOf(accountId: number): Promise<OwnerIncident[]>;
+  /** Null: the account has none. */
+  findOwnerIncident(accountId: number, id: number): Promise<OwnerIncident | null>;
+  /** Replaces an incident if it is still at its revision, also in the lists of its services. */
+  putOwnerIncident(incident: OwnerIncident, now: number): Promise<RevisionOutcome>;
+  /** Removes an incident that should not have been written. `revision`: as in {@link putOwnerIncident}; absent: any. */
+  removeOwnerIncident(accountId: number, id: number, revision?: number): Promise<RevisionOutcome>;
+  /** Incidents of a page: the unresolved ones and the newest resolved ones, newest start first, at most 50. */
+  incidentsSaidOn(query: PageWordsQuery): Promise<OwnerIncident[]>;
+
+  /** Stores a maintenance, and its next occurrence for each of its services. Rejects with `account_limit`. */
+  addOwnerMaintenance(maintenance: NewOwnerMaintenance): Promise<OwnerMaintenance>;
+  /** By the start of the first occurrence, without withdrawn ones. */
+  ownerMaintenancesOf(accountId: number): Promise<OwnerMaintenance[]>;
+  /** Null: the account has none, or has withdrawn it. */
+  findOwnerMaintenance(accountId: number, id: number): Promise<OwnerMaintenance | null>;
+  /** Replaces a maintenance if it is still at its revision. The monitor begins or ends it within a second. */
+  putOwnerMaintenance(maintenance: OwnerMaintenance, now: number): Promise<RevisionOutcome>;
+  /** Maintenances of a page or of services on it, those withdrawn within 30 days before `now` included. */
+  maintenancesSaidOn(query: PageWordsQuery, now: number): Promise<OwnerMaintenance[]>;
+  /** Maintenances of a service, as for {@link maintenancesSaidOn}. */
+  maintenancesSaidOf(serviceId: number, now: number): Promise<OwnerMaintenance[]>;
+  /**
+   * The windows of owners' maintenance of a service that overlap `[from, to)`, in order, at most
+   * {@link MAX_ANNOUNCED_WINDOWS}, the newest ones.
+   */
+  announcedWindows(serviceId: number, from: number, to: number): Promise<AnnouncedWindow[]>;
+}
