@@ -1,0 +1,344 @@
+/** How an event changes the conditions of an account, and what its channels are to be told. */
+import { type AlertDraft, firstReadyAt, isHeld, nameService, readyAt } from './alert-draft.ts';
+import {
+  type Condition,
+  type ConditionKind,
+  FLAP_CHANGES,
+  FLAP_WINDOW_MS,
+  GROUP_WINDOW_MS,
+  type Telling,
+} from './alert-state.ts';
+import type { AlertChange, AlertEvent } from './event.ts';
+import { asksFor, wordsOf } from './match.ts';
+import type { AlertEventName, AlertRule } from './rule.ts';
+
+/** What an event makes of a condition. */
+interface Turn {
+  readonly key: string;
+  readonly kind: ConditionKind;
+  readonly weight: number;
+  readonly words: readonly AlertEventName[];
+  readonly endWords: readonly AlertEventName[];
+  /** When it happened, epoch milliseconds. */
+  readonly at: number;
+  /** When it is decided, epoch milliseconds. */
+  readonly now: number;
+}
+
+const UNTOLD: Telling = {
+  weight: 0,
+  beganAt: 0,
+  since: 0,
+  wants: [],
+  rules: [],
+  thread: null,
+  toldWeight: 0,
+  toldSince: 0,
+  dueAt: null,
+  isHeld: false,
+  tellsEnd: false,
+  changes: [],
+  isCounted: false,
+  flapping: 'no',
+};
+
+/** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
+const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];
+
+/** Applies an event to the draft as of `now`, epoch milliseconds. */
+export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): void {
+  const { serviceId, change, at } = event;
+  const words = wordsOf(change);
+  const turn = { words, endWords: words, at, now };
+  switch (change.type) {
+    case 'status':
+      applyStatus(draft, event, change, now);
+      return;
+    case 'scope':
+      applyTurn(draft, event, {
+        ...turn,
+        key: `scope-${serviceId}`,
+        kind: 'scope',
+        weight: change.to === 'global' ? 2 : change.to === 'partial' ? 1 : 0,
+      });
+      return;
+    case 'incident':
+      if (words.length === 0) return;
+      applyTurn(draft, event, {
+        ...turn,
+        key: `incident-${serviceId}-${change.incident.id}`,
+        kind: 'incident',
+        endWords: change.incident.source === 'vendor' ? words : ['incident', 'incident_update'],
+        weight: change.incident.status === 'resolved' ? 0 : 1,
+      });
+      return;
+    case 'maintenance':
+      if (change.phase === 'planned') return;
+      applyTurn(draft, event, {
+        ...turn,
+        key: `maintenance-${serviceId}-${change.id}`,
+        kind: 'maintenance',
+        weight: change.phase === 'running' ? 1 : 0,
+      });
+      if (change.source === 'owner') applyHold(draft, serviceId, change.id, change.phase, now);
+      return;
+    case 'certificate': {
+      const known = draft.certificates.get(serviceId);
+      if (known?.endsAt === change.endsAt && known.days <= change.days) return;
+      draft.certificates.set(serviceId, { endsAt: change.endsAt, days: change.days });
+      applyTurn(draft, event, {
+        ...turn,
+        key: `certificate-${serviceId}`,
+        kind: 'certificate',
+        weight: 1,
+      });
+    }
+  }
+}
+
+/** Lets a service that has flapped be told of again: nothing has changed for {@link FLAP_WINDOW_MS}. */
+export function endFlapping(draft: AlertDraft, condition: Condition, telling: Telling, at: number): Telling {
+  const dueAt = firstReadyAt(draft, telling.rules, [...condition.words, ...condition.endWords], at);
+  // What quiet hours have kept from being told is told as if it had not flapped.
+  const flapping = telling.flapping === 'told' ? 'over' : 'no';
+  const isNew = telling.thread === null && telling.weight > 0;
+  return {
+    ...telling,
+    flapping,
+    changes: [],
+    dueAt,
+    wants: isNew ? telling.rules.map((rule) => ({ rule, dueAt, held: dueAt > at })) : [],
+  };
+}
+
+/** When a service that flaps is steady if nothing changes until then, epoch milliseconds; null: it does not flap. */
+export function steadyAtOf({ flapping, changes }: Telling): number | null {
+  return flapping === 'due' || flapping === 'told' ? (changes.at(-1) ?? 0) + FLAP_WINDOW_MS : null;
+}
+
+/** When the channel may be told something, epoch milliseconds; null: there is nothing, or it waits for a maintenance. */
+export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number | null {
+  if (thread !== null || flapping !== 'no') return dueAt;
+  const times = wants.map((want) => want.dueAt).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+function applyStatus(
+  draft: AlertDraft,
+  event: AlertEvent,
+  change: Extract<AlertChange, { readonly type: 'status' }>,
+  now: number,
+): void {
+  const { serviceId, at } = event;
+  const key = `status-${serviceId}`;
+  applyTurn(draft, event, {
+    key,
+    kind: 'status',
+    weight: change.to === 'down' ? 2 : change.to === 'slow' ? 1 : 0,
+    // Of a service that gets slow after it was down, `up` is the end of what was told.
+    words: change.to === 'slow' ? ['slow'] : wordsOf(change),
+    endWords: change.to === 'slow' ? ['slow'] : ['up'],
+    at,
+    now,
+  });
+  const recovered = `recovered-${serviceId}`;
+  if (change.to === 'down') draft.conditions.delete(recovered);
+  else if (change.from === 'down') {
+    const told = draft.conditions.get(key)?.tellings ?? {};
+    const isFree = (channel: number) => {
+      const telling = told[channel];
+      return telling === undefined || (telling.thread === null && telling.wants.length === 0);
+    };
+    const rules = draft.context
+      .rulesOf(serviceId)
+      .filter((rule) => asksFor(rule, ['up']) && !asksFor(rule, DOWN_WORDS))
+      .map((rule) => ({ ...rule, channels: rule.channels.filter(isFree) }));
+    const turn = {
+      key: recovered,
+      kind: 'recovered',
+      weight: 1,
+      words: ['up'],
+      endWords: ['up'],
+      at,
+      now,
+    } as const;
+    applyTurn(draft, event, turn, rules);
+  }
+}
+
+/** `rules`: those to ask; absent: all of the service. */
+function applyTurn(
+  draft: AlertDraft,
+  event: AlertEvent,
+  turn: Turn,
+  rules: readonly AlertRule[] = draft.context.rulesOf(event.serviceId),
+): void {
+  const { key, kind, weight, words, endWords } = turn;
+  const before = draft.conditions.get(key);
+  const asking = weight === 0 ? [] : rules.filter((rule) => asksFor(rule, words));
+  const service = draft.context.service(event.serviceId);
+  if (before === undefined && (service === null || asking.length === 0)) return;
+  const isEnd = weight === 0 && before !== undefined;
+  const condition: Condition = {
+    ...before,
+    kind,
+    service: service === null ? before!.service : nameService(service),
+    weight,
+    words: isEnd ? before.words : words,
+    endWords: isEnd ? before.endWords : endWords,
+    last: event.change,
+    trouble: isEnd ? before.trouble : event.change,
+    tellings: {},
+  };
+  const tellings: Record<string, Telling> = {};
+  const channels = new Set([
+    ...Object.keys(before?.tellings ?? {}).map(Number),
+    ...asking.flatMap((rule) => rule.channels),
+  ]);
+  for (const channel of channels) {
+    const askers = asking.filter((rule) => rule.channels.includes(channel));
+    const told = before?.tellings[channel];
+    const next = stepTelling(draft, condition, told, askers, turn);
+    if (next !== null) tellings[channel] = next;
+  }
+  if (Object.keys(tellings).length === 0) draft.conditions.delete(key);
+  else draft.conditions.set(key, { ...condition, tellings });
+}
+
+/** What the change makes of what one channel is told. Null: there is nothing to remember. */
+function stepTelling(
+  draft: AlertDraft,
+  condition: Condition,
+  before: Telling | undefined,
+  askers: readonly AlertRule[],
+  turn: Turn,
+): Telling | null {
+  const from = before ?? UNTOLD;
+  const weight = askers.length > 0 ? turn.weight : turn.weight < from.weight ? 0 : from.weight;
+  // It got worse, or has news, in a way that no rule of this channel asks for.
+  if (askers.length === 0 && weight === from.weight) return before ?? null;
+  const isNew = from.weight === 0 && from.thread === null;
+  const next: Telling = {
+    ...from,
+    weight,
+    since: turn.at,
+    beganAt: from.weight === 0 ? turn.at : from.beganAt,
+    rules: [...new Set([...(isNew ? [] : from.rules), ...askers.map((rule) => rule.id)])],
+  };
+  const asked = weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn);
+  const counted = countChange(draft, condition, from, asked, turn.now);
+  if (counted.flapping !== 'no') return note(draft, counted);
+  if (counted.thread === null) {
+    return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, counted) : null;
+  }
+  if (weight === 0 && !counted.tellsEnd) return { ...UNTOLD, changes: counted.changes };
+  const held = isHeld(draft, condition.kind, condition.service.id);
+  const words = [...condition.words, ...condition.endWords];
+  const dueAt = held ? null : firstReadyAt(draft, counted.rules, words, turn.now);
+  return note(draft, { ...counted, dueAt, isHeld: held });
+}
+
+function addWants(
+  draft: AlertDraft,
+  condition: Condition,
+  telling: Telling,
+  askers: readonly AlertRule[],
+  turn: Turn,
+): Telling {
+  if (telling.thread !== null) return telling;
+  const held = isHeld(draft, condition.kind, condition.service.id);
+  const known = new Set(telling.wants.map(({ rule }) => rule));
+  const wants = askers
+    .filter(({ id }) => !known.has(id))
+    .map((rule) => {
+      const ready = Math.max(turn.now, turn.at + rule.afterMs);
+      const dueAt = held ? null : readyAt(rule, turn.words, ready);
+      return { rule: rule.id, dueAt, held: held || dueAt !== ready };
+    });
+  return { ...telling, wants: [...telling.wants, ...wants] };
+}
+
+/** Of what is over before it was told, only what was ready is told. */
+function endWants(telling: Telling, now: number): Telling {
+  const wants = telling.wants.filter(({ held, dueAt }) => !held && dueAt !== null && dueAt <= now);
+  return { ...telling, wants };
+}
+
+/** Counts a change that is told, or would be but for quiet hours, and sees whether the service flaps. */
+function countChange(
+  draft: AlertDraft,
+  condition: Condition,
+  from: Telling,
+  telling: Telling,
+  now: number,
+): Telling {
+  const held = isHeld(draft, condition.kind, condition.service.id);
+  if (condition.kind !== 'status' || telling.weight === from.weight || held) return telling;
+  const isReady =
+    telling.thread !== null || telling.wants.some((want) => want.held || (want.dueAt ?? now) <= now);
+  const isFlapping = telling.flapping !== 'no';
+  const counts = isFlapping || (telling.weight === 0 ? from.isCounted : isReady);
+  const counted = { ...telling, isCounted: telling.weight > 0 && (counts || from.isCounted) };
+  return counts ? addChange(draft, condition, counted, now) : counted;
+}
+
+/** Counts a change at `now`. A service that flaps is told of once; then nothing is until it is steady. */
+export function addChange(draft: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
+  const changes = [...telling.changes.filter((at) => at > now - FLAP_WINDOW_MS), now].slice(-FLAP_CHANGES);
+  if (telling.flapping === 'due' || telling.flapping === 'told') return { ...telling, changes };
+  if (changes.length < FLAP_CHANGES) return { ...telling, changes };
+  const dueAt = firstReadyAt(draft, telling.rules, [...condition.words, ...condition.endWords], now);
+  return { ...telling, changes, flapping: 'due', wants: [], dueAt, isHeld: false };
+}
+
+/** An owner's maintenance begins or ends: what waits for its end and still is so is told then. */
+function applyHold(
+  draft: AlertDraft,
+  serviceId: number,
+  id: string,
+  phase: 'running' | 'ended',
+  now: number,
+): void {
+  const others = (draft.maintenances.get(serviceId) ?? []).filter((other) => other !== id);
+  if (phase === 'running') {
+    draft.maintenances.set(serviceId, [...others, id]);
+    return;
+  }
+  if (others.length > 0) {
+    draft.maintenances.set(serviceId, others);
+    return;
+  }
+  draft.maintenances.delete(serviceId);
+  for (const kind of ['status', 'recovered', 'scope'] as const) {
+    const key = `${kind}-${serviceId}`;
+    const condition = draft.conditions.get(key);
+    if (condition === undefined) continue;
+    const tellings = Object.entries(condition.tellings).map(([channel, telling]) => {
+      return [channel, note(draft, release(draft, condition, telling, now))] as const;
+    });
+    draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
+  }
+}
+
+function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
+  const words = [...condition.words, ...condition.endWords];
+  const wants = telling.wants.flatMap((want) => {
+    const rule = context.rule(want.rule);
+    if (want.dueAt !== null || rule === null) return [want];
+    const ready = Math.max(now, telling.since + rule.afterMs);
+    const dueAt = readyAt(rule, words, ready);
+    return [{ ...want, dueAt, held: dueAt !== ready }];
+  });
+  if (!telling.isHeld) return { ...telling, wants };
+  const rules = telling.rules.map((id) => context.rule(id)).filter((rule) => rule !== null);
+  const dueAt = rules.length === 0 ? now : Math.min(...rules.map((rule) => readyAt(rule, words, now)));
+  return { ...telling, wants, isHeld: false, dueAt };
+}
+
+/** Keeps the draft's bound for the next timer. */
+function note(draft: AlertDraft, telling: Telling): Telling {
+  const pendingAt = pendingAtOf(telling) ?? Number.POSITIVE_INFINITY;
+  const steadyAt = steadyAtOf(telling) ?? Number.POSITIVE_INFINITY;
+  draft.timerAt = Math.min(draft.timerAt, pendingAt + GROUP_WINDOW_MS, steadyAt);
+  return telling;
+}

@@ -1,0 +1,150 @@
+/** Messages from conditions: what is said of each service, and what is said of all of them. */
+import type { AlertDraft } from './alert-draft.ts';
+import { type Condition, FLAP_WINDOW_MS, type NamedService, type Telling } from './alert-state.ts';
+import { findCommonCause } from './common-cause.ts';
+import type { AlertChange } from './event.ts';
+import { asksFor } from './match.ts';
+import { type AlertMessage, MAX_MESSAGE_ITEMS, type MessageItem } from './message.ts';
+import type { AlertEventName } from './rule.ts';
+
+/** A condition as one channel is told of it. */
+export interface Word {
+  readonly condition: Condition;
+  readonly telling: Telling;
+  /** The service is no longer monitored; absent: it is. */
+  readonly ended?: 'paused' | 'removed';
+}
+
+/** What a message is made of beside its words. */
+export interface MessageParts {
+  readonly type: AlertMessage['type'];
+  readonly thread: string;
+  /** At least one. */
+  readonly words: readonly Word[];
+  readonly note?: AlertMessage['note'];
+}
+
+/** Makes a message; the services that fare worst stand first. */
+export function makeMessage(draft: AlertDraft, { type, thread, words, note }: MessageParts): AlertMessage {
+  const { context } = draft;
+  const sorted = words.toSorted(
+    (a, b) =>
+      b.telling.weight - a.telling.weight ||
+      timeOf(a) - timeOf(b) ||
+      a.condition.service.id - b.condition.service.id,
+  );
+  const services = new Map<number, NamedService>();
+  for (const { condition } of sorted) services.set(condition.service.id, condition.service);
+  const [only] = services.values();
+  const isOpen = words.some((word) => canAcknowledge(word));
+  const isAcknowledged = (draft.threads.get(thread)?.acknowledged ?? null) !== null;
+  return {
+    type,
+    thread,
+    urgency: urgencyOf(type, words),
+    at: Math.min(...words.map(timeOf)),
+    items: sorted.slice(0, MAX_MESSAGE_ITEMS).map((word) => itemOf(draft, word)),
+    total: services.size,
+    cause: type === 'alert' || type === 'reminder' ? causeOf(draft, words) : null,
+    rule: ruleNameOf(draft, sorted),
+    url: services.size === 1 && only !== undefined ? only.url : context.overviewUrl,
+    acknowledgeUrl: isOpen && !isAcknowledged ? context.acknowledgeUrl(thread) : null,
+    note: note ?? null,
+  };
+}
+
+/** Whether reminders are sent of it and people can take it: it is trouble, and goes on. */
+export function canAcknowledge({ condition, telling, ended }: Word): boolean {
+  const { kind, trouble } = condition;
+  if (telling.weight === 0 || ended !== undefined) return false;
+  if (kind === 'incident') return trouble.type === 'incident' && trouble.incident.severity !== 'maintenance';
+  return kind === 'status' || kind === 'scope';
+}
+
+/** Whether it is told once, and has no end. */
+export function isOnce({ kind }: Condition): boolean {
+  return kind === 'certificate' || kind === 'recovered';
+}
+
+function itemOf(draft: AlertDraft, word: Word): MessageItem {
+  const { condition, telling, ended } = word;
+  const { trouble, last } = condition;
+  const facts = draft.context.service(condition.service.id);
+  const isOver = telling.weight === 0;
+  // What a recovery ends is told with it where it was not told before.
+  const cause = trouble.type === 'status' && (!isOver || telling.thread === null) ? trouble : null;
+  const recovered = condition.kind === 'recovered';
+  const status = condition.kind === 'status' && last.type === 'status' ? last.to : facts?.status;
+  return {
+    service: condition.service,
+    event: eventOf(draft, word),
+    status: status ?? 'unknown',
+    since: timeOf(word),
+    lastedMs: isOver ? Math.max(0, telling.since - telling.beganAt) : null,
+    reason: recovered ? null : (cause?.reason ?? null),
+    phase: recovered ? null : (cause?.phase ?? null),
+    lastGoodAt: recovered ? null : (cause?.lastGoodAt ?? null),
+    scope: facts?.scope ?? null,
+    regions: last.type === 'status' || last.type === 'scope' ? last.regions : [],
+    vendor: facts?.vendor ?? null,
+    flapping:
+      telling.flapping === 'due' ? { changes: telling.changes.length, withinMs: FLAP_WINDOW_MS } : null,
+    incident: last.type === 'incident' ? last.incident : null,
+    maintenance: last.type === 'maintenance' ? maintenanceOf(last) : null,
+    certificate: last.type === 'certificate' ? { endsAt: last.endsAt, days: last.days } : null,
+    ...(ended === undefined ? {} : { ended }),
+  };
+}
+
+/** The most telling word that a rule asked for. */
+function eventOf(draft: AlertDraft, { condition, telling }: Word): AlertEventName {
+  const { kind, words, endWords, last } = condition;
+  if (kind === 'status' && telling.weight === 0) return telling.toldWeight === 1 ? 'slow' : 'up';
+  if (kind === 'incident' && last.type === 'incident') {
+    if (last.incident.source === 'vendor') return words[0] ?? 'vendor_incident';
+    return last.before === null || last.incident.status === 'resolved' ? 'incident' : 'incident_update';
+  }
+  const rules = telling.rules.map((id) => draft.context.rule(id)).filter((rule) => rule !== null);
+  const asked = words.filter((word) => rules.some((rule) => asksFor(rule, [word])));
+  return asked.at(-1) ?? words[0] ?? endWords[0] ?? 'down';
+}
+
+function maintenanceOf({
+  phase,
+  title,
+  text,
+  startsAt,
+  endsAt,
+  url,
+}: Extract<AlertChange, { readonly type: 'maintenance' }>): MessageItem['maintenance'] {
+  return { phase, title, text, startsAt, endsAt, url };
+}
+
+/** Of what is over: when it began. */
+function timeOf({ telling }: Word): number {
+  return telling.weight === 0 ? telling.beganAt : telling.since;
+}
+
+function urgencyOf(type: AlertMessage['type'], words: readonly Word[]): AlertMessage['urgency'] {
+  if (type === 'recovery' || type === 'acknowledged') return 'low';
+  const isHigh = ({ condition, telling, ended }: Word) =>
+    ended === undefined && condition.kind === 'status' && telling.weight > 1;
+  if (words.some(isHigh)) return 'high';
+  return words.every(({ telling }) => telling.weight === 0) ? 'low' : 'normal';
+}
+
+function ruleNameOf(draft: AlertDraft, words: readonly Word[]): string | null {
+  for (const { telling } of words) {
+    for (const id of telling.rules) {
+      const rule = draft.context.rule(id);
+      if (rule !== null) return rule.name;
+    }
+  }
+  return null;
+}
+
+function causeOf(draft: AlertDraft, words: readonly Word[]): AlertMessage['cause'] {
+  const down = words.filter(({ condition, telling }) => condition.kind === 'status' && telling.weight > 1);
+  const services = new Map(down.map((word) => [word.condition.service.id, word.telling.beganAt]));
+  return services.size < 2 ? null : findCommonCause(services, draft.context.causeFacts());
+}

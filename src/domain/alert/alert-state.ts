@@ -1,0 +1,210 @@
+/**
+ * What an account's alerts remember between two decisions, as JSON. Its size is bounded by what goes on: a condition is kept
+ * while it lasts, or a message about it waits, or {@link FLAP_WINDOW_MS} after its last change; a thread while a condition of
+ * it lasts; the threshold of a certificate until the certificate ends.
+ *
+ * Members that this version does not know, which a later one wrote, are kept where they are.
+ */
+import type { AlertChange } from './event.ts';
+import type { AlertEventName } from './rule.ts';
+
+/** What changes within this time for one account is one message. */
+export const GROUP_WINDOW_MS = 30_000;
+
+/** A service flaps after {@link FLAP_CHANGES} changes within this time, until nothing has changed for as long. */
+export const FLAP_WINDOW_MS = 30 * 60_000;
+
+/** Number of changes within {@link FLAP_WINDOW_MS} that make a service flap. */
+export const FLAP_CHANGES = 5;
+
+/** Maximum number of incidents of one service that are followed at a time; the oldest gives way without a word. */
+export const MAX_FOLLOWED_INCIDENTS = 20;
+
+/** One rule's wish that a channel is told of a condition. */
+export interface Want {
+  /** ID of the rule. */
+  readonly rule: number;
+  /** When it may be told, epoch milliseconds; null: when the maintenance of the service ends. */
+  readonly dueAt: number | null;
+  /** It waits for quiet hours or a maintenance to end, and is forgotten if it is over by then. */
+  readonly held: boolean;
+}
+
+/** What one channel was told, and is to be told, of a condition. */
+export interface Telling {
+  /** How bad it is for this channel, which may not ask for every weight; 0: it is over, or was never told. */
+  readonly weight: number;
+  /** When `weight` left 0, epoch milliseconds. */
+  readonly beganAt: number;
+  /** When it got its weight or its newest text, or ended, epoch milliseconds. */
+  readonly since: number;
+  /** Wishes for the first word of it; empty once it was told. */
+  readonly wants: readonly Want[];
+  /** IDs of the rules that asked for it. */
+  readonly rules: readonly number[];
+  /** The thread that it was told in; null: it was not told. */
+  readonly thread: string | null;
+  /** What was told last; 0: nothing. */
+  readonly toldWeight: number;
+  readonly toldSince: number;
+  /** When a change of what was told may be told, epoch milliseconds; null: there is none, or `isHeld`. */
+  readonly dueAt: number | null;
+  /** A change of what was told waits for the end of a maintenance. */
+  readonly isHeld: boolean;
+  /** A rule asks for the end of what was told. */
+  readonly tellsEnd: boolean;
+  /** The last {@link FLAP_CHANGES} changes, epoch milliseconds. */
+  readonly changes: readonly number[];
+  /** The present beginning is among `changes`. */
+  readonly isCounted: boolean;
+  /** `due`: it flaps, which has to be told; `told`: it was; `over`: it is steady again, which has to be told. */
+  readonly flapping: 'no' | 'due' | 'told' | 'over';
+}
+
+/** A service in words, kept for a message after its removal. */
+export interface NamedService {
+  readonly id: number;
+  readonly slug: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly url: string;
+}
+
+/** What can be told of a service. `recovered`: it is up again, for rules that ask for nothing before it. */
+export type ConditionKind = 'status' | 'recovered' | 'scope' | 'incident' | 'maintenance' | 'certificate';
+
+/** Something that is wrong, or goes on, with a service. */
+export interface Condition {
+  readonly kind: ConditionKind;
+  readonly service: NamedService;
+  /** 0: it is over. Greater is worse. */
+  readonly weight: number;
+  /** Rules that ask for one of these are told that it is so. */
+  readonly words: readonly AlertEventName[];
+  /** Rules that ask for one of these are told of its end. */
+  readonly endWords: readonly AlertEventName[];
+  /** The newest change, and the newest one that was no end. */
+  readonly last: AlertChange;
+  readonly trouble: AlertChange;
+  /** By ID of the channel. */
+  readonly tellings: Readonly<Record<string, Telling>>;
+}
+
+/** What was said in a channel belongs to a thread. */
+export interface Thread {
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Null: it is not acknowledged. */
+  readonly acknowledged: { readonly by: string; readonly at: number } | null;
+  /** By ID of the channel: when the next reminder is due, epoch milliseconds; null: never. */
+  readonly channels: Readonly<Record<string, { readonly remindAt: number | null }>>;
+}
+
+/** What an account's alerts remember. Immutable. */
+export interface AlertState {
+  readonly conditions: ReadonlyMap<string, Condition>;
+  readonly threads: ReadonlyMap<string, Thread>;
+  /** The certificate and the least threshold of it that was reached, by ID of the service. */
+  readonly certificates: ReadonlyMap<number, { readonly endsAt: number; readonly days: number }>;
+  /** IDs of the owner's maintenances that run, by ID of the service. */
+  readonly maintenances: ReadonlyMap<number, readonly string[]>;
+  /** Number of the last thread. */
+  readonly threadCount: number;
+  /** The time up to which everything was decided, epoch milliseconds. It never decreases. */
+  readonly decidedAt: number;
+  /** When services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is open. */
+  readonly lookAt: number | null;
+  /** Members of a later version. */
+  readonly unknown: Readonly<Record<string, unknown>>;
+}
+
+/** The state of an account without alerts. */
+export const NO_ALERTS: AlertState = {
+  conditions: new Map(),
+  threads: new Map(),
+  certificates: new Map(),
+  maintenances: new Map(),
+  threadCount: 0,
+  decidedAt: 0,
+  lookAt: null,
+  unknown: {},
+};
+
+/** The version that {@link writeAlertState} writes. A later one only adds members, so that this one can read it. */
+const VERSION = 1;
+
+/** The JSON of a state. */
+export function writeAlertState(state: AlertState): string {
+  const { conditions, threads, certificates, maintenances, unknown, ...rest } = state;
+  return JSON.stringify({
+    ...unknown,
+    version: Math.max(VERSION, Number(unknown.version ?? 0)),
+    ...rest,
+    conditions: Object.fromEntries(conditions),
+    threads: Object.fromEntries(threads),
+    certificates: Object.fromEntries(certificates),
+    maintenances: Object.fromEntries(maintenances),
+  });
+}
+
+/** The state in a JSON text. Throws if the text is none of {@link writeAlertState}. */
+export function readAlertState(text: string): AlertState {
+  const parsed: unknown = JSON.parse(text);
+  if (!isStored(parsed)) throw new Error('it is no state of alerts');
+  const { conditions, threads, certificates, maintenances, threadCount, decidedAt, lookAt, ...unknown } =
+    parsed;
+  return {
+    conditions: new Map(Object.entries(conditions)),
+    threads: new Map(Object.entries(threads)),
+    certificates: byNumber(certificates),
+    maintenances: byNumber(maintenances),
+    threadCount,
+    decidedAt,
+    lookAt,
+    unknown,
+  };
+}
+
+/** IDs of the services that the state remembers something of: their events concern the account, whatever its rules say. */
+export function rememberedServices(state: AlertState): Set<number> {
+  const services = new Set(state.maintenances.keys());
+  for (const { service } of state.conditions.values()) services.add(service.id);
+  return services;
+}
+
+/** The threads in which something goes on and that are not acknowledged, oldest first. */
+export function openThreads(state: AlertState): readonly string[] {
+  return [...state.threads].filter(([, { acknowledged }]) => acknowledged === null).map(([thread]) => thread);
+}
+
+type Stored = Omit<AlertState, 'conditions' | 'threads' | 'certificates' | 'maintenances' | 'unknown'> & {
+  readonly conditions: Readonly<Record<string, Condition>>;
+  readonly threads: Readonly<Record<string, Thread>>;
+  readonly certificates: Readonly<Record<string, { readonly endsAt: number; readonly days: number }>>;
+  readonly maintenances: Readonly<Record<string, readonly string[]>>;
+};
+
+function isStored(value: unknown): value is Stored {
+  const isObject = (member: unknown) => typeof member === 'object' && member !== null;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'version' in value &&
+    'conditions' in value &&
+    isObject(value.conditions) &&
+    'threads' in value &&
+    isObject(value.threads) &&
+    'certificates' in value &&
+    isObject(value.certificates) &&
+    'maintenances' in value &&
+    isObject(value.maintenances) &&
+    'threadCount' in value &&
+    Number.isInteger(value.threadCount) &&
+    'decidedAt' in value &&
+    Number.isFinite(value.decidedAt)
+  );
+}
+
+function byNumber<Value>(record: Readonly<Record<string, Value>>): Map<number, Value> {
+  return new Map(Object.entries(record).map(([key, value]) => [Number(key), value]));
+}

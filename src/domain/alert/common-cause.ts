@@ -1,0 +1,89 @@
+/** What several services that fail at the same time have in common. */
+import type { CauseFacts } from './alert-context.ts';
+import type { CommonCause } from './message.ts';
+
+/** Share of the services that a cause has to explain, if it does not explain all. */
+const MIN_EXPLAINED_RATIO = 0.8;
+
+/** Number of services that a cause has to explain, if it does not explain all. */
+const MIN_EXPLAINED = 3;
+
+/** A possible cause, with the services that it explains. */
+interface Candidate {
+  readonly cause: CommonCause;
+  /** Of two that explain as many services, the one with the lesser rank says more. */
+  readonly rank: number;
+  explained: number;
+}
+
+/**
+ * The cause that explains all services that fail, or at least 80 % and three of them, and that no service has which is known to
+ * be well: one that was checked after all of those had begun to fail. Null: the data shows none. `failing` has at least two
+ * services with the times at which they began to fail, epoch milliseconds.
+ */
+export function findCommonCause(
+  failing: ReadonlyMap<number, number>,
+  facts: Iterable<CauseFacts>,
+): CommonCause | null {
+  const lastBeganAt = Math.max(...failing.values());
+  const candidates = new Map<string, Candidate>();
+  const excluded = new Set<string>();
+  for (const service of facts) {
+    const fails = failing.has(service.serviceId);
+    if (fails) {
+      for (const [rank, cause] of causesOf(service, true)) {
+        const key = keyOf(cause);
+        const candidate = candidates.get(key) ?? { cause, rank, explained: 0 };
+        candidate.explained += 1;
+        candidates.set(key, candidate);
+      }
+    } else if (isWell(service) && service.checkedAt >= lastBeganAt) {
+      for (const [, cause] of causesOf(service, false)) excluded.add(keyOf(cause));
+    }
+  }
+  const needed = Math.max(MIN_EXPLAINED, Math.ceil(failing.size * MIN_EXPLAINED_RATIO));
+  const [best] = [...candidates]
+    .filter(
+      ([key, { explained }]) => !excluded.has(key) && (explained === failing.size || explained >= needed),
+    )
+    .map(([, candidate]) => candidate)
+    .sort((a, b) => b.explained - a.explained || a.rank - b.rank || compare(a.cause.name, b.cause.name));
+  return best?.cause ?? null;
+}
+
+/**
+ * What may make the service fail; of one that is well, what evidently does not. A vendor, dependency, region or certificate
+ * counts only where it fails for the service, an address always.
+ */
+function causesOf(service: CauseFacts, fails: boolean): (readonly [rank: number, cause: CommonCause])[] {
+  const { addresses = [], dependencies = [], vendors = [], regions = [], certificate } = service;
+  const isPartial = regions.some((region) => !region.fails);
+  return [
+    ...dependencies
+      .filter((dependency) => !fails || dependency.fails)
+      .map(({ name }) => [0, { kind: 'dependency', name }] as const),
+    ...(certificate !== undefined && (!fails || certificate.fails)
+      ? [[1, { kind: 'certificate', name: certificate.issuer }] as const]
+      : []),
+    ...vendors
+      .filter((vendor) => !fails || vendor.hasIncident)
+      .map(({ name }) => [2, { kind: 'vendor', name }] as const),
+    ...addresses.map((name) => [3, { kind: 'address', name }] as const),
+    // Where a service fails everywhere, no region is the cause.
+    ...regions
+      .filter((region) => (fails ? region.fails && isPartial : !region.fails))
+      .map(({ name }) => [4, { kind: 'region', name }] as const),
+  ];
+}
+
+function isWell({ status }: CauseFacts): boolean {
+  return status === 'up' || status === 'slow';
+}
+
+function keyOf({ kind, name }: CommonCause): string {
+  return `${kind} ${name}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,234 @@
+/**
+ * Decides what the channels of one account are told: a pure function from what was remembered and what happened to messages
+ * and what is remembered next. Decisions follow the times at which events were recorded, so they are the same whether the
+ * engine decides at once or catches up after an outage; only reminders are not repeated for the time in between.
+ *
+ * - What begins within 30 s is one message for each channel, in a thread of its own. What changes within 30 s in a thread is
+ *   one message in that thread, and only in channels that were told of its beginning.
+ * - `after`: what is over sooner is not told. Without it, what is over before it was told is told as a recovery.
+ * - What quiet hours or an owner's maintenance held is told when they end, if it still is so.
+ * - A service that has changed five times in 30 minutes is said to flap, once; what it is then is said when it has been steady
+ *   for 30 minutes.
+ * - A change of a rule counts for what begins afterwards. What a removed rule was about to tell is not told; what it has told is
+ *   told to its end. A service that is paused or removed ends what was told of it, in words.
+ */
+import { applyEvent, endFlapping, pendingAtOf, steadyAtOf } from './alert-changes.ts';
+import type { AlertContext } from './alert-context.ts';
+import { type AlertDraft, type DecidedAlert, draftOf, isHeld, readyAt } from './alert-draft.ts';
+import { canAcknowledge, makeMessage } from './alert-messages.ts';
+import {
+  type AlertState,
+  type Condition,
+  FLAP_WINDOW_MS,
+  GROUP_WINDOW_MS,
+  MAX_FOLLOWED_INCIDENTS,
+  type Telling,
+} from './alert-state.ts';
+import type { AlertEvent } from './event.ts';
+import { endRemoved, openTellings, repeatingRules, tellDue } from './tell.ts';
+
+/** While something is open, services, rules and channels that were removed are looked for so often. */
+const LOOK_EVERY_MS = 10 * 60_000;
+
+/** A certificate is remembered so long after its end. */
+const KEEP_CERTIFICATE_MS = 7 * 86_400_000;
+
+/** What happened since the last decision. */
+export interface AlertInput {
+  /** Events of services that the account has a rule for, or that its state remembers (`rememberedServices`), in order. */
+  readonly events: readonly AlertEvent[];
+  /** In order. Those for threads that are not open count for nothing. */
+  readonly acknowledgements: readonly { readonly thread: string; readonly by: string; readonly at: number }[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** A decision. */
+export interface AlertOutcome {
+  readonly state: AlertState;
+  /** In the order in which each channel has to get them. */
+  readonly messages: readonly DecidedAlert[];
+  /** When to decide again although nothing happens, epoch milliseconds; null: never. */
+  readonly dueAt: number | null;
+}
+
+/** Decides. The same arguments give the same outcome; the state that was given stays as it is. */
+export function decide(state: AlertState, input: AlertInput, context: AlertContext): AlertOutcome {
+  const draft = draftOf(state, context);
+  let time = state.decidedAt;
+  for (const event of input.events) {
+    time = Math.max(time, Math.min(event.recordedAt, input.now));
+    advance(draft, time);
+    applyEvent(draft, event, time);
+  }
+  time = Math.max(time, input.now);
+  for (const { thread, by, at } of input.acknowledgements) acknowledge(draft, thread, by, at);
+  advance(draft, time);
+  let { lookAt } = state;
+  if (lookAt !== null && lookAt <= time) {
+    lookAround(draft, time);
+    lookAt = null;
+  }
+  remind(draft, time);
+  const isOpen = draft.conditions.size + draft.certificates.size + draft.maintenances.size > 0;
+  lookAt = isOpen ? (lookAt ?? time + LOOK_EVERY_MS) : null;
+  const { conditions, threads, certificates, maintenances, threadCount } = draft;
+  const next: AlertState = {
+    conditions,
+    threads,
+    certificates,
+    maintenances,
+    threadCount,
+    decidedAt: time,
+    lookAt,
+    unknown: state.unknown,
+  };
+  const times = [nextTimer(draft), nextReminder(draft), lookAt].filter((at) => at !== null);
+  return { state: next, messages: draft.messages, dueAt: times.length === 0 ? null : Math.min(...times) };
+}
+
+/** Does what is due up to `to`, in order. */
+function advance(draft: AlertDraft, to: number): void {
+  while (draft.timerAt <= to) {
+    const next = nextTimer(draft) ?? Number.POSITIVE_INFINITY;
+    draft.timerAt = next;
+    if (next > to) return;
+    calmDown(draft, next);
+    if ((firstPending(draft) ?? Number.POSITIVE_INFINITY) + GROUP_WINDOW_MS <= next) tellDue(draft, next);
+  }
+}
+
+/** When something is due, epoch milliseconds; null: nothing is. */
+function nextTimer(draft: AlertDraft): number | null {
+  let next = Number.POSITIVE_INFINITY;
+  for (const telling of tellingsOf(draft)) {
+    const pendingAt = pendingAtOf(telling);
+    const steadyAt = steadyAtOf(telling);
+    if (pendingAt !== null) next = Math.min(next, pendingAt + GROUP_WINDOW_MS);
+    if (steadyAt !== null) next = Math.min(next, steadyAt);
+  }
+  return Number.isFinite(next) ? next : null;
+}
+
+function firstPending(draft: AlertDraft): number | null {
+  let first: number | null = null;
+  for (const telling of tellingsOf(draft)) {
+    const pendingAt = pendingAtOf(telling);
+    if (pendingAt !== null && (first === null || pendingAt < first)) first = pendingAt;
+  }
+  return first;
+}
+
+function* tellingsOf({ conditions }: AlertDraft): Iterable<Telling> {
+  for (const { tellings } of conditions.values()) yield* Object.values(tellings);
+}
+
+/** Services that have been steady for long enough flap no more. */
+function calmDown(draft: AlertDraft, now: number): void {
+  changeTellings(draft, (telling, condition) => {
+    const steadyAt = steadyAtOf(telling);
+    return steadyAt !== null && steadyAt <= now ? endFlapping(draft, condition, telling, now) : telling;
+  });
+}
+
+/** A person has taken a thread: reminders end, and the channels that were told of it learn who has it. */
+function acknowledge(draft: AlertDraft, id: string, by: string, at: number): void {
+  const thread = draft.threads.get(id);
+  if (thread === undefined || thread.acknowledged !== null) return;
+  draft.threads.set(id, { ...thread, acknowledged: { by, at } });
+  const open = openTellings(draft);
+  for (const channel of Object.keys(thread.channels)) {
+    const words = open.get(`${id} ${channel}`)?.filter(canAcknowledge) ?? [];
+    if (words.length === 0 || !draft.context.hasChannel(Number(channel))) continue;
+    const message = makeMessage(draft, { type: 'acknowledged', thread: id, words, note: { by } });
+    draft.messages.push({ channelId: Number(channel), message });
+  }
+}
+
+/** Sends the reminders that are due. */
+function remind(draft: AlertDraft, now: number): void {
+  if ((nextReminder(draft) ?? Number.POSITIVE_INFINITY) > now) return;
+  const open = openTellings(draft);
+  for (const [id, thread] of draft.threads) {
+    if (thread.acknowledged !== null) continue;
+    const channels = { ...thread.channels };
+    for (const [channel, { remindAt }] of Object.entries(channels)) {
+      if (remindAt === null || remindAt > now) continue;
+      const words = open.get(`${id} ${channel}`)?.filter(canAcknowledge) ?? [];
+      const rules = repeatingRules(draft, Number(channel), words);
+      const repeatMs = Math.min(...rules.map((rule) => rule.repeatMs ?? Number.POSITIVE_INFINITY));
+      const names = words.flatMap(({ condition }) => condition.words);
+      const readyTime = Math.min(...rules.map((rule) => readyAt(rule, names, now)));
+      const told = words.filter(
+        ({ condition, telling }) =>
+          telling.flapping === 'no' && !isHeld(draft, condition.kind, condition.service.id),
+      );
+      if (rules.length > 0 && readyTime <= now && told.length > 0) {
+        const message = makeMessage(draft, { type: 'reminder', thread: id, words: told });
+        draft.messages.push({ channelId: Number(channel), message });
+      }
+      const next = readyTime > now ? readyTime : now + repeatMs;
+      channels[channel] = { remindAt: Number.isFinite(next) ? next : null };
+    }
+    draft.threads.set(id, { ...thread, channels });
+  }
+}
+
+function nextReminder({ threads }: AlertDraft): number | null {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { acknowledged, channels } of threads.values()) {
+    if (acknowledged !== null) continue;
+    for (const { remindAt } of Object.values(channels)) next = Math.min(next, remindAt ?? next);
+  }
+  return Number.isFinite(next) ? next : null;
+}
+
+/** Sees which services and channels are gone, and forgets what is past. */
+function lookAround(draft: AlertDraft, now: number): void {
+  endRemoved(draft);
+  for (const [service, { endsAt }] of draft.certificates) {
+    if (endsAt + KEEP_CERTIFICATE_MS < now) draft.certificates.delete(service);
+  }
+  for (const service of draft.maintenances.keys()) {
+    if (draft.context.service(service) === null) draft.maintenances.delete(service);
+  }
+  for (const key of oldIncidents(draft)) draft.conditions.delete(key);
+  const isPast = ({ thread, wants, flapping, weight, changes }: Telling) =>
+    thread === null &&
+    wants.length === 0 &&
+    flapping === 'no' &&
+    weight === 0 &&
+    (changes.at(-1) ?? 0) < now - FLAP_WINDOW_MS;
+  changeTellings(draft, (telling) => (isPast(telling) ? null : telling));
+}
+
+/** Incidents beyond those that are followed of a service, the oldest first. */
+function oldIncidents({ conditions }: AlertDraft): string[] {
+  const counts = new Map<number, number>();
+  const newest = [...conditions].filter(([, { kind }]) => kind === 'incident').reverse();
+  return newest
+    .filter(([, { service }]) => {
+      const count = (counts.get(service.id) ?? 0) + 1;
+      counts.set(service.id, count);
+      return count > MAX_FOLLOWED_INCIDENTS;
+    })
+    .map(([key]) => key);
+}
+
+/** Replaces tellings; null removes one. */
+function changeTellings(
+  { conditions }: AlertDraft,
+  change: (telling: Telling, condition: Condition) => Telling | null,
+): void {
+  for (const [key, condition] of conditions) {
+    const before = Object.entries(condition.tellings);
+    const after = before.flatMap(([channel, telling]) => {
+      const next = change(telling, condition);
+      return next === null ? [] : [[channel, next] as const];
+    });
+    if (after.length === 0) conditions.delete(key);
+    else if (after.length < before.length || after.some(([, telling], i) => telling !== before[i]?.[1])) {
+      conditions.set(key, { ...condition, tellings: Object.fromEntries(after) });
+    }
+  }
+}
