@@ -1,0 +1,117 @@
+/** Makes kinds of channels from their settings with types, and the settings that several kinds have. */
+import type { ChannelSettings } from '../../domain/alert/channel.ts';
+import type { SettingProblem } from '../../domain/input-problem.ts';
+import { type Static, type TObject, Type } from '../../json-schema.ts';
+import { readDestination } from '../../outbound/destination.ts';
+import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channel-kind.ts';
+
+/** The form of a setting that is text: what it accepts, and an example for messages. */
+export interface SettingForm {
+  readonly accepts: (text: string) => boolean;
+  readonly example: string;
+}
+
+type WrongSetting = { readonly setting: string; readonly problem: SettingProblem };
+
+/** What a kind with settings of its own is made of; see {@link ChannelKindParts}. */
+interface ChannelDefinition<S extends TObject> {
+  readonly settings: S;
+  /** The form of each setting that has one. */
+  readonly forms?: { readonly [Name in keyof Static<S>]?: SettingForm };
+  /** What else is wrong with settings. */
+  readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
+  readonly describe: (settings: Static<S>) => string;
+  readonly send: (tools: ChannelTools, sending: Sending, settings: Static<S>) => Promise<SendResult>;
+}
+
+/** Makes a kind whose functions receive the settings with their types. */
+export function defineChannel<S extends TObject>(definition: ChannelDefinition<S>): ChannelKindParts {
+  const { settings: schema, forms = {}, refuse, describe, send } = definition;
+  return {
+    settings: schema,
+    refuse(given) {
+      const wrong = Object.entries<SettingForm | undefined>(forms).flatMap(
+        ([setting, form]): WrongSetting[] => {
+          const value = given[setting];
+          if (form === undefined || typeof value !== 'string' || form.accepts(value)) return [];
+          return [{ setting, problem: { code: 'format', example: form.example } }];
+        },
+      );
+      return wrong.length > 0 || refuse === undefined || !hasTypes(schema, given) ? wrong : refuse(given);
+    },
+    describe: (given) => (hasTypes(schema, given) ? describe(given) : ''),
+    async send(tools, sending) {
+      const given = sending.channel.settings;
+      if (hasTypes(schema, given)) return send(tools, sending, given);
+      // Settings are validated before they are stored. A channel of a later version may have others.
+      const text = 'this version cannot read the settings of the channel';
+      return { outcome: 'failed', problem: { code: 'text', text } };
+    },
+  };
+}
+
+/** Whether each setting has the type of the schema, and none is missing. */
+function hasTypes<S extends TObject>(
+  schema: S,
+  given: ChannelSettings,
+): given is ChannelSettings & Static<S> {
+  const required = schema.required ?? [];
+  return Object.entries(schema.properties).every(([name, { type }]) => {
+    const value = given[name];
+    if (value === undefined) return !required.includes(name);
+    return typeof value === (type === 'integer' ? 'number' : type);
+  });
+}
+
+/** Options of a schema that allows no other settings. */
+export const STRICT = { additionalProperties: false };
+
+/** A secret: it is stored encrypted and never shown. */
+export const SECRET = { writeOnly: true };
+
+/** A setting with a URL. */
+export function urlSetting(title: string, description: string, example: string, options: object = {}) {
+  return Type.String({ title, description, examples: [example], minLength: 8, maxLength: 2_000, ...options });
+}
+
+/** A setting in one word, such as a token. */
+export function wordSetting(title: string, description: string, options: object = {}) {
+  return Type.String({ title, description, minLength: 1, maxLength: 500, ...options });
+}
+
+/** A setting with the address of a server of the owner's. */
+export const ServerSetting = (name: string, example: string) =>
+  urlSetting('Server', `Address of the ${name} server, without a path of its API.`, example);
+
+/** The form of a URL with a path, as services hand them out. */
+export function hookForm(example: string): SettingForm {
+  return { accepts: (text) => isUrl(text) && (URL.parse(text)?.pathname ?? '/') !== '/', example };
+}
+
+/** The form of the address of a server. */
+export function serverForm(example: string): SettingForm {
+  return { accepts: (text) => isUrl(text) && !/[?#]/.test(text), example };
+}
+
+/** The form of a word without spaces and control characters that `pattern` describes. */
+export function wordForm(pattern: RegExp, example: string): SettingForm {
+  return { accepts: (text) => pattern.test(text), example };
+}
+
+function isUrl(text: string): boolean {
+  const reading = readDestination(text);
+  const url = URL.parse(text);
+  return (
+    !('problem' in reading) && url !== null && url.username === '' && url.password === '' && !/\s/.test(text)
+  );
+}
+
+/** The host of a URL with its port, for lists. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? '';
+}
+
+/** The address of a path on a server, which may be given with a slash or a path of its own. */
+export function addressOn(server: string, path: string): string {
+  return `${server.replace(/\/+$/, '')}${path}`;
+}

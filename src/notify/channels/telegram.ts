@@ -1,0 +1,133 @@
+/**
+ * Kind `telegram`: a bot and a chat. What follows an alert answers to it. A message has at most 4,096 characters after its markup.
+ */
+import type { MessageLanguage } from '../../domain/alert/channel.ts';
+import { Type } from '../../json-schema.ts';
+import { escapeMarkup } from '../../language/phrase.ts';
+import {
+  addressOn,
+  defineChannel,
+  SECRET,
+  STRICT,
+  serverForm,
+  urlSetting,
+  wordForm,
+  wordSetting,
+} from './define-channel.ts';
+import { type Markup, markUp } from './markup.ts';
+import { joinLines } from './message-cut.ts';
+import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
+import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
+
+const DEFAULT_SERVER = 'https://api.telegram.org';
+const MAX_TEXT_LENGTH = 4_096;
+const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
+const RULES: ResponseRules = {
+  explain: (json) => textMember(json, 'description'),
+  retryAfterMs: (json) => secondsToMs(memberOf(json, 'parameters', 'retry_after')),
+};
+
+/** The kind. */
+export const telegramChannel = defineChannel({
+  settings: Type.Object(
+    {
+      token: wordSetting('Bot token', 'From @BotFather, such as 123456:ABC-DEF.', SECRET),
+      chat: wordSetting(
+        'Chat ID',
+        'Number of the chat, negative for groups, or @name of a public channel. Add the bot to it.',
+        { maxLength: 64 },
+      ),
+      topic: Type.Optional(
+        Type.Integer({
+          title: 'Topic',
+          description: 'Of a group with topics: the number of the topic, the last one in its link.',
+          minimum: 1,
+          maximum: 2_147_483_647,
+        }),
+      ),
+      silent: Type.Optional(
+        Type.Boolean({
+          title: 'Silent recoveries',
+          description: 'Recoveries and other good news make no sound.',
+        }),
+      ),
+      server: Type.Optional(
+        urlSetting('Server', `Of a Bot API server of your own; default ${DEFAULT_SERVER}.`, DEFAULT_SERVER),
+      ),
+    },
+    STRICT,
+  ),
+  forms: {
+    token: wordForm(/^\d{3,20}:[\w-]{10,100}$/, '123456:ABC-DEF…'),
+    chat: wordForm(/^(?:-?\d{1,20}|@[A-Za-z]\w{3,40})$/, '-1001234567890 or @name'),
+    server: serverForm(DEFAULT_SERVER),
+  },
+  describe: ({ chat }) => `${chat} of Telegram`,
+  async send(tools, sending, { token, chat, topic, silent = false, server = DEFAULT_SERVER }) {
+    const { reference, message, channel } = sending;
+    const text = renderMessage(message, channel.language);
+    const content = {
+      ...contentOf(text, channel.language),
+      ...(topic === undefined ? {} : { message_thread_id: topic }),
+      ...(silent && text.tone !== 'bad' && text.tone !== 'warning' ? { disable_notification: true } : {}),
+    };
+    const post = (chatId: string, replyTo: string | null) =>
+      sendRequest(
+        tools,
+        sending,
+        {
+          url: addressOn(server, `/bot${token}/sendMessage`),
+          json: {
+            chat_id: chatId,
+            ...content,
+            ...(replyTo === null
+              ? {}
+              : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }),
+          },
+          secrets: [token],
+        },
+        RULES,
+      );
+    let answer = await post(chat, reference);
+    // A group that became a supergroup has another number, and its messages have others too.
+    const moved = answer.ok ? undefined : memberOf(answer.json, 'parameters', 'migrate_to_chat_id');
+    if (typeof moved === 'number') answer = await post(String(moved), null);
+    if (!answer.ok) return answer.result;
+    const id = memberOf(answer.json, 'result', 'message_id');
+    const isFirst = reference === null || typeof moved === 'number';
+    return typeof id === 'number' && isFirst
+      ? { outcome: 'delivered', reference: String(id) }
+      : { outcome: 'delivered' };
+  },
+});
+
+function contentOf(
+  { tone, title, facts, text, services, more, links }: MessageText,
+  language: MessageLanguage,
+): object {
+  const list = services.map(
+    ({ name, url, text }) =>
+      `• ${link(url, escapeMarkup(name))}${text === '' ? '' : `: ${escapeMarkup(text)}`}`,
+  );
+  const lines = [
+    `${TONE_MARKS[tone]} <b>${escapeMarkup(title)}</b>`,
+    // Also as text: buttons are refused where the URL is not public.
+    links.map(({ label, url }) => link(url, escapeMarkup(label))).join(' · '),
+    ...facts.map(({ label, value, url }) => {
+      const shown = markUp(value, MARKUP, language);
+      return `<b>${escapeMarkup(label)}:</b> ${url === undefined ? shown : link(url, shown)}`;
+    }),
+    ...(text === '' ? [] : escapeMarkup(text).split('\n')),
+    ...list,
+    ...(more === null ? [] : [escapeMarkup(more)]),
+  ];
+  return {
+    text: joinLines(lines, MAX_TEXT_LENGTH),
+    parse_mode: 'HTML',
+    link_preview_options: { is_disabled: true },
+  };
+}
+
+function link(url: string, shown: string): string {
+  return `<a href="${escapeMarkup(url)}">${shown}</a>`;
+}
