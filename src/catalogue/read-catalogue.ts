@@ -22,7 +22,7 @@ import {
   parseMembers,
   refuseMembers,
 } from '../kinds/check-members.ts';
-import { validateSettings } from '../kinds/settings.ts';
+import { validatePublicSettings } from '../kinds/settings.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
 
@@ -145,7 +145,7 @@ export function readCatalogue(text: string, file: string): NewService[] {
 /** Settings are validated by the schema of their kind. Anyone who may read the file could read a secret in it. */
 function wrongSettings({ slug, check }: CatalogueEntry, index: number): Problem[] {
   const { kind = DEFAULT_CHECK.kind, settings } = check ?? {};
-  const reading = validateSettings(kind, settings);
+  const reading = validatePublicSettings(kind, settings);
   const wrong = reading.ok
     ? Object.keys(reading.secrets ?? {}).map((setting) => ({
         setting,

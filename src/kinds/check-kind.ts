@@ -33,6 +33,10 @@ export interface CheckKind {
    */
   readonly refuse?: (settings: CheckSettings, names: ReadonlySet<string>) => readonly WrongSetting[];
   /**
+   * Moves what names a credential by itself among the credentials. Absent: settings stay where they were given.
+   */
+  readonly sortSecrets?: (settings: CheckSettings) => CheckSettings;
+  /**
    * Where credentials are sent: scheme and port at the domain, or the origin of `check.url`. They are sealed for this
    * destination. Absent: the kind has no credentials, which are settings with `writeOnly`.
    */
@@ -60,6 +64,8 @@ export interface KindParts<S extends TObject> {
   readonly obstacle?: () => FailureCause | null;
   readonly refuse?: (settings: Static<S>, names: ReadonlySet<string>) => readonly WrongSetting[];
   /** As {@link CheckKind}. */
+  readonly sortSecrets?: (settings: CheckSettings & Static<S>) => CheckSettings;
+  /** As {@link CheckKind}. */
   readonly destinationOf?: (settings: Static<S>, url: string | null) => string;
   /** As {@link CheckKind}, with the settings of the service. */
   readonly prepare: (tools: ProbeTools) => (run: Run, settings: Static<S>) => Promise<Attempt>;
@@ -67,7 +73,8 @@ export interface KindParts<S extends TObject> {
 
 /** Makes a kind whose attempts receive the settings of the service with their types. */
 export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
-  const { settings, obstacle, defaultPort, openPort, portOf, refuse, destinationOf, prepare } = parts;
+  const { settings, obstacle, defaultPort, openPort, portOf, refuse, sortSecrets, destinationOf, prepare } =
+    parts;
   const kind: CheckKind = {
     settings,
     ...(obstacle === undefined ? {} : { obstacle }),
@@ -75,6 +82,9 @@ export function defineKind<S extends TObject>(parts: KindParts<S>): CheckKind {
     ...(refuse === undefined
       ? {}
       : { refuse: (given, names) => (hasTypes(settings, given) ? refuse(given, names) : []) }),
+    ...(sortSecrets === undefined
+      ? {}
+      : { sortSecrets: (given) => (hasTypes(settings, given) ? sortSecrets(given) : given) }),
     ...(destinationOf === undefined
       ? {}
       : {

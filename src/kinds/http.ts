@@ -7,6 +7,7 @@ import { type Assertion, holds, needsBody, readAssertion } from './assertions.ts
 import { defineKind, invalidAddress, PortSetting, type WrongSetting, webAttemptOf } from './check-kind.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 import { MAX_REDIRECTS } from './root.ts';
+import { namesCredential } from './setting-formats.ts';
 
 /** Maximum number of bytes of a body that assertions look at. */
 const MAX_BODY_BYTES = 262_144;
@@ -37,7 +38,7 @@ export const httpCheck = defineKind({
         writeOnly: true,
       }),
     ),
-    body: Type.Optional(Type.String({ maxLength: 16_384 })),
+    body: Type.Optional(Type.String({ maxLength: 16_384, writeOnly: true })),
     assertions: Type.Optional(
       Type.Array(Type.String({ format: 'assertion', maxLength: 500 }), { maxItems: 10 }),
     ),
@@ -47,9 +48,18 @@ export const httpCheck = defineKind({
     url === null
       ? `${settings.plain === true ? 'http' : 'https'}:${portOf(settings)}`
       : (URL.parse(url)?.origin ?? ''),
-  refuse: ({ method = 'GET', body }, names) => {
+  sortSecrets: ({ headers = [], secretHeaders = [], ...settings }) => {
+    const shown = headers.filter((line) => !namesCredential(line));
+    const secret = [...secretHeaders, ...headers.filter(namesCredential)];
+    return {
+      ...settings,
+      ...(shown.length === 0 ? {} : { headers: shown }),
+      ...(secret.length === 0 ? {} : { secretHeaders: secret }),
+    };
+  },
+  refuse: ({ method = 'GET' }, names) => {
     const wrong: WrongSetting[] = [];
-    if (body !== undefined && !METHODS_WITH_BODY.includes(method))
+    if (names.has('body') && !METHODS_WITH_BODY.includes(method))
       wrong.push({ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } });
     if (names.has('password') && !names.has('username'))
       wrong.push({ setting: 'username', problem: { code: 'missing' } });

@@ -16,6 +16,14 @@ const RESERVED_HEADERS = new Set([
 /** Headers that carry credentials: only settings that are encrypted may have them. */
 const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie']);
 
+/** Headers whose names say that they carry a credential. */
+const CREDENTIAL_NAME = /auth|cookie|token|secret|key|pass|session|credential/i;
+
+/** Whether the name of a header, or of the header of a line, says that it carries a credential. */
+export function namesCredential(line: string): boolean {
+  return CREDENTIAL_NAME.test(line.split(':', 1)[0] ?? '');
+}
+
 /** The name of a header line in lower case; null: it is no line that a check may send. */
 function readHeaderName(text: string): string | null {
   const [, name = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\x20-\x7e\t]*$/.exec(text) ?? [];

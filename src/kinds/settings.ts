@@ -124,12 +124,39 @@ export function settingTexts(settings: CheckSettings = {}): Record<string, strin
   );
 }
 
-/** Validates settings, credentials among them. `undefined` stands for no settings; `kept`: credentials that are stored. */
+/**
+ * Validates settings, credentials among them. `undefined` stands for no settings; `kept`: credentials that are stored. What names a
+ * credential by itself is moved among them; it is refused where such credentials are stored and stay.
+ */
 export function validateSettings(
   kind: CheckKind,
   given: unknown,
   kept: readonly string[] = [],
 ): SettingsReading {
+  const reading = readSettings(kind, given, kept);
+  if (!reading.ok || kind === 'heartbeat') return reading;
+  const all = { ...reading.settings, ...reading.secrets };
+  const sorted = CHECK_KINDS[kind].sortSecrets?.(all) ?? all;
+  const moved = Object.keys(sorted).filter((name) => String(sorted[name]) !== String(all[name]));
+  if (moved.length === 0) return reading;
+  if (!moved.some((name) => kept.includes(name))) return readSettings(kind, sorted, kept);
+  const wrong = Object.keys(all).filter((name) => String(sorted[name]) !== String(all[name]));
+  const { example } = SETTING_FORMATS.header;
+  return { ok: false, wrong: wrong.map((setting) => ({ setting, problem: { code: 'format', example } })) };
+}
+
+/** Settings of the catalogue, in which what a check sends may stand readable; credentials are `secrets` there, too. */
+export function validatePublicSettings(kind: CheckKind, given: unknown): SettingsReading {
+  const reading = readSettings(kind, given);
+  if (!reading.ok || reading.secrets === undefined) return reading;
+  const secrets = Object.entries(reading.secrets).filter(([name]) => !SENT_TEXTS.has(name));
+  return { ...reading, secrets: Object.fromEntries(secrets) };
+}
+
+/** Credentials that need not be some: texts that a check sends. */
+const SENT_TEXTS: ReadonlySet<string> = new Set(['body', 'send']);
+
+function readSettings(kind: CheckKind, given: unknown, kept: readonly string[] = []): SettingsReading {
   const schema = schemaOf(kind);
   if (schema === null || kind === 'heartbeat') {
     const names = typeof given === 'object' && given !== null ? Object.keys(given) : [];

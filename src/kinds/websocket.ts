@@ -41,11 +41,12 @@ export const websocketCheck = defineKind({
     plain: Type.Optional(Type.Boolean()),
     port: Type.Optional(PortSetting),
     subprotocol: Type.Optional(Type.String({ format: 'token', maxLength: 200 })),
-    send: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000 })),
+    send: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000, writeOnly: true })),
     contains: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     matches: Type.Optional(Type.String({ format: 'expression', maxLength: 500 })),
   }),
-  portOf: ({ plain = false, port }) => port ?? (plain ? 80 : 443),
+  portOf,
+  destinationOf: (settings) => `${settings.plain === true ? 'ws' : 'wss'}:${portOf(settings)}`,
   prepare: (tools) => async (run, settings) => {
     const { clock, userAgent } = tools;
     const { target, deadline } = run;
@@ -72,6 +73,10 @@ export const websocketCheck = defineKind({
     return webAttemptOf(run.startedAt, response, judgement, clock.now);
   },
 });
+
+function portOf({ plain = false, port }: { readonly plain?: boolean; readonly port?: number }): number {
+  return port ?? (plain ? 80 : 443);
+}
 
 /** What the owner sends and expects. */
 interface Wanted {

@@ -158,6 +158,8 @@ t.test('it takes settings of a check by the schema of its kind', async (t) => {
     settings: { port: 5432 },
   });
   t.strictSame(read({ kind: 'tls' })[0]?.check.settings, undefined);
+  const request = { method: 'POST', body: '{}', headers: ['X-Key: public'] };
+  t.strictSame(read({ kind: 'http', settings: request })[0]?.check.settings, request);
   const refused: readonly (readonly [object, string])[] = [
     [{ kind: 'tcp' }, 'check.settings.port is missing'],
     [{ kind: 'tcp', settings: { port: 70_000 } }, 'check.settings.port must be at most 65535'],

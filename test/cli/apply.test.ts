@@ -393,7 +393,8 @@ t.test('two at once lead to the same, and neither fails', async (t) => {
 t.test('an export, applied to an empty installation, is exported as the same bytes', async (t) => {
   const [one, other] = [await setUp(t), await setUp(t)];
   const variable = (name: string) => `\${${name}}`;
-  const settings = { path: '/a', method: 'POST', body: `$${variable('X')} "é"\n# no comment`, plain: true };
+  const text = `$${variable('X')} "é"\n# no comment`;
+  const settings = { path: '/a', method: 'POST', body: text, plain: true };
   const secrets = { token: 'hunter2', secretHeaders: ['x-key: hunter4'] };
   const times = {
     interval: '30s',
@@ -421,6 +422,7 @@ t.test('an export, applied to an empty installation, is exported as the same byt
         schedule: '@daily',
         timezone: 'Europe/Berlin',
       },
+      { domain: 'text.example.org', check: { kind: 'tcp', settings: { port: 443, banner: text } } },
       { domain: 'a-b.example.org' },
       { domain: 'a.b.example.org' },
     ],
@@ -440,6 +442,7 @@ t.test('an export, applied to an empty installation, is exported as the same byt
   t.match(exported, {
     status: 0,
     stderr: [
+      'not exported: body of http.example.org; apply takes it from the variable HTTP_EXAMPLE_ORG_BODY',
       'not exported: token of http.example.org; apply takes it from the variable HTTP_EXAMPLE_ORG_TOKEN',
       'not exported: secretHeaders of http.example.org; apply takes it from the variable HTTP_EXAMPLE_ORG_SECRETHEADERS',
       'not exported: the heartbeat address of beat.example.org; "upbeat services address" makes a new one\n',
@@ -448,27 +451,31 @@ t.test('an export, applied to an empty installation, is exported as the same byt
   t.notMatch(exported.stdout, /hunter/);
   t.match(await one.apply('-f', one.file('again.json', (await exporting(one, '--json')).stdout)), {
     status: 1,
-    stderr: /the environment has no variable HTTP_EXAMPLE_ORG_TOKEN/,
+    stderr: /the environment has no variable HTTP_EXAMPLE_ORG_(?:BODY|TOKEN)/,
   });
-  const values = { HTTP_EXAMPLE_ORG_TOKEN: 'hunter2', HTTP_EXAMPLE_ORG_SECRETHEADERS: 'x-key: hunter4' };
+  const values = {
+    HTTP_EXAMPLE_ORG_BODY: text.slice(1),
+    HTTP_EXAMPLE_ORG_TOKEN: 'hunter2',
+    HTTP_EXAMPLE_ORG_SECRETHEADERS: 'x-key: hunter4',
+  };
   Object.assign(process.env, values);
   t.teardown(() => {
     for (const name of Object.keys(values)) delete process.env[name];
   });
   t.match(await one.apply('-f', one.file('again.yaml', exported.stdout), '--prune'), {
     status: 0,
-    stdout: '9 unchanged\n',
+    stdout: '10 unchanged\n',
   });
   t.match(await other.apply('-f', other.file('all.yaml', exported.stdout)), { status: 0, stderr: '' });
   t.equal((await exporting(other)).stdout, exported.stdout);
   t.match(await exporting(other, '--account', 'nobody'), { status: 1, stderr: /There is no account nobody/ });
-  const [text, variables] = [
+  const [words, variables] = [
     fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', '1', '"') }),
     { A: 'x', AA: 'y' },
   ];
   const read = (value: unknown) =>
     fillVariables(value, { environment: variables, budget: { values: 9 }, fail() {}, note() {} });
-  fc.assert(fc.property(text, (value) => read(escapeVariables(value)) === value));
+  fc.assert(fc.property(words, (value) => read(escapeVariables(value)) === value));
 });
 
 t.test('its schema is published, and accepts what it reads', async (t) => {

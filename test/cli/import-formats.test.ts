@@ -138,10 +138,10 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
       ...{ domain: 'login.example.com', name: 'Login (staging)', kind: 'http', paused: true },
       accept: ['2xx', '3xx', 401],
       settings: {
-        ...{ path: '/session', method: 'POST', body: '{"user":"probe"}' },
+        ...{ path: '/session', method: 'POST' },
         headers: ['Content-Type: application/json'],
       },
-      secrets: { username: 'probe', password: 'hunter2' },
+      secrets: { body: '{"user":"probe"}', username: 'probe', password: 'hunter2' },
       choice: { ...MINUTELY, confirmAfterMs: [60_000] },
     },
     {
@@ -277,7 +277,8 @@ t.test("it reads Gatus' endpoints that are no web pages", async (t) => {
     {
       ...PLAIN_SERVICE,
       ...{ domain: 'live.example.com', name: 'Live', kind: 'websocket' },
-      settings: { path: '/feed?v=2', port: 8443, contains: 'welcome', send: 'hello' },
+      settings: { path: '/feed?v=2', port: 8443, contains: 'welcome' },
+      secrets: { send: 'hello' },
     },
     {
       ...PLAIN_SERVICE,
@@ -380,7 +381,8 @@ t.test('requests and expectations of Uptime Kuma become those of an http check',
     ],
     [
       { type: 'http', method: 'put', body: '{"a":"b c"}', httpBodyEncoding: 'form', maxredirects: 0 },
-      { method: 'PUT', body: 'a=b+c', headers: ['Content-Type: application/x-www-form-urlencoded'] },
+      { method: 'PUT', headers: ['Content-Type: application/x-www-form-urlencoded'] },
+      { body: 'a=b+c' },
     ],
   ];
   for (const [row, settings, secrets = null] of rows) {
@@ -516,8 +518,8 @@ t.test('conditions of Gatus become expectations', async (t) => {
         path: '/q',
         method: 'POST',
         headers: ['Content-Type: application/json'],
-        body: '{"query":"{ ok }"}',
       },
+      secrets: { body: '{"query":"{ ok }"}' },
     },
   ]);
 });

@@ -25,10 +25,12 @@ const TOKEN = 'tok-3f9c1d7e55';
 const USER = 'user-8a21b0c4';
 const PASSWORD = 'pass-77d0e1f2';
 const COOKIE = 'cook-19ab42ef';
+const BODY = 'body-52fe09aa';
+const API_KEY = 'api-key-c6d1b3';
 const BASIC = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`;
 
 /** What must stand nowhere: the credentials, and what is sent of them, in clear text or in base64. */
-const SECRETS = [TOKEN, USER, PASSWORD, COOKIE, BASIC.slice(6)].flatMap((text) => [
+const SECRETS = [TOKEN, USER, PASSWORD, COOKIE, BODY, API_KEY, BASIC.slice(6)].flatMap((text) => [
   text,
   Buffer.from(text).toString('base64').slice(0, -4),
 ]);
@@ -41,9 +43,13 @@ interface Status {
 t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...NEEDS_REDIS }, async (t) => {
   const seen: string[] = [];
   const paths = new Set<string | undefined>();
+  const posted = new Set<string>();
   const site = await listenOn(
-    createServer(({ headers, url }, response) => {
+    createServer((request, response) => {
+      const { headers, url } = request;
       paths.add(url);
+      if (request.method === 'POST')
+        request.on('data', (text) => posted.add(`${headers['x-api-key']} ${text}`));
       seen.push(`${headers.authorization} ${headers.cookie}`);
       response.end('fine');
     }),
@@ -85,12 +91,13 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   t.equal(seen.at(-1), `Bearer ${TOKEN} undefined`);
 
   const file = join(installation.folder, 'list.yaml');
-  const listed = `settings: { plain: true, port: ${site.port}, path: /two, token: ${TOKEN} }`;
+  const listed = `settings: { plain: true, port: ${site.port}, path: /two, token: ${TOKEN}, method: POST, body: ${BODY}, headers: ['x-api-key: ${API_KEY}'] }`;
   writeFileSync(file, `services: [{ domain: two.example.org, kind: http, ${listed} }]`);
   for (const outcome of [/1 added/, /1 there already/])
     t.match(await run('services', 'import', file, '--account', 'ada'), { status: 0, stdout: outcome });
   await program.until('/api/v1/status/two-example-org', ({ status }: Status) => status === 'up');
   t.same(new Set(seen), new Set([`Bearer ${TOKEN} undefined`]));
+  t.same([...posted], [`${API_KEY} ${BODY}`]);
 
   // The owner replaces them on the dashboard.
   const registry = await openRegistryInProcess({ dataDir, postgresUrl, log: silentLog, clock: systemClock });

@@ -164,6 +164,39 @@ t.test('it refuses settings that say nothing, or that could take long', async (t
   }
 });
 
+t.test('what a check sends, and headers that name a credential, are credentials', async (t) => {
+  const plain = 'Accept: text/html';
+  t.strictSame(validateSettings('http', { method: 'POST', body: 'a', headers: [plain, 'X-Api-Key: k'] }), {
+    ok: true,
+    settings: { method: 'POST', headers: [plain] },
+    secrets: { body: 'a', secretHeaders: ['X-Api-Key: k'] },
+  });
+  t.strictSame(validateSettings('http', { headers: ['X-Token: t'], secretHeaders: ['A: b'] }), {
+    ok: true,
+    settings: undefined,
+    secrets: { secretHeaders: ['A: b', 'X-Token: t'] },
+  });
+  t.strictSame(validateSettings('http', { headers: [plain] }, ['secretHeaders']), {
+    ok: true,
+    settings: { headers: [plain] },
+  });
+  const list = (length: number) => Array.from({ length }, (_, index) => `X-Key-${index}: k`);
+  t.match(validateSettings('http', { headers: list(11), secretHeaders: list(10) }), {
+    wrong: [{ setting: 'secretHeaders', problem: { code: 'limit' } }],
+  });
+  t.match(
+    validateSettings('http', { headers: [plain, 'X-Api-Key: k'] }, ['secretHeaders']),
+    { wrong: [{ setting: 'headers', problem: { code: 'format', example: /secretHeaders/ } }] },
+    'those that are stored cannot be added to',
+  );
+  t.match(validateSettings('http', { method: 'GET' }, ['body']), { wrong: [{ setting: 'body' }] });
+  t.strictSame(validateSettings('websocket', { send: 'x' }), {
+    ok: true,
+    settings: undefined,
+    secrets: { send: 'x' },
+  });
+});
+
 t.test('an expression takes linear time', async (t) => {
   const assertion = readAssertion('body matches (x+x+)+y');
   const before = process.cpuUsage();

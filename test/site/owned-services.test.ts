@@ -315,6 +315,13 @@ t.test('credentials are written and never read, and stay until they would be sen
   t.match(sealed, { username: /^(?!.*ada)/, password: /^(?!.*horse)/ });
   const path = '/api/v1/services/shop-example-com';
   const patch = (change: object) => send('PATCH', path, { check: { settings: change } }, ada);
+  const request = { method: 'POST', body: '{"password":"staple"}', headers: ['A: b', 'X-Api-Key: battery'] };
+  const api = { domain: 'api.example.com', check: { kind: 'http', settings: request } };
+  const shown = { kind: 'http', settings: { method: 'POST', headers: ['A: b'] } };
+  t.strictSame((await create(api)).json.definition.check, shown);
+  const row = JSON.stringify(await world.registry.findService('api-example-com'));
+  t.notMatch(row, /staple|battery/, 'the registry has no text of a request in the clear');
+  t.match(row, /"sealed":\{"body":"check:v1:[^"]*","secretHeaders":"check:v1:/);
   t.equal((await patch({ path: '/other' })).status, 200);
   t.strictSame(await stored(), sealed, 'they stay');
   t.match(await patch({ port: 444 }), {

@@ -2,6 +2,7 @@
 import { describeSettingProblem } from '../../domain/input-problem.ts';
 import type { AcceptRule, CheckSettings } from '../../domain/service.ts';
 import { readAssertion } from '../../kinds/assertions.ts';
+import { namesCredential } from '../../kinds/setting-formats.ts';
 import { validateSettings } from '../../kinds/settings.ts';
 import {
   type EntryReading,
@@ -47,8 +48,6 @@ export const PLAIN_REQUEST: ListedRequest = {
 
 const MAX_HEADERS = 20;
 const MAX_ASSERTIONS = 10;
-/** Headers whose names say that they carry a credential. They are encrypted. */
-const CREDENTIAL_NAME = /auth|cookie|token|secret|key|pass|session|credential/i;
 
 /** The service of a request. What its settings cannot express is lost; it is then still checked by what they can. */
 export function listRequest(
@@ -154,7 +153,7 @@ function sortHeaders(headers: ListedRequest['headers']): {
   const lost: LostField[] = [];
   for (const [name, value] of headers) {
     const line = `${name}: ${value}`;
-    const isSecret = CREDENTIAL_NAME.test(name);
+    const isSecret = namesCredential(name);
     const list = isSecret ? secret : plain;
     const reading = validateSettings('http', { [isSecret ? 'secretHeaders' : 'headers']: [line] });
     if (!reading.ok) lost.push({ field: 'headers', reason: `a check cannot send ${quote(name)}` });
