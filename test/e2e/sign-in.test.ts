@@ -276,6 +276,67 @@ t.test('a person who has lost everything gets a link, which ends the rest', asyn
   t.match(await installation.runHere('doctor'), { stdout: /sign-in +by passkeys, passwords/ });
 });
 
+t.test('the session of before a sign-in is never the one after, by any way', async (t) => {
+  const makeLink = async () => linkIn((await installation.runHere('accounts', 'setup-link')).stdout);
+  const enrol = async (name: string, cookie = '') => {
+    const link = await makeLink();
+    const app = appOf((await get(link)).text);
+    const form = { way: 'password', name, password: PASSWORD, code: app.code() };
+    const answer = await send(link, form, { cookie });
+    const codes = (/<textarea[^>]*>([^<]+)</.exec(answer.text)?.[1] ?? '').split('\n');
+    return { answer, app, codes };
+  };
+  const { answer: kays, app, codes: recovery } = await enrol('Kay');
+  const account = (await get('/dashboard/account', { cookie: sessionIn(kays.cookies) })).text;
+  const post = (path: string, fields: Record<string, string>) =>
+    send(
+      `/dashboard/account/${path}`,
+      { token: tokenIn(account), ...fields },
+      { cookie: sessionIn(kays.cookies) },
+    );
+  const begun = JSON.parse((await post('passkeys/challenge', {})).text);
+  const authenticator = createAuthenticator();
+  const parts = { origin: site.origin, rpId: 'localhost' };
+  const made = authenticator.register(
+    { ...parts, challenge: begun.options.challenge },
+    begun.options.user.id,
+  );
+  t.equal((await post('passkeys', { passkey: 'phone', state: begun.state, answer: made })).status, 303);
+
+  const byPassword = (code: string) => (cookie: string) =>
+    send('/sign-in', { way: 'password', name: 'Kay', password: PASSWORD, code }, { cookie });
+  const ways: Readonly<Record<string, (cookie: string) => ReturnType<typeof send>>> = {
+    'password and code': byPassword(app.code(1)),
+    'password and recovery code': byPassword(recovery[0] ?? ''),
+    async passkey(cookie) {
+      const { options, state } = JSON.parse((await send('/sign-in/passkeys/challenge', {}, { cookie })).text);
+      const answer = authenticator.signIn({ ...parts, challenge: options.challenge });
+      return await send('/sign-in', { way: 'passkey', state, answer }, { cookie });
+    },
+    'setup link': async (cookie) => (await enrol('Lou', cookie)).answer,
+  };
+  /** An attacker's own session, which the attacker has put into the browser of the victim. */
+  const attackers = sessionIn((await enrol('Mallory')).answer.cookies);
+  let planted = attackers;
+  for (const [way, signIn] of Object.entries(ways)) {
+    t.equal((await get('/dashboard', { cookie: planted })).status, 200, `${way}: the planted session is one`);
+    const after = sessionIn((await signIn(planted)).cookies);
+    t.match(after, /^upbeat=.{20,}/, way);
+    t.not(after, planted, way);
+    t.equal((await get('/dashboard', { cookie: after })).status, 200, way);
+    t.equal((await get('/dashboard', { cookie: planted })).location, '/sign-in', `${way}: it has ended`);
+    planted = after;
+  }
+  const invented = `upbeat=${'A'.repeat(43)}`;
+  const signed = await ways.passkey?.(invented);
+  t.not(sessionIn(signed?.cookies ?? []), invented);
+  t.equal(
+    (await get('/dashboard', { cookie: invented })).location,
+    '/sign-in',
+    'no token of a client becomes one',
+  );
+});
+
 t.test('somebody who is invited makes a way in, and comes back to the invitation', async (t) => {
   const link = linkIn((await installation.runHere('accounts', 'setup-link')).stdout);
   const host = appOf((await get(link)).text);
