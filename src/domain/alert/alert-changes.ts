@@ -7,6 +7,7 @@ import {
   FLAP_WINDOW_MS,
   GROUP_WINDOW_MS,
   type Telling,
+  UNTOLD,
 } from './alert-state.ts';
 import type { AlertChange, AlertEvent } from './event.ts';
 import { asksFor, wordsOf } from './match.ts';
@@ -24,23 +25,6 @@ interface Turn {
   /** When it is decided, epoch milliseconds. */
   readonly now: number;
 }
-
-const UNTOLD: Telling = {
-  weight: 0,
-  beganAt: 0,
-  since: 0,
-  wants: [],
-  rules: [],
-  thread: null,
-  toldWeight: 0,
-  toldSince: 0,
-  dueAt: null,
-  isHeld: false,
-  tellsEnd: false,
-  changes: [],
-  isCounted: false,
-  flapping: 'no',
-};
 
 /** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
 const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];

@@ -61,6 +61,24 @@ export interface Telling {
   readonly flapping: 'no' | 'due' | 'told' | 'over';
 }
 
+/** A channel that was told nothing. */
+export const UNTOLD: Telling = {
+  weight: 0,
+  beganAt: 0,
+  since: 0,
+  wants: [],
+  rules: [],
+  thread: null,
+  toldWeight: 0,
+  toldSince: 0,
+  dueAt: null,
+  isHeld: false,
+  tellsEnd: false,
+  changes: [],
+  isCounted: false,
+  flapping: 'no',
+};
+
 /** A service in words, kept for a message after its removal. */
 export interface NamedService {
   readonly id: number;
@@ -140,7 +158,9 @@ export function writeAlertState(state: AlertState): string {
     ...unknown,
     version: Math.max(VERSION, Number(unknown.version ?? 0)),
     ...rest,
-    conditions: Object.fromEntries(conditions),
+    conditions: Object.fromEntries(
+      [...conditions].map(([key, condition]) => [key, packCondition(condition)]),
+    ),
     threads: Object.fromEntries(threads),
     certificates: Object.fromEntries(certificates),
     maintenances: Object.fromEntries(maintenances),
@@ -154,7 +174,9 @@ export function readAlertState(text: string): AlertState {
   const { conditions, threads, certificates, maintenances, threadCount, decidedAt, lookAt, ...unknown } =
     parsed;
   return {
-    conditions: new Map(Object.entries(conditions)),
+    conditions: new Map(
+      Object.entries(conditions).map(([key, condition]) => [key, unpackCondition(condition)]),
+    ),
     threads: new Map(Object.entries(threads)),
     certificates: byNumber(certificates),
     maintenances: byNumber(maintenances),
@@ -178,11 +200,44 @@ export function openThreads(state: AlertState): readonly string[] {
 }
 
 type Stored = Omit<AlertState, 'conditions' | 'threads' | 'certificates' | 'maintenances' | 'unknown'> & {
-  readonly conditions: Readonly<Record<string, Condition>>;
+  readonly conditions: Readonly<Record<string, PackedCondition>>;
   readonly threads: Readonly<Record<string, Thread>>;
   readonly certificates: Readonly<Record<string, { readonly endsAt: number; readonly days: number }>>;
   readonly maintenances: Readonly<Record<string, readonly string[]>>;
 };
+
+/** A condition without what follows from the rest. */
+type PackedCondition = Omit<Condition, 'trouble' | 'tellings'> & {
+  /** Absent: it is `last`. */
+  readonly trouble?: AlertChange;
+  /** Absent members are those of {@link UNTOLD}. */
+  readonly tellings: Readonly<Record<string, Partial<Telling>>>;
+};
+
+function packCondition({ trouble, tellings, ...rest }: Condition): PackedCondition {
+  const packed = Object.entries(tellings).map(
+    ([channel, telling]) => [channel, packTelling(telling)] as const,
+  );
+  return {
+    ...rest,
+    ...(trouble === rest.last ? {} : { trouble }),
+    tellings: Object.fromEntries(packed),
+  };
+}
+
+function unpackCondition({ trouble, tellings, ...rest }: PackedCondition): Condition {
+  const unpacked = Object.entries(tellings).map(
+    ([channel, telling]) => [channel, { ...UNTOLD, ...telling }] as const,
+  );
+  return { ...rest, trouble: trouble ?? rest.last, tellings: Object.fromEntries(unpacked) };
+}
+
+function packTelling(telling: Telling): Partial<Telling> {
+  const usual: Readonly<Record<string, unknown>> = { ...UNTOLD };
+  const isUsual = (name: string, value: unknown) =>
+    Array.isArray(value) && Array.isArray(usual[name]) ? value.length === 0 : value === usual[name];
+  return Object.fromEntries(Object.entries(telling).filter(([name, value]) => !isUsual(name, value)));
+}
 
 function isStored(value: unknown): value is Stored {
   const isObject = (member: unknown) => typeof member === 'object' && member !== null;
