@@ -327,6 +327,9 @@ const NOTICES = {
     `The account ${name} was merged into this one: its services, keys, status pages, webhooks and members are here now.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+  /** No other channel of the account works. `problem`: in English. */
+  channel_failing: ({ name, problem }: OfName & { readonly problem: string }) =>
+    `Nothing has reached the channel ${name} for an hour: ${problem}. Alerts wait for it for a day.`,
   channel_removed: ({ name }: OfName) =>
     `The channel ${name} was removed: its settings can no longer be decrypted. Add it again, and to the rules that named it.`,
   credentials_removed: ({ domain }: OfDomain) =>

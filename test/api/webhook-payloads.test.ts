@@ -6,7 +6,7 @@ import t from 'tap';
 import { formatDuration } from '../../src/domain/durations.ts';
 import { INCIDENT_STATUSES } from '../../src/domain/incident.ts';
 import { type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
-import { RETRY_AFTER_MS } from '../../src/notify/webhook-sender.ts';
+import { RETRY_AFTER_MS } from '../../src/notify/outbox.ts';
 import {
   createMessageId,
   createWebhookSecret,

@@ -298,6 +298,10 @@ const NOTICES: Examples<NoticeParams> = {
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',
   ],
+  channel_failing: [
+    { name: 'ops', problem: 'HTTP 503' },
+    'Nothing has reached the channel ops for an hour: HTTP 503. Alerts wait for it for a day.',
+  ],
   channel_removed: [
     { name: 'ops' },
     'The channel ops was removed: its settings can no longer be decrypted. Add it again, and to the rules that named it.',

@@ -8,7 +8,8 @@ import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { RETRY_AFTER_MS, startWebhookSender } from '../../src/notify/webhook-sender.ts';
+import { RETRY_AFTER_MS } from '../../src/notify/outbox.ts';
+import { startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import {
   createMessageId,
   createWebhookSecret,

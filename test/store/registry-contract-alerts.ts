@@ -72,7 +72,7 @@ async function open2(t: Test, open: OpenForTest, dataDir?: string) {
 async function deliver(registry: Registry, now: number, reference?: string) {
   const [due] = await registry.dueMessages(now, 1);
   if (due === undefined) throw new Error('nothing is due');
-  const settled = { id: due.id, wasDueAt: due.dueAt, deliveredAt: now, problem: null, dueAt: null };
+  const settled = { id: due.id, wasDueAt: due.dueAt, at: now, deliveredAt: now, problem: null, dueAt: null };
   await registry.noteMessage(reference === undefined ? settled : { ...settled, reference });
   return due;
 }
@@ -409,7 +409,7 @@ export async function alertContract(
     t.equal(due.length, 2, 'the first of each channel');
     t.match(due[0]?.key, /^msg_[0-9a-f]{32}$/);
     const [first] = due;
-    const failed = { id: first?.id ?? 0, wasDueAt: NOON, deliveredAt: null, problem: FAILED };
+    const failed = { id: first?.id ?? 0, wasDueAt: NOON, at: NOON + 1, deliveredAt: null, problem: FAILED };
     await registry.noteMessage({ ...failed, dueAt: NOON + 5_000 });
     t.match(await registry.dueMessages(NOON + 4_999, 9), [{ channelId: other.id }]);
     t.equal((await registry.dueMessages(NOON + 4_999, 9)).length, 1, 'the second waits for the first');
@@ -431,6 +431,7 @@ export async function alertContract(
     await registry.noteMessage({
       id: recovery?.id ?? 0,
       wasDueAt: recovery?.dueAt ?? null,
+      at: NOON + 6_500,
       deliveredAt: NOON + 6_500,
       problem: null,
       dueAt: null,
@@ -487,6 +488,50 @@ export async function alertContract(
     await registry.addMessage(ada, channel.id, messageOf('x', { type: 'test' }), NOON);
     const [newest, before] = await registry.messagesOf(ada, channel.id);
     t.same([newest?.message.type, before?.message.thread], ['test', 't1004']);
+  });
+
+  t.test('it tells of a channel that fails, once, over another channel, else by a notice', async (t) => {
+    const { registry, ada, channel, decide } = await open2(t, open);
+    const other = await registry.addChannel(channelOf(ada, 'mail'));
+    const fail = async (channelId: number, at: number) => {
+      const due = (await registry.dueMessages(at, 9)).find((found) => found.channelId === channelId);
+      const { id = 0, dueAt: wasDueAt = null } = due ?? {};
+      await registry.noteMessage({ id, wasDueAt, at, deliveredAt: null, problem: FAILED, dueAt: at + 1 });
+    };
+    await decide([messageOf('t1')]);
+    await fail(channel.id, NOON + 10);
+    await fail(channel.id, NOON + 20);
+    t.same(await registry.failingChannels(NOON + 9), []);
+    const [failing] = await registry.failingChannels(NOON + 10);
+    t.strictSame(failing, {
+      channelId: channel.id,
+      accountId: ada,
+      name: 'ops',
+      since: NOON + 10,
+      problem: FAILED,
+    });
+    if (failing === undefined) return;
+    const told = messageOf('c1', { type: 'channel_failing', urgency: 'normal' });
+    await registry.tellFailingChannel(failing, told, NOON + 30);
+    await registry.tellFailingChannel(failing, told, NOON + 30);
+    t.same(await registry.failingChannels(NOON + 99), []);
+    t.strictSame(
+      (await registry.messagesOf(ada, other.id)).map(({ message }) => message),
+      [told],
+    );
+    await fail(other.id, NOON + 40);
+    for (const found of await registry.failingChannels(NOON + 99))
+      await registry.tellFailingChannel(found, told, NOON + 50);
+    t.match(await registry.noticesOf(ada), [
+      { notice: { code: 'channel_failing', name: 'mail', problem: 'HTTP 503' } },
+    ]);
+    await deliver(registry, NOON + 60);
+    await deliver(registry, NOON + 60);
+    await decide([messageOf('t2')]);
+    await fail(channel.id, NOON + 70);
+    t.match(await registry.failingChannels(NOON + 70), [{ since: NOON + 70 }], 'it had delivered meanwhile');
+    await registry.removeChannel(ada, channel.id);
+    t.same(await registry.failingChannels(NOON + 70), []);
   });
 
   t.test('it measures the time from the first failed attempt to the delivery', async (t) => {

@@ -70,6 +70,8 @@ export interface MessageOutcome {
   readonly id: number;
   /** The due time of the attempt. If the message was replayed meanwhile, the outcome changes nothing. */
   readonly wasDueAt: number | null;
+  /** When the attempt ended, epoch milliseconds. */
+  readonly at: number;
   /** Null: the attempt failed. */
   readonly deliveredAt: number | null;
   readonly problem: ChannelProblem | null;
@@ -77,6 +79,17 @@ export interface MessageOutcome {
   readonly dueAt: number | null;
   /** Stored for the thread of the message; absent: it stays as it was. */
   readonly reference?: string;
+}
+
+/** A channel to which nothing could be delivered for a while, of which its account was not told. */
+export interface FailingChannel {
+  readonly channelId: number;
+  readonly accountId: number;
+  readonly name: string;
+  /** Time of the first failed attempt since the last delivery, epoch milliseconds. */
+  readonly since: number;
+  /** Of the newest attempt. */
+  readonly problem: ChannelProblem | null;
 }
 
 /** How long it took from the first failed attempt to the delivery, over a time. */
@@ -98,6 +111,13 @@ export interface MessageStore {
   messagesOf(accountId: number, channelId?: number): Promise<StoredMessage[]>;
   /** Makes a message due again, after those that wait; false: the account has no such message. */
   replayMessage(accountId: number, id: number, now: number): Promise<boolean>;
+  /** Channels to which nothing could be delivered since `since`, epoch milliseconds, or longer, of which nobody was told. */
+  failingChannels(since: number): Promise<FailingChannel[]>;
+  /**
+   * Tells the account of such a channel, once: by the message over its first channel (by ID) that does not fail, else by a
+   * notice. Does nothing if it was told, or if the channel delivers again.
+   */
+  tellFailingChannel(failing: FailingChannel, message: AlertMessage, now: number): Promise<void>;
   /** Of alerts that were delivered since `since`, epoch milliseconds, to the account; null: to all accounts. */
   alertDelay(accountId: number | null, since: number): Promise<AlertDelay>;
   /** Deletes settled messages from before `before`, epoch milliseconds. Resolves with their number. */

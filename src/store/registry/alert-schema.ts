@@ -76,6 +76,15 @@ export interface AlertSchema {
     reference: string;
     updated_at: number;
   };
+  /** Channels to which nothing could be delivered since a time. */
+  channel_failures: {
+    channel_id: number;
+    since: number;
+    /** JSON of ChannelProblem: of the newest attempt. */
+    problem: string | null;
+    /** When the account was told of it; null: it was not. */
+    told_at: number | null;
+  };
   /** Acknowledgements, one for each thread. `decided` 1: a decision has taken it into account. */
   alert_acknowledgements: {
     id: Generated<number>;

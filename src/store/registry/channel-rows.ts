@@ -92,6 +92,7 @@ export function toChannel({ settings, ...row }: Row<'channels'>, box: SecretBox)
 async function deleteChannel({ kysely, queries }: RegistryStore, id: number): Promise<void> {
   await queries.run(kysely.deleteFrom('alert_messages').where('channel_id', '=', id));
   await queries.run(kysely.deleteFrom('alert_threads').where('channel_id', '=', id));
+  await queries.run(kysely.deleteFrom('channel_failures').where('channel_id', '=', id));
   await queries.run(kysely.deleteFrom('channels').where('id', '=', id));
 }
 

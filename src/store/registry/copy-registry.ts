@@ -86,6 +86,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['alert_messages', 'id'],
   ['alert_threads', 'channel_id', 'thread'],
   ['alert_acknowledgements', 'id'],
+  ['channel_failures', 'channel_id'],
   ['owner_addresses', 'address', 'service_id'],
   ['status_pages', 'id'],
   ['status_page_logos', 'page_id'],

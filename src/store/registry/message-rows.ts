@@ -83,6 +83,11 @@ const PUT_THREAD = statement(
   `INSERT INTO alert_threads (channel_id, thread, reference, updated_at) VALUES (?, ?, ?, ?)
    ON CONFLICT (channel_id, thread) DO UPDATE SET reference = excluded.reference, updated_at = excluded.updated_at`,
 );
+const FAILED = statement(
+  `INSERT INTO channel_failures (channel_id, since, problem) VALUES (?, ?, ?)
+   ON CONFLICT (channel_id) DO UPDATE SET problem = excluded.problem`,
+);
+const DELIVERED = statement('DELETE FROM channel_failures WHERE channel_id = ?');
 const FORGET_THREADS = statement(
   `DELETE FROM alert_threads WHERE updated_at < ? AND NOT EXISTS
      (SELECT 1 FROM alert_messages
@@ -90,7 +95,7 @@ const FORGET_THREADS = statement(
 );
 
 /** Messages. */
-export const MESSAGE_CALLS: Calls<MessageStore> = {
+export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFailingChannel'>> = {
   addMessage: write(async (store, accountId, channelId, message, now) => {
     const { kysely, queries } = store;
     if ((await queries.first(ownChannels(kysely, accountId).where('id', '=', channelId))) === undefined)
@@ -130,7 +135,7 @@ export const MESSAGE_CALLS: Calls<MessageStore> = {
     });
   }),
   noteMessage: write(async ({ kysely, queries }, outcome) => {
-    const { id, wasDueAt, deliveredAt, problem, dueAt, reference } = outcome;
+    const { id, wasDueAt, at, deliveredAt, problem, dueAt, reference } = outcome;
     const row = await queries.first(
       kysely
         .updateTable('alert_messages')
@@ -142,10 +147,13 @@ export const MESSAGE_CALLS: Calls<MessageStore> = {
         }))
         .where('id', '=', id)
         .where('due_at', '=', wasDueAt)
-        .returning(['channel_id', 'thread', 'created_at']),
+        .returning(['channel_id', 'thread']),
     );
-    if (row !== undefined && reference !== undefined)
-      await queries.run(PUT_THREAD(row.channel_id, row.thread, reference, deliveredAt ?? row.created_at));
+    if (row === undefined) return;
+    await queries.run(
+      problem === null ? DELIVERED(row.channel_id) : FAILED(row.channel_id, at, JSON.stringify(problem)),
+    );
+    if (reference !== undefined) await queries.run(PUT_THREAD(row.channel_id, row.thread, reference, at));
   }),
   messagesOf: read(async ({ kysely, queries }, accountId, channelId) => {
     let found = kysely

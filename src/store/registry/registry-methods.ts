@@ -5,6 +5,7 @@ import type { Registry } from '../ports/registry.ts';
 import { CONTENT_CALLS } from './account-content.ts';
 import { ACCOUNT_CALLS } from './account-rows.ts';
 import { ALERT_CALLS } from './alert-rows.ts';
+import { CHANNEL_FAILURE_CALLS } from './channel-failure-rows.ts';
 import { CHANNEL_CALLS, removeAllChannels } from './channel-rows.ts';
 import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
@@ -98,6 +99,7 @@ const CALLS: Calls<ServedByCalls> = {
   ...WEBHOOK_CALLS,
   ...CHANNEL_CALLS,
   ...MESSAGE_CALLS,
+  ...CHANNEL_FAILURE_CALLS,
   ...RULE_CALLS,
   ...ALERT_CALLS,
   checkSecrets: read(({ secrets }) => secrets.check()),

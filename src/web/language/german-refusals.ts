@@ -311,6 +311,8 @@ const NOTICES: TextTable<NoticeParams> = {
     `Das Konto ${name} wurde mit diesem zusammengelegt: seine Dienste, Schlüssel, Statusseiten, Webhooks und Mitglieder sind jetzt hier.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
+  channel_failing: ({ name, problem }) =>
+    `Seit einer Stunde erreicht den Kanal ${name} nichts: ${problem}. Meldungen warten einen Tag lang auf ihn.`,
   channel_removed: ({ name }) =>
     `Der Kanal ${name} wurde entfernt, weil sich seine Einstellungen nicht mehr entschlüsseln lassen. Fügen Sie ihn neu hinzu, auch bei den Regeln, die ihn nannten.`,
   credentials_removed: ({ domain }) =>

@@ -1,0 +1,158 @@
+/**
+ * Sends the messages of alerts: each channel gets its messages one after the other, in the order in which they were decided,
+ * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
+ */
+import type { Random } from '../clock.ts';
+import type { ChannelKind } from '../domain/alert/channel.ts';
+import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
+import type { AlertMessage } from '../domain/alert/message.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
+import { failureOf } from '../domain/failure.ts';
+import { messageOf } from '../error.ts';
+import type { Log } from '../log.ts';
+import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
+import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
+import { RETRY_AFTER_MS, startOutbox } from './outbox.ts';
+
+/** Options of the sender. */
+export interface MessageSenderOptions {
+  readonly registry: Pick<
+    MessageStore,
+    'dueMessages' | 'noteMessage' | 'forgetMessages' | 'failingChannels' | 'tellFailingChannel'
+  >;
+  readonly kinds: Readonly<Record<ChannelKind, ChannelKindParts>>;
+  readonly tools: ChannelTools;
+  readonly random: Random;
+  readonly log: Log;
+  /** Whether this process is the monitor, and online; if not, nothing is sent. */
+  readonly isOurs: () => boolean;
+}
+
+/** Maximum duration of an attempt, whatever the kind of the channel allows. */
+const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
+/**
+ * Maximum time between two attempts. The message that is tried again holds up those behind it, so it is tried more often than
+ * the delivery of a webhook.
+ */
+const MAX_WAIT_MS = HOUR_MS;
+/** A message is tried for this time after it was written, and once at least. */
+const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
+/** A channel that has failed for this time is told of over another one. */
+const FAILING_AFTER_MS = HOUR_MS;
+const LOOK_INTERVAL_MS = MINUTE_MS;
+const JITTER = 0.1;
+
+const TIMED_OUT: ChannelProblem = {
+  code: 'failed',
+  failure: failureOf('timeout', 'first_byte', {
+    code: 'timeout',
+    phase: 'first_byte',
+    timeoutMs: ATTEMPT_TIMEOUT_MS,
+  }),
+};
+
+/** Starts the sender. */
+export function startMessageSender(options: MessageSenderOptions) {
+  const { registry, kinds, tools, random, log, isOurs } = options;
+  const { clock } = tools;
+
+  const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
+    const { id, dueAt: wasDueAt, createdAt, attempts } = due;
+    const result = await sendOnce(kinds[due.channel.kind], tools, due, signal);
+    if (result === null) return null;
+    const now = clock.now();
+    const settled = { id, wasDueAt, at: now, deliveredAt: null, dueAt: null };
+    if (result.outcome === 'delivered') {
+      const { reference } = result;
+      const told = { ...settled, deliveredAt: now, problem: null };
+      return reference === undefined ? told : { ...told, reference };
+    }
+    const { problem } = result;
+    if (result.outcome === 'refused' || now - createdAt >= TRIED_MS) return { ...settled, problem };
+    const wait = result.retryAfterMs ?? RETRY_AFTER_MS[attempts] ?? MAX_WAIT_MS;
+    const waitMs = Math.min(MAX_WAIT_MS, Math.max(SECOND_MS, wait)) * (1 + JITTER * random());
+    return { ...settled, problem, dueAt: now + Math.round(waitMs) };
+  };
+
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  /** Tells accounts of channels that have failed for long, each once. */
+  const tellFailing = async (): Promise<void> => {
+    if (clock.monotonic() - lookedAt < LOOK_INTERVAL_MS) return;
+    lookedAt = clock.monotonic();
+    const now = clock.now();
+    for (const failing of await registry.failingChannels(now - FAILING_AFTER_MS))
+      await registry.tellFailingChannel(failing, messageOfFailing(failing, tools.siteUrl), now);
+  };
+
+  return startOutbox({
+    async due(now, limit) {
+      await tellFailing();
+      return await registry.dueMessages(now, limit);
+    },
+    keyOf: ({ channelId }) => channelId,
+    attempt,
+    note: registry.noteMessage,
+    forget: registry.forgetMessages,
+    clock,
+    log,
+    isOurs,
+    what: 'messages of alerts',
+  });
+}
+
+/** One attempt. Null: it was aborted because the program ends. */
+async function sendOnce(
+  kind: ChannelKindParts,
+  tools: ChannelTools,
+  { channel, message, reference, key }: DueMessage,
+  end: AbortSignal,
+): Promise<SendResult | null> {
+  // The receiver agrees first; what was decided before it withdrew is not sent.
+  if (channel.confirmedAt === null) return { outcome: 'refused', problem: { code: 'not_confirmed' } };
+  const deadline = new AbortController();
+  const cancel = tools.clock.after(ATTEMPT_TIMEOUT_MS, () => deadline.abort());
+  try {
+    const signal = AbortSignal.any([end, deadline.signal]);
+    const sending: Sending = { channel, message, reference, id: key, signal };
+    const result = await Promise.race([kind.send(tools, sending), aborted(signal)]);
+    if (result !== null) return result;
+    return end.aborted ? null : { outcome: 'failed', problem: TIMED_OUT };
+  } catch (error) {
+    if (end.aborted) return null;
+    return { outcome: 'failed', problem: deadline.signal.aborted ? TIMED_OUT : textOf(error) };
+  } finally {
+    cancel();
+  }
+}
+
+/** Resolves with null when the signal is aborted. */
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
+
+function textOf(error: unknown): ChannelProblem {
+  return { code: 'text', text: messageOf(error) };
+}
+
+/** The message over another channel of the account. */
+function messageOfFailing(
+  { channelId, name, since, problem }: FailingChannel,
+  siteUrl: string,
+): AlertMessage {
+  return {
+    type: 'channel_failing',
+    thread: `channel-${channelId}-${since}`,
+    urgency: 'normal',
+    at: since,
+    items: [],
+    total: 0,
+    cause: null,
+    rule: null,
+    url: `${siteUrl}/dashboard/channels`,
+    acknowledgeUrl: null,
+    note: { channel: name, problem: problem === null ? '' : describeChannelProblem(problem) },
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * Sends what waits in the registry: polls for it, bounds how much is in flight, and stores what came of each attempt, so that
+ * an attempt is repeated only if its outcome could not be stored.
+ */
+import { createCoalescingLoop } from '../async/coalescing-loop.ts';
+import type { Cancel, Clock } from '../clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
+import type { Log } from '../log.ts';
+
+/** Delays after the failed attempts, over a day in total. */
+export const RETRY_AFTER_MS: readonly number[] = [
+  5 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  16 * HOUR_MS,
+];
+
+/** What is due. */
+interface Due {
+  readonly id: number;
+}
+
+/** An outbox of the registry. */
+export interface OutboxOptions<Item extends Due, Outcome> {
+  /** What is due at `now`, epoch milliseconds, the first `limit`. What is in flight is still due. */
+  readonly due: (now: number, limit: number) => Promise<readonly Item[]>;
+  /** Items with equal keys are sent one after the other. Absent: the key of an item is its ID. */
+  readonly keyOf?: (item: Item) => number;
+  /** Makes one attempt. Does not reject. Null: it was aborted, and is made again by the next monitor. */
+  readonly attempt: (item: Item, signal: AbortSignal) => Promise<Outcome | null>;
+  readonly note: (outcome: Outcome) => Promise<void>;
+  /** Deletes what was settled before `before`, epoch milliseconds. */
+  readonly forget: (before: number) => Promise<unknown>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this process may send; if not, another one may do so, or nothing can be sent. */
+  readonly isOurs: () => boolean;
+  /** For the log, in the plural: `webhooks`. */
+  readonly what: string;
+}
+
+const POLL_INTERVAL_MS = SECOND_MS;
+/** Maximum number of attempts in flight. The registry limits those of one account, so that none can take all. */
+const MAX_IN_FLIGHT = 64;
+/** Maximum time that receivers delay the end of the program. */
+const STOP_TIMEOUT_MS = 5 * SECOND_MS;
+/** What was settled is shown for this time. */
+const KEPT_MS = 30 * DAY_MS;
+
+/** Starts to send. */
+export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<Item, Outcome>) {
+  const { due, keyOf = ({ id }) => id, attempt, note, forget, clock, log, isOurs, what } = options;
+  const end = new AbortController();
+  /** Attempts in flight by key; their items are still due in the registry. */
+  const inFlight = new Map<number, Promise<void>>();
+  /** Outcomes that could not be stored yet, by the ID of their item. */
+  const unstored = new Map<number, Outcome>();
+  let failing = false;
+  let stopped = false;
+  let tidiedAt = Number.NEGATIVE_INFINITY;
+
+  const polling = createCoalescingLoop(async () => {
+    if (stopped || !isOurs()) return;
+    try {
+      await begin();
+      failing = false;
+    } catch (error) {
+      if (!failing) log.error({ error }, `${what} could not be delivered`);
+      failing = true;
+    }
+  });
+  const poll = (): void => {
+    if (!stopped && isOurs()) void polling.run();
+  };
+
+  /** Stores the outcomes that could not be stored before; false: that fails again. */
+  const storeAgain = async (): Promise<boolean> => {
+    for (const [id, outcome] of unstored) {
+      try {
+        await note(outcome);
+      } catch {
+        return false;
+      }
+      unstored.delete(id);
+    }
+    return true;
+  };
+
+  const begin = async (): Promise<void> => {
+    // An item whose outcome is not stored would be sent again.
+    if (!(await storeAgain())) return;
+    if (clock.monotonic() - tidiedAt > HOUR_MS) {
+      tidiedAt = clock.monotonic();
+      await forget(clock.now() - KEPT_MS);
+    }
+    if (inFlight.size >= MAX_IN_FLIGHT) return;
+    const items = await due(clock.now(), MAX_IN_FLIGHT + inFlight.size);
+    if (stopped || !isOurs()) return;
+    for (const item of items) {
+      if (inFlight.size >= MAX_IN_FLIGHT) return;
+      const key = keyOf(item);
+      if (!inFlight.has(key)) inFlight.set(key, settle(item, key));
+    }
+  };
+
+  /** Sends an item and stores the outcome. Does not reject: an outcome is stored before the next item is read. */
+  const settle = async (item: Item, key: number): Promise<void> => {
+    const outcome = await attempt(item, end.signal);
+    try {
+      if (outcome !== null) await note(outcome);
+    } catch (error) {
+      if (unstored.size === 0) log.error({ error }, `an outcome of ${what} could not be stored`);
+      if (outcome !== null) unstored.set(item.id, outcome);
+      inFlight.delete(key);
+      return;
+    }
+    inFlight.delete(key);
+    // The next item need not wait for slow receivers of others.
+    poll();
+  };
+
+  const cancel: Cancel = clock.every(POLL_INTERVAL_MS, poll);
+  poll();
+  return {
+    /** Sends what has become due. */
+    poll,
+    /** Resolves when the attempts in flight have ended, or were aborted after 5 s; the next monitor makes those again. */
+    async stop(): Promise<void> {
+      stopped = true;
+      cancel();
+      const cancelEnd = clock.after(STOP_TIMEOUT_MS, () => end.abort());
+      await polling.idle();
+      await Promise.all(inFlight.values());
+      cancelEnd();
+    },
+  };
+}

@@ -1,0 +1,247 @@
+/** Messages to channels, from a real registry to a receiver that does as the test says, by a clock that stands still. */
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
+import type { ChannelKind } from '../../src/domain/alert/channel.ts';
+import type { AlertMessage } from '../../src/domain/alert/message.ts';
+import { Type } from '../../src/json-schema.ts';
+import { silentLog } from '../../src/log.ts';
+import type { ChannelKindParts, Sending, SendResult } from '../../src/notify/channels/channel-kind.ts';
+import { startMessageSender } from '../../src/notify/message-sender.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { registryHere } from '../support/registry-here.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const SECOND = 1_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const BUSY = { code: 'too_many', statusCode: 429 } as const;
+const FAILED: SendResult = { outcome: 'failed', problem: { code: 'status', statusCode: 503, text: '' } };
+
+type Receive = (sending: Sending) => SendResult | Promise<SendResult>;
+
+/** Two channels of an account, and what their receivers got: thread and type of each attempt. */
+async function start(t: Test) {
+  const clock = createFakeClock(NOW);
+  const registry = registryHere(
+    await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 9 }),
+    systemClock,
+  );
+  const { id: accountId } = await registry.ensureAccount('ada', NOW);
+  const ops = await registry.addChannel(channelOf(accountId, 'ops'));
+  const mail = await registry.addChannel(channelOf(accountId, 'mail'));
+  const heard: { readonly to: string; readonly what: string; readonly at: number; readonly id: string }[] =
+    [];
+  const world = { receive: (() => ({ outcome: 'delivered' })) as Receive, isOurs: true };
+  const kind: ChannelKindParts = {
+    settings: Type.Object({}),
+    describe: () => '',
+    async send(_, sending) {
+      const { message, channel, id } = sending;
+      heard.push({ to: channel.name, what: `${message.thread} ${message.type}`, at: clock.now() - NOW, id });
+      return await world.receive(sending);
+    },
+  };
+  const kinds = new Proxy({}, { get: () => kind }) as Readonly<Record<ChannelKind, ChannelKindParts>>;
+  const tools = {
+    outbound: { request: () => Promise.reject(new Error('the kind of the test requests nothing')) },
+    policy: { allowPrivate: [], ports: [] },
+    mailer: null,
+    clock,
+    siteUrl: 'https://upbeat.example',
+  };
+  const open = () =>
+    startMessageSender({
+      ...{ registry, kinds, tools, log: silentLog, random: () => 0 },
+      isOurs: () => world.isOurs,
+    });
+  let sender = open();
+  t.teardown(async () => {
+    await sender.stop();
+    await registry.close();
+  });
+  return {
+    ...{ registry, clock, heard, world, accountId, ops, mail },
+    async add(channelId: number, ...messages: readonly AlertMessage[]) {
+      await registry.commitAlerts({
+        ...{ position: 0, states: [], acknowledgements: [], now: clock.now() },
+        messages: messages.map((message) => ({ channelId, message })),
+        rulesVersion: await registry.rulesVersion(),
+      });
+    },
+    stop: () => sender.stop(),
+    async restart() {
+      await sender.stop();
+      sender = open();
+    },
+    /** What a receiver was sent, in order. */
+    sentTo: (name: string) => heard.filter(({ to }) => to === name).map(({ what }) => what),
+  };
+}
+
+const beganAndEnded = (thread: string) => [messageOf(thread), messageOf(thread, { type: 'recovery' })];
+
+t.test('it sends the messages of a channel in order, and tells where the thread continues', async (t) => {
+  const { add, ops, mail, clock, world, heard, sentTo, registry, accountId } = await start(t);
+  const references: (string | null)[] = [];
+  world.receive = ({ reference, message }) => {
+    references.push(reference);
+    return { outcome: 'delivered', reference: `ts-${message.type}` };
+  };
+  await add(ops.id, ...beganAndEnded('a'), messageOf('b'));
+  await clock.advance(SECOND);
+  t.same(sentTo('ops'), ['a alert', 'a recovery', 'b alert'], 'without waiting for the next look');
+  t.same(references, [null, 'ts-alert', null]);
+  t.match(await registry.messagesOf(accountId), [
+    { deliveredAt: Number, attempts: 1, problem: null },
+    {},
+    {},
+  ]);
+  t.equal(new Set(heard.map(({ id }) => id)).size, 3);
+  await add(mail.id, messageOf('a'));
+  world.isOurs = false;
+  await clock.advance(10 * SECOND);
+  t.same(sentTo('mail'), [], 'another process is the monitor, or the prober is offline');
+  world.isOurs = true;
+  await clock.advance(SECOND);
+  t.same(sentTo('mail'), ['a alert']);
+});
+
+t.test('a message that fails holds up those behind it, and no other channel', async (t) => {
+  const { add, ops, mail, clock, world, heard, sentTo, restart } = await start(t);
+  world.receive = ({ channel }) => (channel.name === 'ops' ? FAILED : { outcome: 'delivered' });
+  await add(ops.id, ...beganAndEnded('a'));
+  await add(mail.id, ...beganAndEnded('a'));
+  await clock.advance(7 * MINUTE);
+  t.same(sentTo('mail'), ['a alert', 'a recovery']);
+  const attempts = heard.filter(({ to }) => to === 'ops');
+  t.same(
+    attempts.slice(1).map(({ at }, index) => Math.round((at - (attempts[index]?.at ?? 0)) / 5_000)),
+    [1, 12, 60],
+  );
+  t.equal(new Set(attempts.map(({ id }) => id)).size, 1, 'under the same identifier');
+  await restart();
+  world.receive = () => ({ outcome: 'delivered' });
+  await clock.skip(30 * MINUTE);
+  await clock.advance(SECOND);
+  t.same(sentTo('ops').slice(4), ['a alert', 'a recovery']);
+});
+
+t.test('it tries for a day, every hour at the least, and goes on with the next message', async (t) => {
+  const { add, ops, mail, clock, world, heard, registry, accountId } = await start(t);
+  world.receive = () => FAILED;
+  await registry.removeChannel(accountId, mail.id);
+  await add(ops.id, ...beganAndEnded('a'));
+  for (let hours = 0; hours < 26; hours += 0.25) {
+    await clock.skip(HOUR / 4 - 2 * SECOND);
+    await clock.advance(2 * SECOND);
+  }
+  const waits = heard.map(({ at }, index) => at - (heard[index - 1]?.at ?? at));
+  t.ok(Math.max(...waits) <= 1.3 * HOUR, `${Math.max(...waits)}`);
+  const [recovery, alert] = await registry.messagesOf(accountId);
+  t.match(alert, { dueAt: null, deliveredAt: null, problem: { code: 'status' } });
+  t.ok((alert?.attempts ?? 0) > 24);
+  t.match(recovery, { dueAt: null, attempts: 1 }, 'a message that is a day old is tried once');
+});
+
+t.test('it comes back when the receiver says so, and sooner than after an hour', async (t) => {
+  const { add, ops, mail, clock, world, heard, sentTo } = await start(t);
+  world.receive = ({ channel }) => {
+    if (channel.name !== 'ops' || clock.now() >= NOW + HOUR) return { outcome: 'delivered' };
+    return { outcome: 'failed', problem: BUSY, retryAfterMs: 10 * MINUTE };
+  };
+  await add(ops.id, ...beganAndEnded('a'));
+  await clock.advance(55 * MINUTE);
+  t.same(
+    heard.map(({ at }) => Math.floor(at / MINUTE)),
+    [0, 10, 20, 30, 40, 50],
+  );
+  await add(mail.id, messageOf('b'));
+  await clock.advance(SECOND);
+  t.same(sentTo('mail'), ['b alert']);
+  await clock.advance(7 * MINUTE);
+  t.same(sentTo('ops').slice(6), ['a alert', 'a recovery'], 'nothing is lost, and the order is kept');
+  world.receive = () => ({ outcome: 'failed', problem: BUSY, retryAfterMs: 24 * HOUR });
+  await add(ops.id, messageOf('c'));
+  await clock.advance(SECOND);
+  await clock.skip(HOUR - 2 * SECOND);
+  t.equal(sentTo('ops').length, 9);
+  await clock.advance(3 * SECOND);
+  t.equal(sentTo('ops').length, 10, 'an hour is the most that it waits');
+});
+
+t.test('what a receiver refuses is settled at once', async (t) => {
+  const { add, ops, clock, world, sentTo, registry, accountId } = await start(t);
+  const gone = { code: 'status', statusCode: 404, text: 'channel_not_found' } as const;
+  world.receive = ({ message }) =>
+    message.thread === 'a' ? { outcome: 'refused', problem: gone } : { outcome: 'delivered' };
+  await add(ops.id, messageOf('a'), messageOf('b'));
+  await clock.advance(SECOND);
+  t.same(sentTo('ops'), ['a alert', 'b alert']);
+  t.match(await registry.messagesOf(accountId), [{ deliveredAt: Number }, { dueAt: null, problem: gone }]);
+  world.receive = () => {
+    throw new Error('the kind has a fault');
+  };
+  await add(ops.id, messageOf('c'));
+  await clock.advance(SECOND);
+  t.match(await registry.messagesOf(accountId), [
+    { attempts: 1, dueAt: Number, problem: { code: 'text', text: 'the kind has a fault' } },
+  ]);
+  await registry.changeChannel(accountId, ops.id, { confirmedAt: null });
+  await clock.advance(10 * SECOND);
+  t.match(await registry.messagesOf(accountId), [{ attempts: 2, problem: { code: 'not_confirmed' } }]);
+});
+
+t.test('a receiver that hangs costs 30 s, and at the end of the program 5 s', async (t) => {
+  const { add, ops, mail, clock, world, sentTo, registry, accountId, stop } = await start(t);
+  world.receive = ({ channel }) =>
+    channel.name === 'ops' ? new Promise(() => {}) : { outcome: 'delivered' };
+  await add(ops.id, messageOf('a'));
+  await clock.advance(5 * SECOND);
+  await add(mail.id, messageOf('b'));
+  await clock.advance(SECOND);
+  t.same(sentTo('mail'), ['b alert'], 'another channel does not wait');
+  await clock.advance(26 * SECOND);
+  t.match(await registry.messagesOf(accountId, ops.id), [
+    { attempts: 1, problem: { code: 'failed', failure: { class: 'timeout' } } },
+  ]);
+  await clock.advance(5 * SECOND);
+  t.equal(sentTo('ops').length, 2);
+  let isStopped = false;
+  const stopped = stop().then(() => {
+    isStopped = true;
+  });
+  await clock.advance(5 * SECOND - 1);
+  t.notOk(isStopped);
+  await clock.advance(1);
+  await stopped;
+  t.match(
+    await registry.messagesOf(accountId, ops.id),
+    [{ attempts: 1, dueAt: Number }],
+    'left to the next one',
+  );
+});
+
+t.test('a channel that fails for an hour is told of over another one, once', async (t) => {
+  const { add, ops, clock, world, sentTo, registry, accountId } = await start(t);
+  world.receive = ({ channel }) => (channel.name === 'ops' ? FAILED : { outcome: 'delivered' });
+  await add(ops.id, messageOf('a'));
+  await clock.advance(SECOND);
+  await clock.skip(HOUR - 2 * SECOND);
+  t.same(sentTo('mail'), []);
+  await clock.advance(2 * MINUTE);
+  const [told] = (await registry.messagesOf(accountId)).filter(({ message }) => message.type !== 'alert');
+  t.match(told?.message, {
+    type: 'channel_failing',
+    url: 'https://upbeat.example/dashboard/channels',
+    note: { channel: 'ops', problem: 'HTTP 503' },
+  });
+  for (let n = 0; n < 5; n++) {
+    await clock.skip(HOUR);
+    await clock.advance(MINUTE);
+  }
+  t.equal(sentTo('mail').length, 1);
+  await registry.removeChannel(accountId, ops.id);
+  t.same(await registry.noticesOf(accountId), []);
+});
