@@ -61,11 +61,11 @@ function contextOf(registry: Registry) {
 }
 
 /**
- * Removes all webhooks and channels, the credentials of checks and the passwords of people, because they can no longer be decrypted. The
+ * Removes all webhooks, channels and subscriptions, the credentials of checks and the passwords of people, because they can no longer be decrypted. The
  * next start creates a new key if there is none.
  */
 export async function resetSecrets({ config }: CommonOptions): Promise<void> {
-  const { webhooks, channels, checks, passwords } = await withRegistry(config, (registry) =>
+  const { webhooks, channels, subscriptions, checks, passwords } = await withRegistry(config, (registry) =>
     registry.resetSecrets(systemClock.now()),
   );
   console.error(
@@ -78,6 +78,10 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
       channels === 1
         ? '1 channel is removed, and its owner is told'
         : `${channels} channels are removed, and their owners are told`,
+    );
+  if (subscriptions > 0)
+    console.error(
+      `${subscriptions === 1 ? '1 subscription by e-mail is' : `${subscriptions} subscriptions by e-mail are`} removed; the subscribers cannot be told, since their addresses are lost`,
     );
   if (checks > 0)
     console.error(

@@ -18,6 +18,7 @@ import { pageContract } from './registry-contract-pages.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { signInContract } from './registry-contract-sign-in.ts';
+import { subscriptionContract } from './registry-contract-subscriptions.ts';
 import { updateContract } from './registry-contract-updates.ts';
 import { vendorContract } from './registry-contract-vendor.ts';
 import { webhookContract } from './registry-contract-webhooks.ts';
@@ -63,5 +64,6 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('heartbeats', (t) => heartbeatContract(t, open));
   t.test('the inbox of heartbeats', (t) => inboxContract(t, open));
   t.test('keys and facts', (t) => keyContract(t, open));
+  t.test('subscriptions and letters', (t) => subscriptionContract(t, open, adapter.execute));
   t.test('changes with the keys of clients', (t) => idempotencyContract(t, open, adapter.execute));
 }

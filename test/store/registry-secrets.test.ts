@@ -109,7 +109,13 @@ testOverBoth(
       await broken.close();
     }
     const reset = await place.open();
-    t.same(await reset.resetSecrets(NOON), { webhooks: 1, channels: 0, checks: 0, passwords: 0 });
+    t.same(await reset.resetSecrets(NOON), {
+      webhooks: 1,
+      channels: 0,
+      subscriptions: 0,
+      checks: 0,
+      passwords: 0,
+    });
     t.match(await reset.noticesOf(accountId), [
       { text: /webhook to https:\/\/hooks\.example\/1 was removed/ },
     ]);
@@ -214,7 +220,13 @@ testOverBoth(
       { place: { ...PLACE, domain: 'b.example' }, text: SECRET },
     ]);
     await registry.addService(withToken(ada, 'b.example', sealed[0] ?? ''));
-    t.same(await registry.resetSecrets(NOON), { webhooks: 0, channels: 0, checks: 1, passwords: 0 });
+    t.same(await registry.resetSecrets(NOON), {
+      webhooks: 0,
+      channels: 0,
+      subscriptions: 0,
+      checks: 1,
+      passwords: 0,
+    });
     t.match(
       (await registry.loadServices()).map(({ service }) => [service.slug, service.check.sealed]),
       [
@@ -223,6 +235,12 @@ testOverBoth(
       ],
     );
     t.match(await registry.noticesOf(ada), [{ text: /credentials of the check of a\.example were removed/ }]);
-    t.same(await registry.resetSecrets(NOON), { webhooks: 0, channels: 0, checks: 0, passwords: 0 });
+    t.same(await registry.resetSecrets(NOON), {
+      webhooks: 0,
+      channels: 0,
+      subscriptions: 0,
+      checks: 0,
+      passwords: 0,
+    });
   },
 );

@@ -20,15 +20,17 @@ interface ChannelDefinition<S extends TObject> {
   readonly forms?: { readonly [Name in keyof Static<S>]?: SettingForm };
   /** What else is wrong with settings. */
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
+  readonly needsConfirmation?: boolean;
   readonly describe: (settings: Static<S>) => string;
   readonly send: (tools: ChannelTools, sending: Sending, settings: Static<S>) => Promise<SendResult>;
 }
 
 /** Makes a kind whose functions receive the settings with their types. */
 export function defineChannel<S extends TObject>(definition: ChannelDefinition<S>): ChannelKindParts {
-  const { settings: schema, forms = {}, refuse, describe, send } = definition;
+  const { settings: schema, forms = {}, refuse, needsConfirmation, describe, send } = definition;
   return {
     settings: schema,
+    ...(needsConfirmation === undefined ? {} : { needsConfirmation }),
     refuse(given) {
       const wrong = Object.entries<SettingForm | undefined>(forms).flatMap(
         ([setting, form]): WrongSetting[] => {

@@ -1,7 +1,8 @@
-/** Every kind of channel by its name, but `email`. */
+/** Every kind of channel by its name. */
 import type { ChannelKind } from '../../domain/alert/channel.ts';
 import type { ChannelKindParts } from './channel-kind.ts';
 import { discordChannel } from './discord.ts';
+import { emailChannel } from './email.ts';
 import { googleChatChannel } from './google-chat.ts';
 import { gotifyChannel } from './gotify.ts';
 import { matrixChannel } from './matrix.ts';
@@ -16,7 +17,8 @@ import { telegramChannel } from './telegram.ts';
 import { webhookChannel } from './webhook.ts';
 
 /** The kinds. */
-export const CHANNEL_KINDS_TABLE: Readonly<Record<Exclude<ChannelKind, 'email'>, ChannelKindParts>> = {
+export const CHANNEL_KINDS_TABLE: Readonly<Record<ChannelKind, ChannelKindParts>> = {
+  email: emailChannel,
   slack: slackChannel,
   discord: discordChannel,
   teams: teamsChannel,

@@ -22,6 +22,7 @@ import type { PeopleStore } from './people.ts';
 import type { ServiceStore } from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
 import type { PageStore } from './status-pages.ts';
+import type { LetterStore, SubscriptionStore } from './subscriptions.ts';
 import type { UpdateStore } from './updates.ts';
 import type { VendorStore } from './vendors.ts';
 import type { WebhookStore } from './webhooks.ts';
@@ -58,6 +59,8 @@ export interface Registry
     MessageStore,
     RuleStore,
     AlertStore,
+    SubscriptionStore,
+    LetterStore,
     PageStore,
     ContentStore,
     LeaseStore,

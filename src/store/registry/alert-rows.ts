@@ -7,6 +7,7 @@ import { addMessages, countAlerts } from './message-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { type Batch, type RegistryStore, sql, statement } from './registry-store.ts';
 import { rulesVersion } from './rule-rows.ts';
+import { addSubscriptionChanges } from './subscription-changes.ts';
 
 /** Name of the fact with the position of the last decision. */
 const POSITION_FACT = 'alert-position';
@@ -81,9 +82,10 @@ export const ALERT_CALLS: Calls<AlertStore> = {
 
 /**
  * Appends events to the feed inside the transaction of their changes, if there is anything that alerts are made for. This
- * costs one index lookup where there is not.
+ * costs two index lookups where there is not.
  */
 export async function addAlertEvents(store: RegistryStore, events: readonly NewAlertEvent[]): Promise<void> {
+  await addSubscriptionChanges(store, events);
   if (events.length === 0 || (await store.queries.first(ANY_RULE())) === undefined) return;
   await store.queries.runEach(
     ADD_EVENT,

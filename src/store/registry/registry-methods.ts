@@ -16,6 +16,7 @@ import { INBOX_CALLS } from './inbox-rows.ts';
 import { INCIDENT_CALLS } from './incident-rows.ts';
 import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
+import { LETTER_CALLS } from './letter-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
 import { mergeAccounts, planMerge } from './merge-accounts.ts';
 import { MESSAGE_CALLS } from './message-rows.ts';
@@ -34,6 +35,7 @@ import { SETUP_LINK_CALLS } from './setup-link-rows.ts';
 import { SIGN_IN_GUARD_CALLS } from './sign-in-guard-rows.ts';
 import { removeAllPasswords, SIGN_IN_CALLS } from './sign-in-rows.ts';
 import { PAGE_CALLS } from './status-page-rows.ts';
+import { removeAllSubscriptions, SUBSCRIPTION_CALLS } from './subscription-rows.ts';
 import { UPDATE_CALLS } from './update-rows.ts';
 import { VENDOR_CALLS } from './vendor-rows.ts';
 import { removeAllWebhooks, WEBHOOK_CALLS } from './webhook-rows.ts';
@@ -56,11 +58,12 @@ export interface SecretMethods {
   checkSecrets(): Promise<void>;
   /**
    * Removes all webhooks and channels, and the credentials of checks that cannot be decrypted with the present key, with a
-   * notice to their owners, and all passwords of people. Resolves with their numbers.
+   * notice to their owners, all passwords of people, and all subscriptions. Resolves with their numbers.
    */
   resetSecrets(now: number): Promise<{
     readonly webhooks: number;
     readonly channels: number;
+    readonly subscriptions: number;
     readonly checks: number;
     readonly passwords: number;
   }>;
@@ -102,15 +105,19 @@ const CALLS: Calls<ServedByCalls> = {
   ...CHANNEL_FAILURE_CALLS,
   ...RULE_CALLS,
   ...ALERT_CALLS,
+  ...SUBSCRIPTION_CALLS,
+  ...LETTER_CALLS,
   checkSecrets: read(({ secrets }) => secrets.check()),
   resetSecrets: write(async (registry, now) => {
     const webhooks = await removeAllWebhooks(registry, now);
     const channels = await removeAllChannels(registry, now);
+    const subscriptions = await removeAllSubscriptions(registry);
     await registry.secrets.forgetKey(registry);
     await forgetIdempotent(registry);
     return {
       webhooks,
       channels,
+      subscriptions,
       checks: await removeLostCredentials(registry, now),
       passwords: await removeAllPasswords(registry),
     };

@@ -10,9 +10,10 @@ import type { ServiceStatus, Verdict } from '../../domain/status.ts';
 import type { AlertSchema } from './alert-schema.ts';
 import type { OwnersWordsSchema } from './owners-words-schema.ts';
 import type { SignInSchema } from './sign-in-schema.ts';
+import type { SubscriptionSchema } from './subscription-schema.ts';
 
 /** All tables. */
-export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSchema {
+export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSchema, SubscriptionSchema {
   /**
    * Every service. A removed service keeps its row, so that its id is never reused, nor its slug if the service was ever
    * verified.

@@ -1,0 +1,172 @@
+/** Subscriptions of visitors: what they can be about, and which changes they are told of. */
+import type { AlertChange, AlertEvent } from './alert/event.ts';
+import type { AlertMessage, MessageItem } from './alert/message.ts';
+import type { AlertEventName } from './alert/rule.ts';
+import { type Category, isCategory } from './category.ts';
+import { HOUR_MS } from './durations.ts';
+import type { Service } from './service.ts';
+
+/** What a subscription is about: a service, all public services of a category, or a status page. */
+export type SubscriptionTopic = `service:${number}` | `category:${Category}` | `page:${number}`;
+
+/** The parts of a topic. */
+export type TopicParts =
+  | { readonly kind: 'service' | 'page'; readonly id: number }
+  | { readonly kind: 'category'; readonly category: Category };
+
+/** Time after which a subscription that nobody has confirmed is deleted, with its address. */
+export const UNCONFIRMED_MS = 48 * HOUR_MS;
+/** Maximum number of letters that ask an address for a confirmation, within a UTC day. */
+export const MAX_CONFIRMATIONS_PER_DAY = 5;
+/** Maximum number of letters that ask for a confirmation of channels of an account, within a UTC day. */
+export const MAX_CHANNEL_CONFIRMATIONS_PER_DAY = 20;
+/** Number of refusals of the mail server, one after the other, after which an address gets no more letters. */
+export const MAX_REFUSALS = 3;
+
+/** The topic in its stored form; null: this version does not know it. */
+export function readTopic(text: string): TopicParts | null {
+  const [, kind, name = ''] = /^(service|category|page):(.+)$/.exec(text) ?? [];
+  if (kind === 'category') return isCategory(name) ? { kind, category: name } : null;
+  if ((kind === 'service' || kind === 'page') && /^\d{1,15}$/.test(name)) return { kind, id: Number(name) };
+  return null;
+}
+
+/** The topics that a service belongs to. `pages`: IDs of the live status pages that list it. */
+export function topicsOf(
+  { id, category, origin, verified }: Pick<Service, 'id' | 'category' | 'origin' | 'verified'>,
+  pages: readonly number[],
+): SubscriptionTopic[] {
+  const isPublic = origin === 'catalogue' || verified;
+  return [
+    `service:${id}`,
+    ...(isPublic ? ([`category:${category}`] as const) : []),
+    ...pages.map((page) => `page:${page}` as const),
+  ];
+}
+
+/**
+ * Whether subscribers are told of a change: down and up, what the vendor or the owner says, and maintenance. Incidents of our own
+ * checks say what down and up say.
+ */
+export function isToldToSubscribers(change: AlertChange): boolean {
+  switch (change.type) {
+    case 'status':
+      return change.to === 'down' || change.from === 'down';
+    case 'incident':
+      return change.incident.source !== 'own';
+    case 'maintenance':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** A service as letters name it. */
+export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'>;
+
+/**
+ * What is told of a change. `beganAt`: start of the outage that it ends, epoch milliseconds; null: it ends none, or its start is
+ * not known.
+ */
+export function subscriberMessage(
+  { change, at }: Pick<AlertEvent, 'change' | 'at'>,
+  service: NamedService,
+  beganAt: number | null,
+  siteUrl: string,
+): AlertMessage {
+  const url = `${siteUrl}/status/${service.slug}`;
+  const told = tell(change, at, beganAt);
+  const item: MessageItem = {
+    service: { ...service, url },
+    since: at,
+    lastedMs: null,
+    reason: null,
+    phase: null,
+    lastGoodAt: null,
+    scope: null,
+    regions: [],
+    vendor: null,
+    flapping: null,
+    incident: null,
+    maintenance: null,
+    certificate: null,
+    ...told.item,
+  };
+  return {
+    type: told.type,
+    thread: told.thread(service.id),
+    urgency: told.urgency,
+    at,
+    items: [item],
+    total: 1,
+    cause: null,
+    rule: null,
+    url: item.incident?.url ?? item.maintenance?.url ?? url,
+    acknowledgeUrl: null,
+    note: null,
+  };
+}
+
+interface Told {
+  readonly type: 'alert' | 'update' | 'recovery';
+  readonly urgency: AlertMessage['urgency'];
+  readonly thread: (serviceId: number) => string;
+  readonly item: Partial<MessageItem> & Pick<MessageItem, 'status'> & { readonly event: AlertEventName };
+}
+
+function tell(change: AlertChange, at: number, beganAt: number | null): Told {
+  switch (change.type) {
+    case 'status': {
+      const { to, reason, phase, lastGoodAt, regions } = change;
+      const isOver = to !== 'down';
+      const began = isOver ? (beganAt ?? at) : at;
+      return {
+        type: isOver ? 'recovery' : 'alert',
+        urgency: isOver ? 'low' : 'high',
+        thread: (serviceId) => `down-${serviceId}-${began}`,
+        item: {
+          event: 'down',
+          status: to,
+          since: began,
+          lastedMs: isOver && beganAt !== null ? at - beganAt : null,
+          reason: isOver ? null : reason,
+          phase,
+          lastGoodAt,
+          regions,
+        },
+      };
+    }
+    case 'incident': {
+      const { incident, before } = change;
+      const isOver = incident.status === 'resolved';
+      const isVendors = incident.source === 'vendor';
+      return {
+        type: isOver ? 'recovery' : before === null ? 'alert' : 'update',
+        urgency: isOver ? 'low' : 'normal',
+        thread: (serviceId) => `incident-${serviceId}-${incident.startedAt}`,
+        item: {
+          event: isVendors ? 'vendor_incident' : before === null || isOver ? 'incident' : 'incident_update',
+          status: isOver ? 'up' : 'unknown',
+          lastedMs: isOver ? Math.max(0, at - incident.startedAt) : null,
+          incident,
+        },
+      };
+    }
+    case 'maintenance': {
+      const isOver = change.phase === 'ended';
+      return {
+        type: isOver ? 'recovery' : change.phase === 'running' ? 'update' : 'alert',
+        urgency: isOver ? 'low' : 'normal',
+        thread: (serviceId) => `maintenance-${serviceId}-${change.startsAt}`,
+        item: {
+          event: 'maintenance',
+          status: isOver ? 'up' : 'unknown',
+          lastedMs: isOver ? Math.max(0, at - change.startsAt) : null,
+          maintenance: change,
+        },
+      };
+    }
+    default:
+      throw new Error(`subscribers are not told of ${change.type}`);
+  }
+}

@@ -1,0 +1,30 @@
+/** A message of an alert as a letter. */
+import type { MessageLanguage } from '../../domain/alert/channel.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+import { plainPhrase, renderMessage } from './message-text.ts';
+import { type LetterContent, type WrittenLetter, writeLetter } from './write-letter.ts';
+
+/** Writes a message as a letter. */
+export function writeAlert(
+  message: AlertMessage,
+  language: MessageLanguage,
+  footer: LetterContent['footer'],
+): WrittenLetter {
+  const { tone, title, facts, text, services, more, links } = renderMessage(message, language);
+  const plainFacts = facts.map(({ value, ...fact }) => ({ ...fact, value: plainPhrase(value, language) }));
+  const preheader = [...plainFacts.map(({ label, value }) => `${label}: ${value}`), text]
+    .join(' · ')
+    .slice(0, 150);
+  return writeLetter({
+    language,
+    tone,
+    title,
+    preheader,
+    facts: plainFacts,
+    text,
+    services,
+    more,
+    links,
+    footer,
+  });
+}

@@ -1,0 +1,113 @@
+/** Port of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
+
+import type { MessageLanguage } from '../../domain/alert/channel.ts';
+import type { AlertEvent } from '../../domain/alert/event.ts';
+import type { NamedService, SubscriptionTopic } from '../../domain/subscription.ts';
+
+/** A wish for a subscription. */
+export interface SubscriptionRequest {
+  readonly topic: SubscriptionTopic;
+  /** As `readMailAddress` returns it. */
+  readonly address: string;
+  readonly language: MessageLanguage;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** What a subscription is about, by the names of today. */
+export interface TopicName {
+  readonly kind: 'service' | 'category' | 'page';
+  /** Name of the service, the category, or title of the page. */
+  readonly name: string;
+}
+
+/** A subscription as its links show it, without the address. */
+export interface Subscription {
+  readonly topic: TopicName;
+  readonly language: MessageLanguage;
+  readonly isConfirmed: boolean;
+}
+
+/** A channel whose receiver is asked, as the link in the letter shows it. */
+export interface AskedChannel {
+  readonly account: string;
+  readonly channel: string;
+  readonly language: MessageLanguage;
+  readonly isConfirmed: boolean;
+}
+
+/** A letter that is due. */
+export type DueLetter = {
+  readonly id: number;
+  readonly attempts: number;
+  /** Address of the recipient. Never logged. */
+  readonly to: string;
+  readonly language: MessageLanguage;
+  /** The secret in its links. Never logged. */
+  readonly secret: string;
+} & (
+  | {
+      /** `subscribe` asks for a confirmation; `already`: a subscriber has asked once more. */
+      readonly kind: 'subscribe' | 'already';
+      readonly topic: TopicName;
+    }
+  | {
+      readonly kind: 'change';
+      readonly subscriptionId: number;
+      readonly topic: TopicName;
+      readonly event: Pick<AlertEvent, 'change' | 'at'> & { readonly id: number };
+      readonly service: NamedService;
+      /** As `subscriberMessage` takes it. */
+      readonly beganAt: number | null;
+    }
+  | { readonly kind: 'channel'; readonly account: string; readonly channel: string }
+);
+
+/** How an attempt to send a letter ended. */
+export interface LetterOutcome {
+  readonly id: number;
+  readonly outcome: 'delivered' | 'failed' | 'refused';
+  /** Of `failed`: time of the next attempt, epoch milliseconds; null: there is none, and the letter is deleted. */
+  readonly dueAt: number | null;
+}
+
+/** Subscriptions and letters. Addresses are stored encrypted, and found by a digest that needs the key of secrets. */
+export interface SubscriptionStore {
+  /**
+   * Adds a subscription that is not confirmed, and a letter that asks for it. A subscriber who asks again gets a letter that says
+   * so. Beyond `MAX_CONFIRMATIONS_PER_DAY` nothing happens. The caller cannot tell one from the other.
+   */
+  requestSubscription(request: SubscriptionRequest): Promise<void>;
+  /** By the secret of a link; null: there is none, or its service or page is gone. */
+  findSubscription(secret: string): Promise<Subscription | null>;
+  /** Confirms a subscription; null as {@link findSubscription}. Idempotent. */
+  confirmSubscription(secret: string, now: number): Promise<Subscription | null>;
+  /** Deletes a subscription with its address and its letters; false: there is none. */
+  endSubscription(secret: string): Promise<boolean>;
+  /** Number of confirmed subscriptions of each topic, in the order of the input. */
+  countSubscriptions(topics: readonly SubscriptionTopic[]): Promise<number[]>;
+  /** By the secret of a link; null: there is none, or the address of the channel has changed. */
+  findAskedChannel(secret: string): Promise<AskedChannel | null>;
+  /** Confirms a channel; null as {@link findAskedChannel}. Idempotent. */
+  confirmChannel(secret: string, now: number): Promise<AskedChannel | null>;
+}
+
+/** What the sender of letters calls. Only the monitor sends. */
+export interface LetterStore {
+  /**
+   * Writes the letters about the oldest change that has not been told to all its subscribers, at most `limit`, unless as many wait
+   * already. Resolves with their number. Subscribers of several topics of the change get one letter.
+   */
+  writeLetters(now: number, limit: number): Promise<number>;
+  /** Writes letters to the receivers of channels that have not been asked. Resolves with their number. */
+  askChannels(now: number): Promise<number>;
+  /** Due letters: requests for confirmations first, and of each subscription only the oldest one. */
+  dueLetters(now: number, limit: number): Promise<DueLetter[]>;
+  /** Stores outcomes. After `MAX_REFUSALS` refusals in a row a subscription is deleted. */
+  noteLetters(outcomes: readonly LetterOutcome[]): Promise<void>;
+  /**
+   * Deletes what is over: subscriptions that nobody has confirmed in time or whose service or page is gone, and changes of more than a
+   * day ago. Resolves with the number of subscriptions.
+   */
+  tidySubscriptions(now: number): Promise<number>;
+}

@@ -1,0 +1,353 @@
+/** Letters that are not messages of channels: changes for subscribers, and requests for confirmations. */
+import type { AlertChange } from '../../domain/alert/event.ts';
+import { DAY_MS } from '../../domain/durations.ts';
+import { readMailAddress } from '../../domain/mail-address.ts';
+import type { PageGroup } from '../../domain/status-page.ts';
+import {
+  MAX_CHANNEL_CONFIRMATIONS_PER_DAY,
+  MAX_CONFIRMATIONS_PER_DAY,
+  MAX_REFUSALS,
+  readTopic,
+  topicsOf,
+  UNCONFIRMED_MS,
+} from '../../domain/subscription.ts';
+import type { DueLetter, LetterOutcome, LetterStore } from '../ports/subscriptions.ts';
+import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
+import { type RegistryStore, sql } from './registry-store.ts';
+import type { Row } from './schema.ts';
+import { toService } from './service-rows.ts';
+import {
+  countLetter,
+  deleteSubscription,
+  digestMailbox,
+  makeSecret,
+  nameTopic,
+  readChannelAddress,
+} from './subscription-rows.ts';
+
+/** Maximum number of channels whose receivers are asked in a call. */
+const MAX_ASKED = 20;
+
+/** Letters. */
+export const LETTER_CALLS: Calls<LetterStore> = {
+  writeLetters: write(writeLetters),
+  askChannels: write(askChannels),
+  dueLetters: read(dueLetters),
+  noteLetters: write(async (store, outcomes) => {
+    for (const outcome of outcomes) await noteLetter(store, outcome);
+  }),
+  tidySubscriptions: write(tidySubscriptions),
+};
+
+async function writeLetters(store: RegistryStore, now: number, limit: number): Promise<number> {
+  const { kysely, queries } = store;
+  const change = await queries.first(
+    kysely
+      .selectFrom('subscription_changes')
+      .selectAll()
+      .where('written', '=', sql.lit(0))
+      .orderBy('id')
+      .limit(1),
+  );
+  if (change === undefined) return 0;
+  const waiting = await queries.all(
+    kysely.selectFrom('letters').select('id').where('change_id', 'is not', null).limit(limit),
+  );
+  if (waiting.length >= limit) return 0;
+  const ids = await findSubscribers(store, change, now, limit);
+  if (ids.length > 0)
+    await queries.run(
+      kysely
+        .insertInto('letters')
+        .values(ids.map((id) => ({ subscription_id: id, change_id: change.id, due_at: now }))),
+    );
+  const isWhole = ids.length < limit;
+  await queries.run(
+    kysely
+      .updateTable('subscription_changes')
+      .set({ after_id: ids.at(-1) ?? change.after_id, written: isWhole ? 1 : 0 })
+      .where('id', '=', change.id),
+  );
+  return ids.length;
+}
+
+/** The next subscribers of a change, each address once, in the order of their IDs. */
+async function findSubscribers(
+  store: RegistryStore,
+  change: Row<'subscription_changes'>,
+  now: number,
+  limit: number,
+): Promise<number[]> {
+  const { kysely, queries } = store;
+  if (change.recorded_at < now - DAY_MS) return [];
+  const row = await queries.first(
+    kysely.selectFrom('services').selectAll().where('id', '=', change.service_id).where('removed', '=', 0),
+  );
+  if (row === undefined) return [];
+  const service = toService(row);
+  const topics = topicsOf(service, await pagesWith(store, service.id));
+  const confirmed = kysely
+    .selectFrom('subscriptions')
+    .where('subscriptions.topic', 'in', topics)
+    .where('subscriptions.confirmed_at', '<=', change.recorded_at);
+  const rows = await queries.all(
+    confirmed
+      .select('subscriptions.id')
+      .where('subscriptions.id', '>', change.after_id)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('subscriptions as other')
+              .select('other.id')
+              .whereRef('other.mailbox', '=', 'subscriptions.mailbox')
+              .where('other.topic', 'in', topics)
+              .where('other.confirmed_at', '<=', change.recorded_at)
+              .whereRef('other.id', '<', 'subscriptions.id'),
+          ),
+        ),
+      )
+      .orderBy('subscriptions.id')
+      .limit(limit),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** IDs of the live status pages with subscribers that list a service. */
+async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number): Promise<number[]> {
+  const topics = await queries.all(
+    kysely
+      .selectFrom('subscriptions')
+      .select('topic')
+      .distinct()
+      .where('topic', '>=', 'page:')
+      .where('topic', '<', 'page;')
+      .where('confirmed_at', 'is not', null),
+  );
+  const ids = topics.flatMap(({ topic }) => {
+    const parts = readTopic(topic);
+    return parts?.kind === 'page' ? [parts.id] : [];
+  });
+  if (ids.length === 0) return [];
+  const rows = await queries.all(
+    kysely
+      .selectFrom('status_pages')
+      .select(['id', 'groups'])
+      .where('removed', '=', 0)
+      .where('id', 'in', ids),
+  );
+  return rows
+    .filter(({ groups }) =>
+      (JSON.parse(groups) as readonly PageGroup[]).some(({ services }) => services.includes(serviceId)),
+    )
+    .map(({ id }) => id);
+}
+
+async function askChannels(registry: OpenRegistry, now: number): Promise<number> {
+  const { kysely, queries, secrets } = registry;
+  const rows = await queries.all(
+    kysely
+      .selectFrom('channels')
+      .leftJoin('channel_confirmations', 'channel_confirmations.channel_id', 'channels.id')
+      .select(['channels.id', 'channels.account_id', 'channels.settings', 'mailbox'])
+      .where('kind', '=', 'email')
+      .where('confirmed_at', 'is', null)
+      .orderBy('channels.id')
+      .orderBy('channel_confirmations.created_at', 'desc'),
+  );
+  let asked = 0;
+  const seen = new Set<number>();
+  for (const { id, account_id: accountId, settings, mailbox: before } of rows) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const address = readMailAddress(await readChannelAddress(registry, settings));
+    if (address === null || asked >= MAX_ASKED) continue;
+    const mailbox = await digestMailbox(registry, address);
+    if (mailbox === before) continue;
+    const isAllowed =
+      (await countLetter(registry, `account ${accountId}`, now, MAX_CHANNEL_CONFIRMATIONS_PER_DAY)) &&
+      (await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY));
+    if (!isAllowed) continue;
+    const { secret, sha256 } = makeSecret();
+    await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', '=', id));
+    await queries.run(
+      kysely.insertInto('channel_confirmations').values({ sha256, channel_id: id, mailbox, created_at: now }),
+    );
+    await queries.run(
+      kysely
+        .insertInto('letters')
+        .values({ channel_id: id, secret: (await secrets.box()).seal(secret), due_at: now }),
+    );
+    asked++;
+  }
+  return asked;
+}
+
+async function dueLetters(registry: OpenRegistry, now: number, limit: number): Promise<DueLetter[]> {
+  const { kysely, queries, secrets } = registry;
+  const rows = await queries.all(
+    kysely
+      .selectFrom('letters')
+      .selectAll()
+      .where('due_at', '<=', now)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('letters as earlier')
+              .select('earlier.id')
+              .whereRef('earlier.subscription_id', '=', 'letters.subscription_id')
+              .whereRef('earlier.id', '<', 'letters.id'),
+          ),
+        ),
+      )
+      .orderBy(sql`CASE WHEN change_id IS NULL THEN 0 ELSE 1 END`)
+      .orderBy('id')
+      .limit(limit),
+  );
+  if (rows.length === 0) return [];
+  const box = await secrets.box();
+  const letters: DueLetter[] = [];
+  const events = new Map<number, Promise<ToldChange | null>>();
+  for (const row of rows) {
+    const letter =
+      row.channel_id === null
+        ? await toSubscriberLetter(registry, row, box.open, events)
+        : await toChannelLetter(registry, row, box.open);
+    if (letter !== null) letters.push(letter);
+  }
+  return letters;
+}
+
+type LetterRow = Row<'letters'>;
+type Open = (text: string) => string;
+type ToldChange = Pick<Extract<DueLetter, { kind: 'change' }>, 'event' | 'service' | 'beganAt'>;
+
+async function toSubscriberLetter(
+  store: RegistryStore,
+  { id, attempts, subscription_id: subscriptionId, change_id: changeId }: LetterRow,
+  open: Open,
+  events: Map<number, Promise<ToldChange | null>>,
+): Promise<DueLetter | null> {
+  const { kysely, queries } = store;
+  const row = await queries.first(
+    kysely.selectFrom('subscriptions').selectAll().where('id', '=', subscriptionId),
+  );
+  const topic = row === undefined ? null : await nameTopic(store, row.topic);
+  if (row === undefined || topic === null) return null;
+  const { language } = row;
+  const base = { id, attempts, to: open(row.address), language, secret: open(row.secret), topic };
+  if (changeId === null) return { ...base, kind: row.confirmed_at === null ? 'subscribe' : 'already' };
+  const known = events.get(changeId) ?? findChange(store, changeId);
+  events.set(changeId, known);
+  const told = await known;
+  return told === null ? null : { ...base, kind: 'change', subscriptionId: row.id, ...told };
+}
+
+async function findChange({ kysely, queries }: RegistryStore, changeId: number): Promise<ToldChange | null> {
+  const row = await queries.first(
+    kysely
+      .selectFrom('subscription_changes')
+      .innerJoin('services', 'services.id', 'service_id')
+      .select(['change', 'at', 'service_id', 'slug', 'name', 'domain'])
+      .where('subscription_changes.id', '=', changeId),
+  );
+  if (row === undefined) return null;
+  const { service_id: serviceId, at, slug, name, domain } = row;
+  const change = JSON.parse(row.change) as AlertChange;
+  const began =
+    change.type !== 'status' || change.to === 'down'
+      ? undefined
+      : await queries.first(
+          kysely
+            .selectFrom('transitions')
+            .select('at')
+            .where('service_id', '=', serviceId)
+            .where('to_status', '=', 'down')
+            .where('at', '<=', at)
+            .orderBy('position', 'desc')
+            .limit(1),
+        );
+  const service = { id: serviceId, slug, name, domain };
+  return { event: { id: changeId, change, at }, service, beganAt: began?.at ?? null };
+}
+
+async function toChannelLetter(
+  registry: OpenRegistry,
+  { id, attempts, channel_id: channelId, secret }: LetterRow,
+  open: Open,
+): Promise<DueLetter | null> {
+  const { kysely, queries } = registry;
+  const row = await queries.first(
+    kysely
+      .selectFrom('channels')
+      .innerJoin('accounts', 'accounts.id', 'account_id')
+      .select(['settings', 'language', 'channels.name as channel', 'accounts.name as account'])
+      .where('channels.id', '=', channelId),
+  );
+  if (row === undefined || secret === null) return null;
+  const to = readMailAddress(await readChannelAddress(registry, row.settings)) ?? '';
+  const { language, channel, account } = row;
+  return { kind: 'channel', id, attempts, to, language, secret: open(secret), channel, account };
+}
+
+async function noteLetter(store: RegistryStore, { id, outcome, dueAt }: LetterOutcome): Promise<void> {
+  const { kysely, queries } = store;
+  if (outcome === 'failed' && dueAt !== null) {
+    await queries.run(
+      kysely
+        .updateTable('letters')
+        .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), due_at: dueAt }))
+        .where('id', '=', id),
+    );
+    return;
+  }
+  const letter = await queries.first(
+    kysely
+      .selectFrom('letters')
+      .innerJoin('subscriptions', 'subscriptions.id', 'subscription_id')
+      .select(['subscription_id', 'refusals', 'confirmed_at'])
+      .where('letters.id', '=', id),
+  );
+  await queries.run(kysely.deleteFrom('letters').where('id', '=', id));
+  if (letter === undefined || letter.subscription_id === null || outcome === 'failed') return;
+  const refusals = outcome === 'refused' ? letter.refusals + 1 : 0;
+  if (refusals >= MAX_REFUSALS || (refusals > 0 && letter.confirmed_at === null))
+    await deleteSubscription(store, letter.subscription_id);
+  else if (refusals !== letter.refusals)
+    await queries.run(
+      kysely.updateTable('subscriptions').set({ refusals }).where('id', '=', letter.subscription_id),
+    );
+}
+
+async function tidySubscriptions(store: RegistryStore, now: number): Promise<number> {
+  const { kysely, queries } = store;
+  const ended: number[] = [];
+  const late = kysely
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('confirmed_at', 'is', null)
+    .where('created_at', '<', now - UNCONFIRMED_MS);
+  ended.push(...(await queries.all(late)).map(({ id }) => id));
+  for (const { topic } of await queries.all(kysely.selectFrom('subscriptions').select('topic').distinct()))
+    if ((await nameTopic(store, topic)) === null) {
+      const gone = kysely.selectFrom('subscriptions').select('id').where('topic', '=', topic);
+      ended.push(...(await queries.all(gone)).map(({ id }) => id));
+    }
+  for (const id of ended) await deleteSubscription(store, id);
+  await queries.run(kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(now / DAY_MS) - 1));
+  const waiting = kysely.selectFrom('letters').select('change_id').where('change_id', 'is not', null);
+  await queries.run(
+    kysely
+      .deleteFrom('subscription_changes')
+      .where('recorded_at', '<', now - DAY_MS)
+      .where('id', 'not in', waiting),
+  );
+  // Letters whose subscription, channel or change is gone.
+  const { subscriptions, channels } = {
+    subscriptions: kysely.selectFrom('subscriptions').select('id'),
+    channels: kysely.selectFrom('channels').select('id'),
+  };
+  await queries.run(kysely.deleteFrom('letters').where('subscription_id', 'not in', subscriptions));
+  await queries.run(kysely.deleteFrom('letters').where('channel_id', 'not in', channels));
+  await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', 'not in', channels));
+  return new Set(ended).size;
+}

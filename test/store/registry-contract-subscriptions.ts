@@ -1,0 +1,293 @@
+/** Contract of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
+import type { Test } from 'tap';
+import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { Verdict } from '../../src/domain/status.ts';
+import type { SubscriptionTopic } from '../../src/domain/subscription.ts';
+import type { Registry } from '../../src/store/ports/registry.ts';
+import type { DueLetter } from '../../src/store/ports/subscriptions.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
+import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
+import { entry, firstTurn, NOON, owned, turn } from './registry-fixtures.ts';
+
+const HOUR = 3_600_000;
+const ALL = 1_000;
+
+const delivered = ({ id }: DueLetter) => ({ id, outcome: 'delivered', dueAt: null }) as const;
+
+/** Subscribes an address; returns the secret of its links. */
+async function subscribe(registry: Registry, topic: SubscriptionTopic, address: string, now = NOON) {
+  await registry.requestSubscription({ topic, address, language: 'en', now });
+  const letters = await registry.dueLetters(now, ALL);
+  const letter = letters.find(({ to, kind }) => to === address && kind === 'subscribe');
+  if (letter === undefined) throw new Error(`no letter asks ${address}`);
+  await registry.noteLetters(letters.map(delivered));
+  await registry.confirmSubscription(letter.secret, now);
+  return letter.secret;
+}
+
+/** Gives the service 1 these statuses, one after the other. */
+async function commitTurns(
+  registry: Registry,
+  turns: readonly (readonly [Verdict, number])[],
+): Promise<void> {
+  let current: CurrentStatus | null = null;
+  for (const [to, at] of turns) {
+    const update: StatusUpdate = current === null ? firstTurn(1, to, at, 'a') : turn(current, to, at, 'a');
+    await registry.commitUpdates([update]);
+    current = update.current;
+  }
+}
+
+/** Runs this part of the contract. */
+export async function subscriptionContract(
+  t: Test,
+  open: OpenForTest,
+  execute: RegistryAdapter['execute'],
+): Promise<void> {
+  t.test('it asks before it counts a subscriber, and forgets the address at the end', async (t) => {
+    const dataDir = t.testdir();
+    const registry = await open(t, dataDir);
+    await registry.putCatalogue([entry('a')]);
+    const request = { topic: 'service:1', address: 'Ada@example.com', language: 'de', now: NOON } as const;
+    await registry.requestSubscription(request);
+    // Another spelling of the same mailbox is the same subscription, and no letter waits twice.
+    await registry.requestSubscription({ ...request, address: 'ada@example.com' });
+    await registry.requestSubscription({ ...request, topic: 'service:999' });
+    const [letter, ...others] = await registry.dueLetters(NOON, ALL);
+    t.same(others, []);
+    t.match(letter, {
+      kind: 'subscribe',
+      to: 'Ada@example.com',
+      language: 'de',
+      attempts: 0,
+      topic: { kind: 'service', name: 'A' },
+      secret: /^[\w-]{32}$/,
+    });
+    const secret = letter?.secret ?? '';
+    t.same(await registry.countSubscriptions(['service:1', 'service:2']), [0, 0]);
+    const shown = { topic: { kind: 'service', name: 'A' }, language: 'de' };
+    t.same(await registry.findSubscription(secret), { ...shown, isConfirmed: false });
+    t.equal(await registry.findSubscription('other'), null);
+    t.same(await registry.confirmSubscription(secret, NOON), { ...shown, isConfirmed: true });
+    t.same(await registry.confirmSubscription(secret, NOON + 1), { ...shown, isConfirmed: true });
+    t.same(await registry.countSubscriptions(['service:1']), [1]);
+    t.same(await registry.dueLetters(NOON, ALL), [], 'nothing is left to ask');
+    await registry.requestSubscription(request);
+    t.match(await registry.dueLetters(NOON, ALL), [{ kind: 'already', to: 'Ada@example.com' }]);
+
+    t.equal(await registry.endSubscription('other'), false);
+    t.equal(await registry.endSubscription(secret), true);
+    t.equal(await registry.endSubscription(secret), false);
+    t.same(await registry.countSubscriptions(['service:1']), [0]);
+    t.same(await registry.dueLetters(NOON, ALL), []);
+  });
+
+  t.test('it stores no address and no secret in clear text', async (t) => {
+    const dataDir = t.testdir();
+    const registry = await open(t, dataDir);
+    await registry.putCatalogue([entry('a')]);
+    const secret = await subscribe(registry, 'service:1', 'ada@example.com');
+    // A row with the address, the mailbox or the secret in clear text would be deleted.
+    await execute(
+      dataDir,
+      `DELETE FROM subscriptions WHERE address LIKE '%ada%' OR mailbox LIKE '%ada%' OR secret = '${secret}' OR sha256 = '${secret}'`,
+    );
+    t.same(await registry.countSubscriptions(['service:1']), [1]);
+  });
+
+  t.test('it asks an address five times a day at the most', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue(Array.from({ length: 8 }, (_, index) => entry(`s${index}`)));
+    const ask = async (now: number) => {
+      for (let id = 1; id <= 8; id++)
+        await registry.requestSubscription({
+          topic: `service:${id}`,
+          address: 'a@b.example',
+          language: 'en',
+          now,
+        });
+    };
+    await ask(NOON);
+    t.equal((await registry.dueLetters(NOON, ALL)).length, 5);
+    await ask(NOON + 24 * HOUR);
+    t.equal(
+      (await registry.dueLetters(NOON + 24 * HOUR, ALL)).length,
+      8,
+      'letters that wait are not written twice',
+    );
+  });
+
+  t.test('it writes one letter of a change for each address, in parts, and in order', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a', { category: 'ai' }), entry('b', { category: 'cloud' })]);
+    const { id: account } = await registry.ensureAccount('ada', NOON);
+    const groups = [{ name: '', services: [1] }];
+    const page = await registry.addPage({
+      accountId: account,
+      slug: 'mine',
+      title: 'Mine',
+      text: '',
+      groups,
+      now: NOON,
+    });
+    const secrets: string[] = [];
+    for (const [topic, name] of [
+      ['service:1', 'ada'],
+      ['category:ai', 'ada'],
+      [`page:${page.id}`, 'ada'],
+      ['category:ai', 'bob'],
+      [`page:${page.id}`, 'eve'],
+      ['service:2', 'joe'],
+      ['category:cloud', 'kim'],
+    ] as const)
+      secrets.push(await subscribe(registry, topic, `${name}@example.com`));
+    await registry.requestSubscription({
+      topic: 'service:1',
+      address: 'un@example.com',
+      language: 'en',
+      now: NOON,
+    });
+    await registry.noteLetters((await registry.dueLetters(NOON, ALL)).map(delivered));
+
+    const now = NOON + HOUR;
+    await commitTurns(registry, [
+      ['up', NOON + 1_000],
+      ['down', now],
+      ['up', now + 5_000],
+    ]);
+    t.equal(await registry.writeLetters(now, 2), 2);
+    t.equal(await registry.writeLetters(now, 2), 0, 'as many wait');
+    const first = await registry.dueLetters(now, ALL);
+    t.same(
+      first.map(({ to }) => to),
+      ['ada@example.com', 'bob@example.com'],
+    );
+    t.match(first[0], {
+      kind: 'change',
+      topic: { kind: 'service', name: 'A' },
+      service: { id: 1, slug: 'a' },
+      event: { change: { type: 'status', from: 'up', to: 'down' }, at: now },
+      beganAt: null,
+    });
+    const [letter] = first;
+    t.ok(letter);
+    if (letter === undefined) return;
+    // The first one is tried again later, and what comes after it waits.
+    await registry.noteLetters([
+      { id: letter.id, outcome: 'failed', dueAt: now + 60_000 },
+      ...first.slice(1).map(delivered),
+    ]);
+    t.equal(await registry.writeLetters(now, ALL), 1);
+    t.equal(await registry.writeLetters(now, ALL), 3);
+    t.equal(await registry.writeLetters(now, ALL), 0);
+    const second = await registry.dueLetters(now, ALL);
+    t.same(
+      second.map(({ to, kind }) => `${to} ${kind}`),
+      ['eve@example.com change', 'bob@example.com change'],
+    );
+    t.match(second[1], { beganAt: now, event: { change: { to: 'up' }, at: now + 5_000 } });
+    const later = await registry.dueLetters(now + 60_000, ALL);
+    t.same(
+      later.map(({ to, attempts }) => `${to} ${attempts}`),
+      ['ada@example.com 1', 'eve@example.com 0', 'bob@example.com 0'],
+    );
+    await registry.noteLetters(later.map(delivered));
+    t.same(
+      (await registry.dueLetters(now + 60_000, ALL)).map(({ to }) => to),
+      ['ada@example.com', 'eve@example.com'],
+      'each gets both, one after the other',
+    );
+    for (const secret of secrets) await registry.endSubscription(secret);
+    t.same(await registry.dueLetters(now + 60_000, ALL), [], 'letters end with their subscription');
+  });
+
+  t.test(
+    'it deletes what nobody confirms, what is refused, and what is about nothing any more',
+    async (t) => {
+      const registry = await open(t);
+      await registry.putCatalogue([entry('a')]);
+      const { id: account } = await registry.ensureAccount('ada', NOON);
+      const service = await registry.addService(owned('o.org', account));
+      const page = await registry.addPage({
+        accountId: account,
+        slug: 'mine',
+        title: 'Mine',
+        text: '',
+        groups: [],
+        now: NOON,
+      });
+      const topics = ['service:1', `service:${service.id}`, `page:${page.id}`] as const;
+      for (const topic of topics) await subscribe(registry, topic, 'ada@example.com');
+      await registry.requestSubscription({
+        topic: 'service:1',
+        address: 'late@example.com',
+        language: 'en',
+        now: NOON,
+      });
+      const [late] = await registry.dueLetters(NOON, ALL);
+      t.equal(await registry.tidySubscriptions(NOON + 47 * HOUR), 0);
+      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1);
+      t.equal(await registry.findSubscription(late?.secret ?? ''), null);
+      await registry.removeService(service.slug);
+      await registry.removePage(account, 'mine');
+      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 2);
+      t.same(await registry.countSubscriptions(topics), [1, 0, 0]);
+
+      const now = NOON + HOUR;
+      await commitTurns(registry, [
+        ['down', now],
+        ['up', now + 1],
+        ['down', now + 2],
+      ]);
+      for (let round = 0; round < 4; round++) await registry.writeLetters(now, ALL);
+      for (let round = 0; round < 3; round++) {
+        const [letter, ...others] = await registry.dueLetters(now, ALL);
+        t.same(others, []);
+        await registry.noteLetters([{ id: letter?.id ?? 0, outcome: 'refused', dueAt: null }]);
+      }
+      t.same(await registry.countSubscriptions(['service:1']), [0]);
+      t.same(await registry.dueLetters(now, ALL), []);
+    },
+  );
+
+  t.test('it asks the receivers of e-mail channels once, and again for another address', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const channel = await registry.addChannel({
+      accountId,
+      name: 'ops',
+      kind: 'email',
+      settings: { to: 'ops@example.com' },
+      language: 'de',
+      confirmedAt: null,
+      createdAt: NOON,
+    });
+    t.equal(await registry.askChannels(NOON), 1);
+    t.equal(await registry.askChannels(NOON), 0);
+    const [letter] = await registry.dueLetters(NOON, ALL);
+    t.match(letter, {
+      kind: 'channel',
+      to: 'ops@example.com',
+      language: 'de',
+      account: 'ada',
+      channel: 'ops',
+    });
+    const secret = letter?.secret ?? '';
+    const asked = { account: 'ada', channel: 'ops', language: 'de' };
+    t.same(await registry.findAskedChannel(secret), { ...asked, isConfirmed: false });
+    t.equal(await registry.findAskedChannel('other'), null);
+
+    await registry.changeChannel(accountId, channel.id, { settings: { to: 'eve@example.com' } });
+    t.equal(await registry.confirmChannel(secret, NOON), null, 'the link was for another address');
+    t.equal(await registry.askChannels(NOON), 1);
+    const second = (await registry.dueLetters(NOON, ALL)).at(-1)?.secret ?? '';
+    t.same(await registry.confirmChannel(second, NOON), { ...asked, isConfirmed: true });
+    t.match(await registry.channelsOf(accountId), [
+      { confirmedAt: NOON, settings: { to: 'eve@example.com' } },
+    ]);
+    t.equal(await registry.askChannels(NOON), 0);
+    await registry.removeChannel(accountId, channel.id);
+    t.equal(await registry.findAskedChannel(second), null);
+    t.same(await registry.dueLetters(NOON, ALL), []);
+  });
+}
