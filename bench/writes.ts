@@ -110,6 +110,9 @@ export async function openWorld(dataDir: string) {
       local: createLocalSignIn({ registry, siteUrl: 'http://localhost:8080', now: clock.now, log }),
       ports: null,
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
+      kinds: {},
+      requestConfirmation: away,
+      charge: away,
       proofs: {
         instructions: (_, domain) => ({ recordName: `_upbeat.${domain}`, word: 'word', fileUrl: domain }),
         check: away,

@@ -21,7 +21,7 @@ export interface RepeatableChange<T> {
    */
   readonly change: (calls: IdempotentCalls, secret: string, keep: (text: string) => void) => Promise<T>;
   /** The response; the secret, or the text that was kept, may be that of an earlier request. */
-  readonly answer: (value: T, secret: string | null) => HttpResponse;
+  readonly answer: (value: T, secret: string | null) => HttpResponse | Promise<HttpResponse>;
 }
 
 /** The parameter of operations that a client may repeat. */
@@ -51,20 +51,20 @@ export async function once<T>(
   };
   if (key === null) {
     const value = await change(registry, secret ?? '', noteKept);
-    return answer(value, kept);
+    return await answer(value, kept);
   }
   const { accountId } = request.key;
   const asked = { accountId, key, fingerprint: fingerprintOf(id, request), secret, now: now() };
   const known = resultOf(await attempt(() => registry.findIdempotent(asked)));
-  if (known !== null) return replay(answer(known.value as T, known.secret));
+  if (known !== null) return replay(await answer(known.value as T, known.secret));
   const changes = createIdempotentChanges(registry, asked);
   const value = await change(changes.calls, secret ?? '', (text) => {
     noteKept(text);
     changes.keep(text);
   });
   const outcome = changes.outcome();
-  if (outcome?.isReplay !== true) return answer(value, kept);
-  return replay(answer(outcome.value as T, outcome.secret));
+  if (outcome?.isReplay !== true) return await answer(value, kept);
+  return replay(await answer(outcome.value as T, outcome.secret));
 }
 
 function replay(response: HttpResponse): HttpResponse {
@@ -84,6 +84,8 @@ function readIdempotencyKey({ headers }: WriteRequest): string | null {
 /** Another API key with the same word is another client: it may have other scopes. */
 function fingerprintOf(id: string, { params, query, body, key }: WriteRequest): string {
   const hash = createHash('sha256');
-  hash.update(JSON.stringify([id, key.id, params.slug?.toLowerCase() ?? null, query]));
+  const { slug, ...others } = params;
+  const named = Object.keys(others).length === 0 ? [] : [others];
+  hash.update(JSON.stringify([id, key.id, slug?.toLowerCase() ?? null, query, ...named]));
   return hash.update(body).digest('base64url');
 }

@@ -9,7 +9,7 @@ import {
   readChannelDocument,
   type WantedChannel,
 } from './channel-document.ts';
-import { mergePatch } from './merge-patch.ts';
+import { isObject, mergePatch } from './merge-patch.ts';
 
 /** The dependencies of changes of channels. */
 export interface ChannelContext {
@@ -89,13 +89,20 @@ export async function patchChannel(
     const { accountId, revision } = found.value;
     if (revisions !== null && !revisions.includes(revision)) return refuse({ code: 'channel_stale' });
     const document = mergePatch(channelDocumentOf(kinds, found.value), patch);
-    const reading = readChannelDocument(kinds, document, found.value);
+    const reading = readChannelDocument(kinds, document, withoutRemoved(found.value, patch));
     if (!reading.ok) return reading;
     const edit = editOf(kinds, found.value, reading.value);
     const outcome = await attempt(() => registry.changeChannel(accountId, id, edit, [revision]));
     const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'channel_stale');
     if (!isStale || tried === MAX_TRIES) return nameField(outcome);
   }
+}
+
+/** The channel without the settings that a patch removes. */
+function withoutRemoved(channel: Channel, patch: unknown): Channel {
+  const given = isObject(patch) && isObject(patch.settings) ? patch.settings : {};
+  const settings = Object.entries(channel.settings).filter(([name]) => given[name] !== null);
+  return { ...channel, settings: Object.fromEntries(settings) };
 }
 
 /** What a change replaces. The receiver has to agree again to other settings where the kind says so. */
@@ -129,6 +136,7 @@ export async function testChannel(
   context: SendContext,
   principal: AccountPrincipal,
   id: number,
+  thread: string = createTestThread(),
 ): Promise<Outcome<string>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
@@ -136,15 +144,20 @@ export async function testChannel(
   if (!found.ok) return found;
   if (found.value.confirmedAt === null) return refuse({ code: 'channel_unconfirmed' });
   await context.charge('tests', principal.accountId);
-  const message = testMessage(context.siteUrl, context.now());
+  const message = testMessage(context.siteUrl, thread, context.now());
   const isAdded = await context.registry.addMessage(principal.accountId, id, message, message.at);
-  return isAdded ? accept(message.thread) : refuse({ code: 'no_channel', id });
+  return isAdded ? accept(thread) : refuse({ code: 'no_channel', id });
 }
 
-function testMessage(siteUrl: string, now: number): AlertMessage {
+/** A new thread of a test. */
+export function createTestThread(): string {
+  return `test-${crypto.randomUUID()}`;
+}
+
+function testMessage(siteUrl: string, thread: string, now: number): AlertMessage {
   return {
     type: 'test',
-    thread: `test-${crypto.randomUUID()}`,
+    thread,
     urgency: 'low',
     at: now,
     items: [],

@@ -1,11 +1,14 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
+import { SENT_BY_HAND_PER_MINUTE } from '../app/webhooks.ts';
 import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { type NodeState, regionsOf } from '../domain/node.ts';
+import { createHandCharge } from '../http/charge-by-hand.ts';
 import type { Log } from '../log.ts';
+import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -59,6 +62,9 @@ export async function joinOwners(parts: {
       local: createLocalSignIn({ registry, siteUrl: http.siteUrl, now: clock.now, log }),
       sessions: createSessions({ registry, clock }),
       proofs,
+      kinds: CHANNEL_KINDS_TABLE,
+      requestConfirmation: async () => {},
+      charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       // Private addresses, which tests allow, may have any port.
       ports: ownersMayProbePrivate ? null : ports,
       bounds: {

@@ -1,6 +1,7 @@
 /** The URL table. */
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
+import { channelRoutes } from '../api/channels.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
 import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.ts';
@@ -11,6 +12,7 @@ import { keyRoutes } from '../api/keys.ts';
 import { ownedPageRoutes } from '../api/owned-pages.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
 import { regionsRoute } from '../api/regions.ts';
+import { ruleRoutes } from '../api/rules.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
 import { statusPageRoutes } from '../api/status-pages.ts';
 import { type MaintenanceSources, maintenanceRoute, type VendorSources, vendorRoute } from '../api/vendor.ts';
@@ -76,15 +78,17 @@ function ownedRoutes(
   services: ServiceJson,
 ): Route[] {
   if (owners === null) return [];
-  const { registry, proofs, ports, bounds } = owners;
+  const { registry, proofs, ports, bounds, kinds, charge } = owners;
   const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
-  const context = { registry, proofs, ports, bounds, now, ...found };
+  const context = { registry, proofs, ports, bounds, kinds, charge, siteUrl, now, ...found };
   const owned = { directory, services, siteUrl, context };
   return [
     serviceRoute(owned),
     ...ownedServiceRoutes(owned),
     ...ownedPageRoutes(owned),
     ...keyRoutes(context),
+    ...channelRoutes(owned),
+    ...ruleRoutes(owned),
     ...webhookRoutes(context),
     applyRoute(owned),
   ];

@@ -38,7 +38,17 @@ export type PageSources = Omit<
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
     DashboardSources,
-    'providers' | 'local' | 'sessions' | 'proofs' | 'ports' | 'bounds' | 'registry' | 'samples'
+    | 'providers'
+    | 'local'
+    | 'sessions'
+    | 'proofs'
+    | 'ports'
+    | 'bounds'
+    | 'registry'
+    | 'samples'
+    | 'kinds'
+    | 'requestConfirmation'
+    | 'charge'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;

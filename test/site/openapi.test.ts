@@ -5,6 +5,7 @@ import t from 'tap';
 import { hashAddressSecret } from '../../src/domain/heartbeat-address.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
+import { sendWith } from './send-with.ts';
 import { from, incident, service, startApi } from './site-world.ts';
 
 interface Parameter {
@@ -39,6 +40,15 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
   t.teardown(world.close);
   await world.putIncidents(incident('own-1-1', 1));
   await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
+  const ops = { name: 'Ops', kind: 'email', settings: { to: 'ops@example.com' } };
+  for (const [path, body] of [
+    ['channels', ops],
+    ['rules', { name: 'Mine', own: true, channels: ['Ops'] }],
+  ] as const)
+    t.equal(
+      (await sendWith(world)('POST', `/api/v1/${path}`, body, world.makeKey({ scopes: ['write'] }))).status,
+      201,
+    );
   const answer = await world.get('/api/v1/openapi.json');
   const document = answer.json as Document;
   t.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
@@ -52,6 +62,11 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/chart/{slug}',
     '/api/heatmap.png',
     '/api/v1/apply',
+    '/api/v1/channels',
+    '/api/v1/channels/{id}',
+    '/api/v1/channels/{id}/messages',
+    '/api/v1/channels/{id}/messages/{message}/replay',
+    '/api/v1/channels/{id}/test',
     '/api/v1/dependencies',
     '/api/v1/events',
     '/api/v1/heartbeat',
@@ -66,6 +81,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/pages',
     '/api/v1/pages/{slug}',
     '/api/v1/regions',
+    '/api/v1/rules',
+    '/api/v1/rules/{id}',
     '/api/v1/services',
     '/api/v1/services/{slug}',
     '/api/v1/services/{slug}/address',
@@ -89,8 +106,9 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
     const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
+    const id = /\/(?:channels|rules)\//.test(path) ? '1' : 'own-1-1';
     const key = operation.security.length === 1 ? world.makeKey() : {};
-    const good = await world.get(filled.replace('{id}', 'own-1-1'), key);
+    const good = await world.get(filled.replace('{id}', id), key);
     t.equal(good.status, 200, path);
     const [type = '', { schema = {} } = {}] =
       Object.entries(operation.responses['200']?.content ?? {})[0] ?? [];

@@ -1,5 +1,6 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 import type { AddressInfo } from 'node:net';
+import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
@@ -13,6 +14,7 @@ import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
 import type { ServiceVendorStatus } from '../../src/domain/vendor-status.ts';
+import { createHandCharge } from '../../src/http/charge-by-hand.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -28,6 +30,7 @@ import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts'
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { USUAL } from '../support/attempts.ts';
+import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
@@ -309,6 +312,9 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       }),
       ports: null,
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
+      kinds: TEST_KINDS,
+      requestConfirmation: async () => {},
+      charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       proofs: {
         instructions: (accountId, domain) => ({
           recordName: `_upbeat.${domain}`,

@@ -29,6 +29,13 @@ type Row = readonly [
 const SHOP = '/api/v1/services/shop-example-com';
 const [OLD, FIRST] = [{ 'if-match': '"99-x"' }, { 'idempotency-key': 'first' }];
 const PAGE = { slug: 'acme', title: 'Acme' };
+const CHANNEL = {
+  name: 'Ops',
+  kind: 'gotify',
+  settings: { server: 'https://push.example.com', token: 'abc' },
+};
+const MAIL = { name: 'Mail', kind: 'email', settings: { to: 'ops@example.com' } };
+const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
 
 /** In this order: what one row makes, later ones use. */
 const TABLE: readonly Row[] = [
@@ -71,6 +78,45 @@ const TABLE: readonly Row[] = [
   ['createWebhook', 422, '/api/v1/webhooks', { url: 'https://example.com/hook' }, FIRST],
   ['listWebhooks', 200, '/api/v1/webhooks'],
   ['listWebhooks', 400, '/api/v1/webhooks?limit=none'],
+  ['createChannel', 201, '/api/v1/channels', CHANNEL],
+  ['createChannel', 409, '/api/v1/channels', CHANNEL],
+  ['createChannel', 422, '/api/v1/channels', CHANNEL, FIRST],
+  ['createChannel', 201, '/api/v1/channels', MAIL],
+  ['listChannels', 200, '/api/v1/channels'],
+  ['listChannels', 400, '/api/v1/channels?limit=none'],
+  ['getChannel', 200, '/api/v1/channels/1'],
+  ['getChannel', 404, '/api/v1/channels/99'],
+  ['changeChannel', 200, '/api/v1/channels/1', { language: 'de' }],
+  ['changeChannel', 409, '/api/v1/channels/1', { name: 'Mail' }],
+  ['changeChannel', 412, '/api/v1/channels/1', {}, OLD],
+  ['changeChannel', 404, '/api/v1/channels/99', {}],
+  ['testChannel', 202, '/api/v1/channels/1/test'],
+  ['testChannel', 404, '/api/v1/channels/99/test'],
+  ['testChannel', 409, '/api/v1/channels/2/test'],
+  ['testChannel', 422, '/api/v1/channels/1/test', undefined, FIRST],
+  ['listChannelMessages', 200, '/api/v1/channels/1/messages'],
+  ['listChannelMessages', 404, '/api/v1/channels/99/messages'],
+  ['replayChannelMessage', 204, '/api/v1/channels/1/messages/1/replay'],
+  ['replayChannelMessage', 422, '/api/v1/channels/1/messages/1/replay', undefined, FIRST],
+  ['replayChannelMessage', 404, '/api/v1/channels/1/messages/99/replay'],
+  ['createRule', 201, '/api/v1/rules', RULE],
+  ['createRule', 409, '/api/v1/rules', RULE],
+  ['createRule', 422, '/api/v1/rules', RULE, FIRST],
+  ['createRule', 201, '/api/v1/rules', { ...RULE, name: 'Other' }],
+  ['listRules', 200, '/api/v1/rules'],
+  ['listRules', 400, '/api/v1/rules?limit=none'],
+  ['getRule', 200, '/api/v1/rules/1'],
+  ['getRule', 404, '/api/v1/rules/99'],
+  ['changeRule', 200, '/api/v1/rules/1', { repeat: '1h' }],
+  ['changeRule', 409, '/api/v1/rules/1', { name: 'Other' }],
+  ['changeRule', 412, '/api/v1/rules/1', {}, OLD],
+  ['changeRule', 404, '/api/v1/rules/99', {}],
+  ['removeRule', 412, '/api/v1/rules/1', undefined, OLD],
+  ['removeRule', 204, '/api/v1/rules/1'],
+  ['removeRule', 404, '/api/v1/rules/1'],
+  ['removeChannel', 412, '/api/v1/channels/1', undefined, OLD],
+  ['removeChannel', 204, '/api/v1/channels/1'],
+  ['removeChannel', 404, '/api/v1/channels/1'],
   ['removeWebhook', 204, '/api/v1/webhooks/1'],
   ['removeWebhook', 404, '/api/v1/webhooks/1'],
 ];
@@ -148,7 +194,10 @@ t.test('it gives every response that the document names of operations with a key
   t.teardown(poor.close);
   for (const endpoint of inTable) {
     const { method, requestBody } = endpoint;
-    const url = endpoint.path.replace('{slug}', 's20-example-com').replace('{id}', '7');
+    const url = endpoint.path
+      .replace('{slug}', 's20-example-com')
+      .replace('{id}', '7')
+      .replace('{message}', '7');
     const body = requestBody === undefined ? undefined : {};
     confirm(endpoint, 401, await send(method, url, body));
     confirm(endpoint, 403, await send(method, url, body, world.makeKey({ scopes: ['heartbeat'] })));

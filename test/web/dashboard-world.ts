@@ -1,10 +1,12 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 
 import type { Test } from 'tap';
+import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Role } from '../../src/domain/role.ts';
 import type { Sample } from '../../src/domain/sample.ts';
+import { createHandCharge } from '../../src/http/charge-by-hand.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { silentLog } from '../../src/log.ts';
@@ -16,6 +18,7 @@ import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
 import { USUAL } from '../support/attempts.ts';
+import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -82,6 +85,9 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
     ports: [80, 443],
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
+    kinds: TEST_KINDS,
+    requestConfirmation: async () => {},
+    charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, createFakeClock(NOW)),
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,
@@ -90,7 +96,14 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     }),
     providers: [],
     local: createLocalSignIn({ registry, siteUrl: 'http://upbeat.test', now, log: silentLog }),
-    clock: createFakeClock(NOW),
+    // Nothing sends messages here, so what waits for an outcome waits no time.
+    clock: {
+      ...createFakeClock(NOW),
+      after(_ms, run) {
+        setImmediate(run);
+        return () => {};
+      },
+    },
     cookie: createSiteCookie('http://upbeat.test'),
     siteUrl: 'http://upbeat.test',
     now,

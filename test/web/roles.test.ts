@@ -13,6 +13,12 @@ const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard/pages/:slug': 'editor',
   '/dashboard/members': 'viewer',
   '/dashboard/account': 'viewer',
+  '/dashboard/channels': 'viewer',
+  '/dashboard/channels/new/:kind': 'editor',
+  '/dashboard/channels/:id': 'viewer',
+  '/dashboard/rules': 'viewer',
+  '/dashboard/rules/new': 'editor',
+  '/dashboard/rules/:id': 'editor',
 };
 
 /** The role that each form needs. */
@@ -29,6 +35,14 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/services/:slug/resume': 'editor',
   '/dashboard/services/:slug/verify': 'editor',
   '/dashboard/services/:slug/delete': 'editor',
+  '/dashboard/channels/new/:kind/save': 'editor',
+  '/dashboard/channels/:id/save': 'editor',
+  '/dashboard/channels/:id/test': 'editor',
+  '/dashboard/channels/:id/replay': 'editor',
+  '/dashboard/channels/:id/remove': 'editor',
+  '/dashboard/rules/new/save': 'editor',
+  '/dashboard/rules/:id/save': 'editor',
+  '/dashboard/rules/:id/remove': 'editor',
   '/dashboard/webhooks/add': 'editor',
   '/dashboard/webhooks/remove': 'editor',
   '/dashboard/webhooks/test': 'editor',
@@ -61,13 +75,26 @@ const FORMS: Readonly<Record<string, Role>> = {
 /** Routes of people, whatever their role is. */
 const OTHERS = ['/dashboard/switch', '/invitations/:secret', '/invitations/:secret/accept'];
 
-/** The path of a route with the slug of ada's service or page in it. */
-const pathOf = (route: string) => route.replace(':slug', route.includes('/pages/') ? 'acme' : 'mine');
+/** The path of a route with the slug of ada's service or page, or the number of her channel or rule, in it. */
+const pathOf = (route: string, id = 1) =>
+  route
+    .replace(':slug', route.includes('/pages/') ? 'acme' : 'mine')
+    .replace(':kind', 'gotify')
+    .replace(':id', String(id));
 
 async function setUp(t: import('tap').Test) {
   const world = await dashboard(t, []);
   const { registry, ada, join } = world;
   await registry.addPage({ accountId: ada.id, slug: 'acme', title: 'Acme', text: '', groups: [], now: NOW });
+  // One for each role, because the forms remove them.
+  for (const name of ROLES) {
+    const settings = { server: 'https://push.example.com', token: 'hooks.example' };
+    const owned = { accountId: ada.id, name, createdAt: NOW };
+    await registry.addChannel({ ...owned, kind: 'gotify', language: 'en', settings, confirmedAt: NOW });
+    const of = { own: true, services: [], categories: [], publicCategories: [], pages: [] };
+    const timing = { afterMs: 0, repeatMs: null, quiet: null, enabled: true };
+    await registry.addRule({ ...owned, of, events: ['down'], channels: [1], ...timing });
+  }
   await registry.addClaim(ada.id, { domain: 'new.example', kind: 'root', createdAt: NOW });
   const people = {
     owner: await join(ada.id, 'owner'),
@@ -91,9 +118,9 @@ t.test('it lets each role see and send what the role permits, and nothing else',
       `${path} declares its role`,
     );
   // From the lesser role, because the forms of the greater one change what is there.
-  for (const role of ROLES.toReversed()) {
+  for (const [index, role] of ROLES.toReversed().entries()) {
     for (const [route, needed] of Object.entries(PAGES)) {
-      const { status, code } = await call(pathOf(route), people[role]);
+      const { status, code } = await call(pathOf(route, index + 1), people[role]);
       t.same(
         [status, code],
         includesRole(role, needed) ? [200, ''] : [0, 'forbidden_role'],
@@ -101,7 +128,7 @@ t.test('it lets each role see and send what the role permits, and nothing else',
       );
     }
     for (const [route, needed] of Object.entries(FORMS)) {
-      const path = pathOf(route);
+      const path = pathOf(route, index + 1);
       const sent = path.endsWith('/logo')
         ? upload(path, people[role], new Uint8Array())
         : post(path, people[role], { id: '1', domain: 'new.example' });
@@ -145,7 +172,8 @@ t.test('it shows no form that the role may not send, and nothing secret', async 
         /(?:form method="post"|class="[^"]*" method="post"|id="texts" method="post") action="([^"]+)"/g,
       )) {
         if (action.startsWith('/sign-out')) continue;
-        const form = forms.find(({ path }) => path === action);
+        const first = action.replace(/(?<=\/channels\/)\d+/, '1');
+        const form = forms.find(({ path }) => path === first);
         t.ok(form !== undefined && includesRole(role, form.needed), `${role} is shown ${action} on ${route}`);
         shown[role] += 1;
       }

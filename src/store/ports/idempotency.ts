@@ -1,5 +1,7 @@
 /** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
 import type { ContentStore } from './account-content.ts';
+import type { RuleStore } from './alerts.ts';
+import type { ChannelStore, MessageStore } from './channels.ts';
 import type { KeyStore } from './keys.ts';
 import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
@@ -38,7 +40,10 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<KeyStore, 'createKey'> &
   Pick<PageStore, 'addPage'> &
   Pick<WebhookStore, 'addWebhook'> &
-  Pick<OwnersWordsStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance'>;
+  Pick<OwnersWordsStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance'> &
+  Pick<ChannelStore, 'addChannel'> &
+  Pick<MessageStore, 'addMessage' | 'replayMessage'> &
+  Pick<RuleStore, 'addRule'>;
 
 /** The names of these changes. */
 export const IDEMPOTENT_NAMES = [
@@ -52,6 +57,10 @@ export const IDEMPOTENT_NAMES = [
   'addOwnerIncident',
   'putOwnerIncident',
   'addOwnerMaintenance',
+  'addChannel',
+  'addMessage',
+  'replayMessage',
+  'addRule',
 ] as const satisfies readonly (keyof IdempotentCalls)[];
 
 /** The name of such a change. */

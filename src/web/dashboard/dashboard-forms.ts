@@ -3,10 +3,13 @@
  * or shows the page with the refusals.
  */
 import { type Outcome, refuseRole } from '../../app/change.ts';
+import type { ChannelKinds } from '../../app/channel-document.ts';
+import type { SendContext } from '../../app/channels.ts';
 import type { CheckBounds } from '../../app/check-choice.ts';
 import type { AllowedPorts } from '../../app/read-check.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
+import type { Channel } from '../../domain/alert/channel.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
@@ -15,6 +18,8 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
+import type { AlertStore, RuleStore } from '../../store/ports/alerts.ts';
+import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
 import type { CredentialStore } from '../../store/ports/credentials.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IdempotencyStore } from '../../store/ports/idempotency.ts';
@@ -51,6 +56,10 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     WebhookStore &
     PageStore &
     OwnersWordsStore &
+    ChannelStore &
+    MessageStore &
+    RuleStore &
+    Pick<AlertStore, 'acknowledge'> &
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
@@ -59,6 +68,12 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly proofs: DomainProofs;
   readonly ports: AllowedPorts;
   readonly bounds: CheckBounds;
+  /** The kinds of channels that owners can choose. */
+  readonly kinds: ChannelKinds;
+  /** Asks the receiver of a channel to agree, where its kind needs it. */
+  readonly requestConfirmation: (channel: Channel) => Promise<void>;
+  /** Counts messages that an account sends manually. Throws `rate_limited` beyond the limit. */
+  readonly charge: SendContext['charge'];
   readonly limits: () => ApiLimits;
 }
 

@@ -10,6 +10,7 @@ import { time } from '../../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';
+import { channelPages } from './channel-pages.ts';
 import {
   changeContext,
   type DashboardSources,
@@ -27,6 +28,7 @@ import { memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
+import { ruleCookie, rulePages } from './rule-pages.ts';
 import type { Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
@@ -38,6 +40,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   const { registry, directory, status, proofs, siteUrl } = sources;
   const context = changeContext(sources);
   const invitation = invitationCookie(sources);
+  const rule = ruleCookie(sources);
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
@@ -107,7 +110,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     visitorRoute(
       sources,
       '/dashboard',
-      async (session, request) => invitation.follow(request) ?? (await overview(session, null)),
+      async (session, request) =>
+        invitation.follow(request) ?? rule.follow(request) ?? (await overview(session, null)),
     ),
     form(
       'keys',
@@ -147,6 +151,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     ),
     ...accountPages(show, sources),
     ...ownedServicePages(show, sources),
+    ...channelPages(show, sources),
+    ...rulePages(show, sources),
     ...webhookPages(show, sources),
     ...pageOverview(show, sources),
     ...pageEditor(show, sources),

@@ -4,12 +4,9 @@ import {
   addWebhook,
   removeWebhook,
   replayDelivery,
-  SENT_BY_HAND_PER_MINUTE,
   testWebhook,
   type WebhookContext,
 } from '../../app/webhooks.ts';
-import { retryLater } from '../../http/problem.ts';
-import { createRateLimiter, LimitMemory, type RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import {
@@ -25,22 +22,11 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 const PATH = '/dashboard/webhooks';
-/** Maximum number of accounts whose requests are counted; when there are more, the oldest are dropped. */
-const MAX_ACCOUNTS = 10_000;
 
 /** The routes. */
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, now, clock } = sources;
-  const memory = new LimitMemory(clock, MAX_ACCOUNTS);
-  const limiters = {
-    tests: createRateLimiter('webhook-tests', SENT_BY_HAND_PER_MINUTE.tests, memory),
-    replays: createRateLimiter('webhook-replays', SENT_BY_HAND_PER_MINUTE.replays, memory),
-  };
-  const context: WebhookContext = {
-    registry,
-    now,
-    charge: (what, accountId) => charge(limiters[what], accountId),
-  };
+  const { registry, now, charge } = sources;
+  const context: WebhookContext = { registry, now, charge };
 
   const page = async (
     session: Visitor,
@@ -103,12 +89,4 @@ export function webhookPages(show: ShowPage, sources: DashboardSources): Route[]
 
 function idOf(fields: FormFields): number {
   return Number(fields.get('id')) || 0;
-}
-
-/** Throws `rate_limited` if the account has reached its limit. */
-async function charge(limiter: RateLimiter, accountId: number): Promise<void> {
-  const { allowed, limit, retryAfterSeconds } = await limiter.charge(String(accountId));
-  if (allowed) return;
-  const detail = `At most ${limit} a minute can be sent by hand. Wait ${retryAfterSeconds} s.`;
-  throw retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
 }

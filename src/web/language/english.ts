@@ -7,6 +7,7 @@ import type { VendorStatus } from '../../domain/vendor-status.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
+import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishMembers } from './english-members.ts';
@@ -153,6 +154,7 @@ export const english = {
         : `${name} ${variant === 'uptime' ? 'uptime' : 'response time'}, ${window}`,
   },
   checks: englishChecks,
+  alerts: englishAlerts,
   dashboard: englishDashboard,
   members: englishMembers,
   pageEditor: englishPageEditor,

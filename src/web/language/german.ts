@@ -3,6 +3,7 @@
 import { phraseOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { Texts } from './english.ts';
+import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanMembers } from './german-members.ts';
@@ -163,6 +164,7 @@ export const german: Texts = {
         : `${name}: ${variant === 'uptime' ? 'Erreichbarkeit' : 'Antwortzeit'}, ${window}`,
   },
   checks: germanChecks,
+  alerts: germanAlerts,
   dashboard: germanDashboard,
   members: germanMembers,
   pageEditor: germanPageEditor,

@@ -159,6 +159,8 @@ export function servicePages(
     return render('./service', {
       ...view,
       language,
+      // Rules watch public services and those of the account.
+      tellMe: service.origin === 'catalogue' ? `/dashboard/rules/new?service=${service.slug}` : null,
       title: language.texts.page.title(title, view.word),
       meta: openGraphTags(siteUrl, {
         title: `${title}: ${view.word}`,

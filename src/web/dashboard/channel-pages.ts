@@ -1,0 +1,279 @@
+/** `/dashboard/channels`: where an account is told, the messages that were sent there, and the forms that change it. */
+import type { ChannelKinds } from '../../app/channel-document.ts';
+import {
+  addChannel,
+  patchChannel,
+  removeChannel,
+  replayMessage,
+  type SendContext,
+  testChannel,
+} from '../../app/channels.ts';
+import { addRule } from '../../app/rules.ts';
+import {
+  CHANNEL_KINDS,
+  type Channel,
+  type ChannelKind,
+  MESSAGE_LANGUAGES,
+} from '../../domain/alert/channel.ts';
+import { DAY_MS } from '../../domain/durations.ts';
+import { seeOther } from '../../http/form.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type Phrase, time } from '../../language/phrase.ts';
+import type { StoredMessage } from '../../store/ports/channels.ts';
+import type { Language } from '../language/language.ts';
+import { channelFields, readChannelFields } from './channel-fields.ts';
+import {
+  type DashboardForm,
+  type DashboardSources,
+  describeRefusals,
+  formRoute,
+  memberOf,
+  type RefusedForm,
+  requireRole,
+  type ShowPage,
+  viewForms,
+  visitorRoute,
+} from './dashboard-forms.ts';
+import type { Visitor } from './sign-in-pages.ts';
+
+const PATH = '/dashboard/channels';
+/** How long the form of a test waits for the outcome, milliseconds. */
+const TEST_WAIT_MS = 6_000;
+const POLL_MS = 250;
+/** Time over which delays are counted. */
+const DELAYS_MS = 30 * DAY_MS;
+
+/** The routes. */
+export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, directory, clock, now, siteUrl, kinds, charge } = sources;
+  const context: SendContext = { registry, kinds, now, siteUrl, charge };
+
+  const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
+    const { accountId, language } = session;
+    const { alerts } = language.texts;
+    const [channels, messages, delay] = await Promise.all([
+      registry.channelsOf(accountId),
+      registry.messagesOf(accountId),
+      registry.alertDelay(accountId, now() - DELAYS_MS),
+    ]);
+    const { count, p50Ms, p99Ms } = delay;
+    const { number } = language.formats;
+    const seconds = (ms: number) => `${number(Math.max(0.1, Math.round(ms / 100) / 10))} s`;
+    return show(
+      './dashboard-channels',
+      {
+        title: alerts.channels,
+        forms: viewForms(refused),
+        delay:
+          p50Ms === null || p99Ms === null
+            ? null
+            : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
+        channels: channels.map((channel) => viewChannel(kinds, channel, messages, language)),
+        kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
+        messages: viewMessages(messages, channels, language),
+      },
+      session,
+      refused === null ? 200 : 400,
+    );
+  };
+
+  /** The form of a new channel, or of one of the account with its messages. */
+  const editor = async (
+    subject: ChannelKind | Channel,
+    session: Visitor,
+    refused: RefusedForm | null,
+    note: string | null = null,
+  ): Promise<HttpResponse> => {
+    const { language, accountId } = session;
+    const channel = typeof subject === 'string' ? null : subject;
+    const kind = typeof subject === 'string' ? subject : subject.kind;
+    const messages = channel === null ? [] : await registry.messagesOf(accountId, channel.id);
+    const word = language.texts.alerts.kind[kind];
+    return show(
+      './dashboard-channel',
+      {
+        title: channel?.name ?? language.texts.alerts.addKind(word),
+        path: `${PATH}/${channel === null ? `new/${kind}` : channel.id}`,
+        kind,
+        word,
+        note,
+        forms: viewForms(refused),
+        name: channel?.name ?? (channel === null ? word : ''),
+        chosen: channel?.language ?? language.code,
+        languages: MESSAGE_LANGUAGES,
+        fields: channelFields(kinds, kind, channel, refused, language),
+        channel: channel === null ? null : viewChannel(kinds, channel, messages, language),
+        messages: channel === null ? [] : viewMessages(messages, [channel], language),
+      },
+      session,
+      refused === null ? 200 : 400,
+    );
+  };
+
+  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Channel> => {
+    const channels = await registry.channelsOf(accountId);
+    const channel = channels.find(({ id }) => String(id) === params.id);
+    if (channel === undefined) throw new HttpError('channel_not_found', `There is no channel ${params.id}.`);
+    return channel;
+  };
+
+  const findKind = ({ params }: HttpRequest): ChannelKind => {
+    const kind = offeredKinds(kinds).find((one) => one === params.kind);
+    if (kind === undefined) throw new HttpError('route_not_found', 'There is no such kind of channel.');
+    return kind;
+  };
+
+  const form = (name: string, take: DashboardForm<Channel>['take'], back?: () => string): Route =>
+    formRoute(sources, {
+      path: `${PATH}/:id/${name}`,
+      name,
+      find,
+      take,
+      back: back ?? (({ id }) => `${PATH}/${id}`),
+      page: editor,
+    });
+
+  /** The outcome of a test as a sentence; it is waited for a short time. */
+  const outcomeOf = async (
+    { id, accountId }: Channel,
+    thread: string,
+    { texts }: Language,
+  ): Promise<string> => {
+    for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+      const messages = await registry.messagesOf(accountId, id);
+      const sent = messages.find(({ message }) => message.thread === thread);
+      if (sent?.problem) return texts.alerts.testFailed(texts.alerts.problem(sent.problem));
+      if (sent?.deliveredAt) return texts.alerts.tested;
+      if (waitedMs >= TEST_WAIT_MS) return texts.alerts.testWaits;
+      await new Promise<void>((resolve) => clock.after(POLL_MS, resolve));
+    }
+  };
+
+  /** The first channel gets a rule, so that the account is told something. */
+  const addFirstRule = async (channel: Channel, session: Visitor): Promise<boolean> => {
+    if ((await registry.rulesOf(session.accountId)).length > 0) return false;
+    const rules = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
+    const document = {
+      name: session.language.texts.alerts.firstRule,
+      own: true,
+      channels: [channel.name],
+    };
+    return (await addRule(rules, memberOf(session), document)).ok;
+  };
+
+  return [
+    visitorRoute(sources, PATH, (session) => overview(session, null)),
+    visitorRoute(
+      sources,
+      `${PATH}/new/:kind`,
+      (session, request) => editor(findKind(request), session, null),
+      'editor',
+    ),
+    formRoute<ChannelKind>(sources, {
+      path: `${PATH}/new/:kind/save`,
+      name: 'save',
+      find: findKind,
+      async take(kind, session, fields) {
+        const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
+        const outcome = await addChannel(context, memberOf(session), document);
+        if (!outcome.ok) return outcome;
+        await sources.requestConfirmation(outcome.value);
+        const hasRule = await addFirstRule(outcome.value, session);
+        return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
+      },
+      back: () => PATH,
+      page: editor,
+    }),
+    visitorRoute(sources, `${PATH}/:id`, async (session, request) => {
+      const { alerts } = session.language.texts;
+      const added = new URLSearchParams(request.query).get('new');
+      const channel = await find(request, session);
+      const note = channel.confirmedAt === null ? alerts.unconfirmedLead : alerts.newChannel;
+      const notes = added === null ? [] : [note, ...(added === 'rule' ? [alerts.firstRuleMade] : [])];
+      return await editor(channel, session, null, notes.length === 0 ? null : notes.join(' '));
+    }),
+    form('save', async (channel, session, fields) => {
+      const patch = readChannelFields(kinds, channel.kind, fields, channel);
+      const outcome = await patchChannel(context, memberOf(session), channel.id, patch, null);
+      if (outcome.ok && outcome.value.confirmedAt === null && channel.confirmedAt !== null)
+        await sources.requestConfirmation(outcome.value);
+      return outcome;
+    }),
+    form('test', async (channel, session) => {
+      requireRole(session, 'editor');
+      const outcome = await testChannel(context, memberOf(session), channel.id);
+      if (!outcome.ok) return { problems: describeRefusals(outcome, session) };
+      const note = await outcomeOf(channel, outcome.value, session.language);
+      return await editor(channel, session, null, note);
+    }),
+    form('replay', ({ id }, session, fields) =>
+      replayMessage(context, memberOf(session), id, Number(fields.get('message')) || 0),
+    ),
+    form(
+      'remove',
+      ({ id }, session) => removeChannel(context, memberOf(session), id),
+      () => PATH,
+    ),
+  ];
+}
+
+/** The kinds that can be chosen, in the order in which they are shown. */
+function offeredKinds(kinds: ChannelKinds): ChannelKind[] {
+  return CHANNEL_KINDS.filter((kind) => kinds[kind] !== undefined);
+}
+
+function viewChannel(
+  kinds: ChannelKinds,
+  channel: Channel,
+  messages: readonly StoredMessage[],
+  { texts: { alerts } }: Language,
+) {
+  const last = messages.find(({ channelId }) => channelId === channel.id);
+  return {
+    id: channel.id,
+    name: channel.name,
+    kind: channel.kind,
+    word: alerts.kind[channel.kind],
+    destination: kinds[channel.kind]?.describe(channel.settings) ?? '',
+    isConfirmed: channel.confirmedAt !== null,
+    last: last === undefined ? [alerts.nothingSent] : stateOf(last, alerts),
+    hasFailed: last !== undefined && last.problem !== null,
+  };
+}
+
+function viewMessages(
+  messages: readonly StoredMessage[],
+  channels: readonly Channel[],
+  { texts: { alerts }, formats }: Language,
+) {
+  const names = new Map(channels.map(({ id, name }) => [id, name]));
+  return messages.map((stored) => {
+    const { id, channelId, message, createdAt, attempts } = stored;
+    const word = alerts.message[message.type];
+    const services = message.items.map(({ service }) => service.name).slice(0, 3);
+    const more = message.total - services.length;
+    const about = [...services, ...(more > 0 && services.length > 0 ? [alerts.more(more)] : [])];
+    return {
+      id,
+      channelId,
+      to: names.get(channelId) ?? '',
+      made: [time(createdAt)],
+      what: about.length === 0 ? word : `${word}: ${about.join(', ')}`,
+      state: stateOf(stored, alerts),
+      attempts,
+      replay: alerts.replayOf(word, formats.time(createdAt)),
+    };
+  });
+}
+
+function stateOf(
+  { createdAt, deliveredAt, dueAt, attempts, problem }: StoredMessage,
+  alerts: Language['texts']['alerts'],
+): Phrase {
+  const why = problem === null ? [] : [`: ${alerts.problem(problem)}`];
+  if (dueAt !== null) return attempts === 0 ? [alerts.waits] : [...alerts.againAt(time(dueAt)), ...why];
+  return deliveredAt === null
+    ? [...alerts.failedAt(time(createdAt)), ...why]
+    : alerts.delivered(time(deliveredAt));
+}

@@ -1,0 +1,242 @@
+/** `/dashboard/rules`: which changes an account is told of, where and how, and its open alerts. */
+import type { RuleDocument } from '../../app/rule-document.ts';
+import { addRule, findRule, listRules, type RuleContext, removeRule, replaceRule } from '../../app/rules.ts';
+import type { AlertRule } from '../../domain/alert/rule.ts';
+import { DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
+import { createSiteCookie } from '../../http/cookies.ts';
+import { seeOther } from '../../http/form.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { Language } from '../language/language.ts';
+import {
+  type DashboardForm,
+  type DashboardSources,
+  type FormFields,
+  formRoute,
+  memberOf,
+  type RefusedForm,
+  requireRole,
+  type ShowPage,
+  viewForms,
+  visitorRoute,
+} from './dashboard-forms.ts';
+import { readRuleFields, ruleFields, ruleProblems } from './rule-fields.ts';
+import { findSession, type Visitor } from './sign-in-pages.ts';
+
+/** Path of the rules of an account. */
+export const RULES_PATH = '/dashboard/rules';
+/** Maximum time between asking to be told of a service and signing in, seconds. */
+const RETURN_SECONDS = 3_600;
+const MAX_SEARCH_LENGTH = 100;
+
+/** A rule of the account, or a new one. */
+interface RuleSubject {
+  /** Null: it is new. */
+  readonly id: number | null;
+  readonly document: RuleDocument;
+}
+
+/** Creates the cookie that leads back to the form for a service after signing in. */
+export function ruleCookie({ siteUrl }: Pick<DashboardSources, 'siteUrl'>) {
+  const cookie = createSiteCookie(siteUrl, 'upbeat-rule');
+  return {
+    write: (slug: string) => cookie.write(slug, RETURN_SECONDS),
+    /** The response that leads to the form for the service of a request's cookie and removes the cookie; null: it has none. */
+    follow({ headers }: HttpRequest): HttpResponse | null {
+      const slug = cookie.read(headers.cookie);
+      if (!/^[\w.-]{1,200}$/.test(slug)) return null;
+      return seeOther(`${RULES_PATH}/new?service=${slug}`, cookie.write('', 0));
+    },
+  };
+}
+
+/** The routes. */
+export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { registry, directory, now } = sources;
+  const context: RuleContext = {
+    registry,
+    now,
+    findService: directory.bySlug,
+    findServiceById: directory.byId,
+  };
+  const cookie = ruleCookie(sources);
+
+  const overview = async (session: Visitor): Promise<HttpResponse> => {
+    const { accountId, language } = session;
+    const [rules, channels, pages] = await Promise.all([
+      listRules(context, accountId),
+      registry.channelsOf(accountId),
+      registry.pagesOf(accountId),
+    ]);
+    const titles = new Map(pages.map(({ slug, title }) => [slug, title]));
+    const nameOf = (id: number) => directory.byId(id)?.name ?? null;
+    return show(
+      './dashboard-rules',
+      {
+        title: language.texts.alerts.rules,
+        hasChannels: channels.length > 0,
+        rules: rules.map(({ rule, document }) => viewRule(rule, document, { nameOf, titles }, language)),
+      },
+      session,
+    );
+  };
+
+  const editor = async (
+    { id, document }: RuleSubject,
+    session: Visitor,
+    refused: RefusedForm | null,
+    search = '',
+  ): Promise<HttpResponse> => {
+    const { accountId, language } = session;
+    const [own, pages, channels] = await Promise.all([
+      registry.servicesOf(accountId),
+      registry.pagesOf(accountId),
+      registry.channelsOf(accountId),
+    ]);
+    const shown = refused === null ? document : readRuleFields(refused.typed);
+    const parts = { document: shown, accountId, own, pages, channels, directory, search };
+    return show(
+      './dashboard-rule',
+      {
+        title: id === null ? language.texts.alerts.newRule : document.name,
+        path: `${RULES_PATH}/${id ?? 'new'}`,
+        isNew: id === null,
+        forms: viewForms(refused),
+        rule: ruleFields(parts, language),
+      },
+      session,
+      refused === null ? 200 : 400,
+    );
+  };
+
+  /** Saves a form, or shows it again with the services that were searched for. */
+  const save: DashboardForm<RuleSubject>['take'] = async (subject, session, fields) => {
+    const document = readRuleFields(fields);
+    if (fields.has('find')) return await editor({ ...subject, document }, session, null, searchOf(fields));
+    if (document.channels.length === 0) return ruleProblems(refuseWithoutChannel);
+    const principal = memberOf(session);
+    return ruleProblems(
+      subject.id === null
+        ? await addRule(context, principal, document)
+        : await replaceRule(context, principal, subject.id, document),
+    );
+  };
+
+  const find = async ({ params }: HttpRequest, session: Visitor): Promise<RuleSubject> => {
+    const found = await findRule(context, memberOf(session), Number(params.id) || 0);
+    if (!found.ok) throw new HttpError('rule_not_found', `There is no rule ${params.id}.`);
+    return { id: found.value.rule.id, document: found.value.document };
+  };
+
+  /** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
+  const newRule = async ({ query }: HttpRequest, { accountId }: Visitor): Promise<RuleSubject> => {
+    const channels = await registry.channelsOf(accountId);
+    const slug = new URLSearchParams(query).get('service') ?? '';
+    const service = slug === '' ? null : directory.bySlug(slug);
+    const isOwn = service !== null && service.accountId === accountId;
+    const isPublic = service?.origin === 'catalogue';
+    const chosen =
+      service === null || !(isOwn || isPublic)
+        ? { own: true }
+        : { services: [isOwn ? service.domain : service.slug] };
+    const [only] = channels;
+    return {
+      id: null,
+      document: {
+        name: isOwn || isPublic ? (service?.name ?? '') : '',
+        ...chosen,
+        channels: channels.length === 1 && only !== undefined ? [only.name] : [],
+      },
+    };
+  };
+
+  const form = (
+    path: string,
+    name: string,
+    subject: DashboardForm<RuleSubject>['find'],
+    take: DashboardForm<RuleSubject>['take'],
+  ): Route =>
+    formRoute(sources, {
+      path: `${RULES_PATH}/${path}/${name}`,
+      name,
+      find: subject,
+      take,
+      back: () => RULES_PATH,
+      page: (rule, session, refused) => editor(rule, session, refused),
+    });
+
+  return [
+    visitorRoute(sources, RULES_PATH, (session) => overview(session)),
+    {
+      path: `${RULES_PATH}/new`,
+      bucket: 'pages',
+      access: { member: 'editor' },
+      async handle(request) {
+        const session = await findSession(request, sources);
+        if (session === null) {
+          const slug = new URLSearchParams(request.query).get('service') ?? '';
+          const isKnown = directory.bySlug(slug)?.origin === 'catalogue';
+          return seeOther('/sign-in', isKnown ? cookie.write(slug) : {});
+        }
+        requireRole(session, 'editor');
+        return await editor(await newRule(request, session), session, null);
+      },
+    },
+    form('new', 'save', newRule, save),
+    visitorRoute(
+      sources,
+      `${RULES_PATH}/:id`,
+      async (session, request) => await editor(await find(request, session), session, null),
+      'editor',
+    ),
+    form(':id', 'save', find, save),
+    form(':id', 'remove', find, ({ id }, session) => removeRule(context, memberOf(session), id ?? 0)),
+  ];
+}
+
+const refuseWithoutChannel = {
+  ok: false,
+  refusals: [{ field: 'channels', refusal: { code: 'rule_channels_missing' } }],
+} as const;
+
+function searchOf(fields: FormFields): string {
+  return (fields.get('q') ?? '').slice(0, MAX_SEARCH_LENGTH);
+}
+
+/** A rule in words. */
+function viewRule(
+  rule: AlertRule,
+  { channels, after, repeat, quiet }: RuleDocument,
+  {
+    nameOf,
+    titles,
+  }: {
+    readonly nameOf: (id: number) => string | null;
+    readonly titles: ReadonlyMap<string, string>;
+  },
+  { texts: { alerts, category } }: Language,
+) {
+  const { of, events } = rule;
+  const timing = [
+    ...(after === undefined ? [] : [alerts.lasts(after)]),
+    ...(repeat === undefined ? [] : [alerts.reminds(repeat)]),
+    ...(quiet === undefined ? [] : [alerts.quietHours(quiet.from, quiet.to, quiet.timezone ?? 'UTC')]),
+  ];
+  return {
+    id: rule.id,
+    name: rule.name,
+    enabled: rule.enabled,
+    watches: alerts.watches({
+      own: of.own,
+      services: of.services.flatMap((id) => nameOf(id) ?? []),
+      categories: of.categories.map((one) => category[one]),
+      publicCategories: of.publicCategories.map((one) => category[one]),
+      pages: of.pages.flatMap((slug) => titles.get(slug) ?? []),
+    }),
+    events: (events.length === 0 ? DEFAULT_ALERT_EVENTS : events)
+      .map((event) => alerts.event[event])
+      .join(', '),
+    channels: channels.join(', '),
+    timing: timing.join(', '),
+  };
+}

@@ -1,0 +1,194 @@
+/** Texts of the pages of channels, rules and alerts, in English. */
+import type { ChannelKind } from '../../domain/alert/channel.ts';
+import { type ChannelProblem, describeChannelProblem } from '../../domain/alert/channel-problem.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+import type { AlertEventName } from '../../domain/alert/rule.ts';
+import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
+
+/** What a rule watches and when it tells, in words. */
+export interface RuleSentence {
+  readonly own: boolean;
+  /** Names of services. */
+  readonly services: readonly string[];
+  readonly categories: readonly string[];
+  readonly publicCategories: readonly string[];
+  /** Titles of status pages. */
+  readonly pages: readonly string[];
+}
+
+/** A title and a hint of a setting of a kind of channel. */
+export interface SettingText {
+  readonly title: string;
+  readonly where: string;
+}
+
+/** The texts of these pages. */
+export const englishAlerts = {
+  channels: 'Channels',
+  channelsShort: 'Where you are told: e-mail, chat, push, on-call services',
+  channelsLead: 'A channel is where you are told. Rules say of what.',
+  noChannels: 'You are told nothing yet.',
+  firstChannel:
+    'Add a channel below, such as your e-mail address, and send it a test. A first rule for all your services is made with it.',
+  rules: 'Rules',
+  rulesShort: 'Of which changes you are told, where, and when',
+  rulesLead: 'A rule says which changes go to which channels.',
+  noRules: 'There is no rule yet, so no channel is told anything.',
+  kind: {
+    email: 'E-mail',
+    slack: 'Slack',
+    discord: 'Discord',
+    teams: 'Microsoft Teams',
+    mattermost: 'Mattermost',
+    'google-chat': 'Google Chat',
+    telegram: 'Telegram',
+    matrix: 'Matrix',
+    ntfy: 'ntfy',
+    gotify: 'Gotify',
+    pushover: 'Pushover',
+    pagerduty: 'PagerDuty',
+    opsgenie: 'Opsgenie',
+    webhook: 'Webhook',
+  } satisfies WordOf<ChannelKind>,
+  /** Null: the schema of the kind has the text. */
+  setting: (_kind: ChannelKind, _name: string): SettingText | null => null,
+  addChannel: 'Add a channel',
+  chooseKind: 'What should it lead to?',
+  addKind: (kind: string) => `Add ${kind}`,
+  howTo: 'How to set it up, click by click',
+  name: 'Name',
+  nameHint: 'How you call it, such as “Ops”.',
+  language: 'Language of its messages',
+  keptSecret: 'stays as it is',
+  required: 'required',
+  save: 'Save',
+  add: 'Add',
+  remove: 'Remove',
+  removeOf: (name: string) => `Remove ${name}`,
+  edit: 'Change',
+  editOf: (name: string) => `Change ${name}`,
+  test: 'Send a test',
+  testOf: (name: string) => `Send a test to ${name}`,
+  tested: 'The test was delivered.',
+  testWaits: 'The test is on its way. Reload this page to see its outcome.',
+  testFailed: (problem: string) => `The test failed: ${problem}.`,
+  confirmed: 'Confirmed',
+  unconfirmed: 'Waits for confirmation',
+  unconfirmedLead: 'Its receiver got a letter with a link. Nothing else is sent before it is confirmed.',
+  newChannel: 'The channel is added. Send it a test.',
+  firstRule: 'Everything of mine',
+  firstRuleMade: 'A rule was made with it: it tells when one of your services goes down or comes back.',
+  lastOutcome: 'Last message',
+  nothingSent: 'Nothing was sent yet.',
+  delivered: (at: Moment): Phrase => phraseOf`delivered ${at}`,
+  failedAt: (at: Moment): Phrase => phraseOf`given up, from ${at}`,
+  waits: 'waiting',
+  againAt: (at: Moment): Phrase => phraseOf`next attempt ${at}`,
+  problem: (problem: ChannelProblem): string => describeChannelProblem(problem),
+  delay: (count: string, half: string, most: string) =>
+    `An alert took ${half} from the first failed attempt to its delivery; 99 of 100 took at most ${most} (${count} in the last 30 days).`,
+  log: 'Messages',
+  logOf: 'The last messages',
+  made: 'Made',
+  what: 'What',
+  to: 'To',
+  state: 'State',
+  tries: 'Attempts',
+  action: 'Action',
+  replay: 'Send again',
+  replayOf: (type: string, at: string) => `Send again: ${type}, ${at}`,
+  message: {
+    alert: 'Alert',
+    recovery: 'Recovery',
+    update: 'Update',
+    reminder: 'Reminder',
+    acknowledged: 'Acknowledged',
+    test: 'Test',
+    channel_failing: 'A channel fails',
+    prober_offline: 'Monitor offline',
+    prober_online: 'Monitor online',
+  } satisfies WordOf<AlertMessage['type']>,
+
+  addRule: 'Add a rule',
+  newRule: 'New rule',
+  ruleServices: 'Which services?',
+  everythingOfMine: 'All my services',
+  theseServices: 'These services',
+  findServices: 'Find services, public ones too',
+  find: 'Find',
+  found: 'Found',
+  nothingFound: 'No service is called so.',
+  myCategories: 'My services of these categories',
+  publicCategories: 'Public services of these categories',
+  myPages: 'Services on my status pages',
+  ruleEvents: 'What happens?',
+  event: {
+    down: 'it goes down',
+    up: 'it comes back',
+    slow: 'it becomes slow',
+    incident: 'an incident begins or ends',
+    incident_update: 'an incident gets an update',
+    vendor_incident: 'its vendor reports an incident',
+    maintenance: 'maintenance begins or ends',
+    certificate: 'its certificate ends in 21, 7 or 1 days',
+    heartbeat_missed: 'a heartbeat is missed',
+    run_failed: 'a run fails',
+    scope: 'it fails in more or fewer regions',
+  } satisfies WordOf<AlertEventName>,
+  ruleChannels: 'Where?',
+  needsChannel: 'Add a channel first.',
+  ruleWhen: 'When?',
+  after: 'Only if it lasts',
+  atOnce: 'at once',
+  repeat: 'Remind me until it is over or acknowledged',
+  never: 'never',
+  every: (length: string) => `every ${length}`,
+  quiet: 'Quiet hours: messages wait until they end',
+  quietFrom: 'From',
+  quietTo: 'To',
+  quietZone: 'Time zone',
+  quietExcept: 'Told nevertheless:',
+  enabled: 'The rule is on',
+  off: 'off',
+  tellsNobody: 'It names no channel, so it tells nobody.',
+  watches(rule: RuleSentence): string {
+    const parts = [
+      ...(rule.own ? ['all your services'] : []),
+      ...rule.services,
+      ...rule.categories.map((category) => `your services of ${category}`),
+      ...rule.publicCategories.map((category) => `public services of ${category}`),
+      ...rule.pages.map((page) => `services on ${page}`),
+    ];
+    return parts.length === 0 ? 'no services any more' : parts.join(', ');
+  },
+  watchesLabel: 'Watches',
+  tellsLabel: 'Tells when',
+  channelsLabel: 'To',
+  timingLabel: 'How',
+  lasts: (length: string) => `if it lasts ${length}`,
+  reminds: (length: string) => `with a reminder every ${length}`,
+  quietHours: (from: string, to: string, zone: string) => `quiet from ${from} to ${to} (${zone})`,
+
+  openAlerts: 'Open alerts',
+  noOpenAlerts: 'No alert is open.',
+  acknowledge: 'Acknowledge',
+  acknowledgeOf: (services: string) => `Acknowledge: ${services}`,
+  acknowledgedBy: (by: string, at: Moment): Phrase =>
+    by === '' ? phraseOf`acknowledged by a link, ${at}` : phraseOf`acknowledged by ${by}, ${at}`,
+  openSince: (at: Moment): Phrase => phraseOf`since ${at}`,
+  more: (count: number) => `and ${count} more`,
+
+  acknowledgeTitle: 'Acknowledge an alert',
+  acknowledgeLead:
+    'It says that somebody looks after it: the channels are told once, and reminders end until something changes.',
+  acknowledgedTitle: 'Acknowledged',
+  overTitle: 'This alert is over',
+  overLead: 'There is nothing left to acknowledge.',
+  wrongLink: 'This link is not valid. Open it as it is in the message.',
+  about: 'About',
+  since: 'Since',
+  toServices: 'All services',
+
+  tellMe: 'Tell me when it is down',
+  tellMeLead: 'By e-mail, chat or push.',
+};
