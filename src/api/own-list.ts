@@ -2,6 +2,7 @@
  * Lists of what an account has, page by page as all lists of the API: `limit`, `offset` and `cursor`, `total`, and the `Link`
  * header (docs/api.md, Lists).
  */
+import type { KeyBearer } from '../http/access.ts';
 import {
   CURSOR_PARAMETER,
   cutPage,
@@ -63,8 +64,8 @@ export interface OwnList<Item, Filters extends ParameterSchemas>
     window: ListWindow,
     filters: ParameterValues<Filters>,
   ) => Promise<ListPart<Item>>;
-  /** An item as JSON. */
-  readonly view: (item: Item) => object;
+  /** An item as JSON, for the bearer of a key. */
+  readonly view: (item: Item, key: KeyBearer) => object;
 }
 
 const PAGE_QUERY = {
@@ -99,10 +100,11 @@ export function ownListRoute<Item, const Filters extends ParameterSchemas = Reco
         after: cursor?.place ?? null,
       };
       const chosen = readParameters(request.query, filters) as ParameterValues<Filters>;
-      const { items: found, total } = await list.read(bearerOf(request).accountId, window, chosen);
+      const key = bearerOf(request);
+      const { items: found, total } = await list.read(key.accountId, window, chosen);
       const { offset } = cursor ?? given;
       const { items, beside } = cutPage(path, found, { limit, offset, total: null }, list.placeOf);
-      const page = json({ [member]: items.map(list.view), total, limit, offset });
+      const page = json({ [member]: items.map((one) => list.view(one, key)), total, limit, offset });
       const headers = { ...page.headers, 'Cache-Control': 'private, no-cache' };
       return withLinks({ ...page, headers }, path, request, Object.keys(query), beside);
     },

@@ -12,7 +12,7 @@ import {
   makeHeartbeatAddress,
   removeHeartbeatAddress,
 } from '../app/heartbeat-addresses.ts';
-import { ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
+import { type ServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
@@ -29,7 +29,7 @@ import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
-import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, mayWrite, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
@@ -97,7 +97,7 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
     tag: 'Services',
     summary: 'One service',
     description:
-      'As in the list. A key of the account that owns it also gets the definition, without secrets, and how its domain is verified. The ETag begins with the revision of the definition.',
+      'As in the list. A key of the account that owns it also gets the definition, without secrets, and how its domain is verified; one without the scope write gets it without the settings and the address of the check. The ETag begins with the revision of the definition.',
     answer: SingleServiceSchema,
     async handle(request) {
       const { key } = request;
@@ -106,7 +106,7 @@ export function serviceRoute({ directory, services, ...sources }: OwnedServiceSo
       if (key === undefined || key.accountId !== known.accountId) return withRevision(jsonText(item), known);
       const found = await findOwnedService(sources.context, principalOf(key), known.slug, true);
       const service = found.ok ? found.value : known;
-      const answer = jsonText(viewOwned(item, service, sources.context.proofs));
+      const answer = jsonText(viewOwned(item, service, sources.context.proofs, mayWrite(key)));
       const headers = { ...answer.headers, 'Cache-Control': 'private, no-cache' };
       return withRevision({ ...answer, headers }, service);
     },
@@ -332,13 +332,24 @@ function withRevision(answer: HttpResponse, { revision }: Service): HttpResponse
 }
 
 /** The JSON of a service for its account; `item`: its JSON in the list. */
-function viewOwned(item: string, service: Service, proofs: OwnedServiceSources['context']['proofs']): string {
+function viewOwned(
+  item: string,
+  service: Service,
+  proofs: OwnedServiceSources['context']['proofs'],
+  isWhole = true,
+): string {
   const { accountId, domain, verified } = service;
   const more = JSON.stringify({
-    definition: serviceDocumentOf(service),
+    definition: isWhole ? serviceDocumentOf(service) : withoutSettings(serviceDocumentOf(service)),
     verification: viewVerification(accountId ?? 0, domain, verified, proofs),
   });
   return `${item.slice(0, -1)},${more.slice(1)}`;
+}
+
+/** A definition without the settings and the address of its check. */
+function withoutSettings(definition: ServiceDocument): ServiceDocument {
+  const { settings: _settings, url: _url, ...check } = definition.check ?? {};
+  return { ...definition, ...(definition.check === undefined ? {} : { check }) };
 }
 
 /** What proves a domain, as JSON. */

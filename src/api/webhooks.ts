@@ -12,7 +12,7 @@ import { idParameter, readId } from './keys.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
 import { resultOf } from './refused.ts';
-import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, mayWrite, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
@@ -48,7 +48,8 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       id: 'listWebhooks',
       tag: 'Account',
       summary: 'The webhooks of the account',
-      description: 'Without their secrets.',
+      description:
+        'Without their secrets. A key without the scope write sees no more of a URL than its origin, since its path is often a secret.',
       name: 'WebhookList',
       member: 'webhooks',
       item: WebhookSchema,
@@ -58,7 +59,7 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       async read(accountId, window) {
         return cutWindow(await registry.webhooksOf(accountId), window, placeOfId);
       },
-      view: viewWebhook,
+      view: (webhook, key) => viewWebhook(mayWrite(key) ? webhook : withoutPath(webhook)),
     }),
     writeRoute({
       path: '/api/v1/webhooks',
@@ -103,6 +104,12 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       },
     }),
   ];
+}
+
+/** The webhook with `…` in place of what follows the origin of its URL. */
+function withoutPath(webhook: Webhook): Webhook {
+  const { origin, href } = new URL(webhook.url);
+  return href === `${origin}/` ? webhook : { ...webhook, url: `${origin}/…` };
 }
 
 function viewWebhook({ id, url, createdAt }: Webhook): Static<typeof WebhookSchema> {

@@ -78,6 +78,14 @@ export function principalOf(key: KeyBearer): AccountPrincipal {
   return { role: 'owner', accountId: key.accountId, scopes };
 }
 
+/**
+ * Whether a key sees what owners often enter secrets in: settings and addresses of checks, and URLs of webhooks. Viewers of an
+ * account do not see them either (docs/accounts.md).
+ */
+export function mayWrite({ scopes }: KeyBearer): boolean {
+  return scopes.includes('write');
+}
+
 /** The bearer of the key of a request that only an account may make. */
 export function bearerOf({ key }: { readonly key?: KeyBearer }): KeyBearer {
   if (key === undefined) throw new Error('the route admitted a request without a key');

@@ -55,7 +55,7 @@ export async function withdrawInvitation(
 
 /** Gives a member another role. Refused with `role_required`, `role_invalid`, `no_member` or `last_owner`. */
 export async function setMemberRole(
-  { registry }: MemberContext,
+  { registry, now }: MemberContext,
   principal: AccountPrincipal,
   personId: number,
   word: string,
@@ -63,7 +63,8 @@ export async function setMemberRole(
   const denied = refuseRole(principal, 'owner');
   if (denied !== null) return denied;
   const role = readRole(word);
-  return role.ok ? await attempt(() => registry.setRole(principal.accountId, personId, role.value)) : role;
+  if (!role.ok) return role;
+  return await attempt(() => registry.setRole(principal.accountId, personId, role.value, now()));
 }
 
 /**
@@ -71,13 +72,13 @@ export async function setMemberRole(
  * role. Refused with `role_required`, `no_member` or `last_owner`.
  */
 export async function removeMember(
-  { registry }: MemberContext,
+  { registry, now }: MemberContext,
   principal: AccountPrincipal,
   personId: number,
   selfId: number,
 ): Promise<Outcome<void>> {
   const denied = personId === selfId ? null : refuseRole(principal, 'owner');
-  return denied ?? (await attempt(() => registry.removeMember(principal.accountId, personId)));
+  return denied ?? (await attempt(() => registry.removeMember(principal.accountId, personId, now())));
 }
 
 /**

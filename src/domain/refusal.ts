@@ -323,6 +323,9 @@ const NOTICES = {
     `The public catalogue has a service named ${entryName} now. Your service ${domain} bears its domain as its name; choose another.`,
   member_joined: ({ name, role }: { readonly name: string; readonly role: Role }) =>
     `${name} has joined the account as ${role}.`,
+  /** `keys`: the number of valid keys. */
+  keys_stay: ({ name, keys }: { readonly name: string; readonly keys: number }) =>
+    `${name} is an owner of the account no longer. Keys belong to the account, and its valid keys (${keys}) stay: revoke those that ${name} may know.`,
   account_merged: ({ name }: { readonly name: string }) =>
     `The account ${name} was merged into this one: its services, keys, status pages, webhooks and members are here now.`,
   webhook_removed: ({ url }: { readonly url: string }) =>

@@ -294,6 +294,10 @@ const NOTICES: Examples<NoticeParams> = {
     { name: 'ops' },
     'The account ops was merged into this one: its services, keys, status pages, webhooks and members are here now.',
   ],
+  keys_stay: [
+    { name: 'grace', keys: 2 },
+    'grace is an owner of the account no longer. Keys belong to the account, and its valid keys (2) stay: revoke those that grace may know.',
+  ],
   webhook_removed: [
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',

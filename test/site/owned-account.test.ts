@@ -182,7 +182,7 @@ t.test('keys are created with scopes that the key has, listed and revoked', asyn
 });
 
 t.test('webhooks are created, listed and removed', async (t) => {
-  const { ada, grace, send } = await start(t);
+  const { ada, grace, world, send } = await start(t);
   const create = (url: string, headers: Record<string, string> = {}) =>
     send('POST', '/api/v1/webhooks', { url }, { ...ada, ...headers });
   const once = { 'idempotency-key': 'w' };
@@ -193,6 +193,8 @@ t.test('webhooks are created, listed and removed', async (t) => {
     (await send('GET', '/api/v1/webhooks', undefined, headers)).json.webhooks;
   const { secret: _, ...shown } = made.json;
   t.strictSame([await list(ada), await list(grace)], [[shown], []]);
+  const reader = world.makeKey({ accountId: 1, scopes: ['read', 'heartbeat'] });
+  t.strictSame(await list(reader), [{ ...shown, url: 'https://example.com/…' }], 'a path is often a secret');
   t.match(await create('ftp://x'), {
     status: 400,
     json: { errors: [{ field: 'url', code: 'webhook_url_invalid' }] },

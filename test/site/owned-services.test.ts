@@ -24,7 +24,7 @@ async function start(t: Test) {
 const SHOP = { domain: 'shop.example.com', name: 'Our shop', category: 'ecommerce' };
 
 t.test('a service is created, read, changed and removed', async (t) => {
-  const { ada, grace, send, create, read } = await start(t);
+  const { ada, grace, world, send, create, read } = await start(t);
   const check = { kind: 'http', accept: ['2xx', 401], settings: { path: '/login' } };
   const made = await create({ ...SHOP, check });
   t.equal(made.status, 201);
@@ -61,6 +61,10 @@ t.test('a service is created, read, changed and removed', async (t) => {
     t.strictSame(json, shown, `${who} sees what the list has`);
     t.equal(got.get('vary'), 'Authorization');
   }
+  const reader = world.makeKey({ accountId: 1, scopes: ['read', 'heartbeat'] });
+  const { definition, verification } = (await read('shop-example-com', reader)).json;
+  const { settings: _settings, ...chosen } = check;
+  t.strictSame([definition, verification], [{ ...SHOP, check: chosen }, made.json.verification]);
   const known = { ...ada, 'if-none-match': seen.headers.get('etag') ?? '' };
   t.equal((await read('shop-example-com', known)).status, 304);
 

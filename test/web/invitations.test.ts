@@ -154,6 +154,34 @@ t.test('an account keeps an owner, and the invitations of a former owner end', a
   t.same(await rolesIn(ada.id), ['ada: owner']);
 });
 
+t.test(
+  'a person who leaves an account goes on in another one, and the account hears which keys stay',
+  async (t) => {
+    const { ada, grace, call, post, invite, registry } = await setUp(t);
+    await post('/dashboard/keys', ada, { name: 'ci', expires: '90d' });
+    const path = await invite('owner');
+    await call(path, grace);
+    t.match(await post(`${path}/accept`, grace, {}), { status: 303 });
+    t.match((await call('/dashboard', grace)).text, /ada, Owner<\/span>/);
+    const left = await post('/dashboard/members/leave', await grace.renew(), {});
+    t.match(left, { status: 303, location: '/dashboard' });
+    t.not(left.cookie, grace.cookie);
+    t.match((await call('/dashboard', { ...grace, cookie: left.cookie })).text, /grace, Owner<\/span>/);
+    t.match(
+      await call('/dashboard', grace),
+      { status: 303, location: '/sign-in' },
+      'the session of before has ended',
+    );
+    const notice =
+      'grace is an owner of the account no longer. Keys belong to the account, and its valid keys (1) stay';
+    t.ok((await call('/dashboard', ada)).text.includes(notice));
+    t.match(
+      (await registry.listKeys(ada.id)).map(({ revokedAt }) => revokedAt),
+      [null],
+    );
+  },
+);
+
 t.test('the page of an invitation cannot be framed, cached, indexed or told to other sites', async (t) => {
   const { routes, invite, grace } = await setUp(t);
   const secret = (await invite()).split('/').at(-1) ?? '';

@@ -1,17 +1,14 @@
-/** Accounts and their notices. */
-import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refusal.ts';
+/** Accounts. */
 import { firstFreeForm } from '../../domain/service.ts';
 import type { Account, AccountStore } from '../ports/accounts.ts';
 import { readMembers } from './member-rows.ts';
+import { NOTICE_CALLS } from './notice-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
 
 /** Maximum length of an account's name, in characters. */
 const MAX_NAME_LENGTH = 60;
-
-/** Maximum number of notices that are listed for an account. */
-const MAX_NOTICES = 20;
 
 /** Finds or creates the account with that name. */
 export async function ensureAccount(
@@ -61,25 +58,7 @@ export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccount
       services: services.get(row.id) ?? 0,
     }));
   }),
-  noticesOf: read(async ({ kysely, queries }, accountId) => {
-    const rows = await queries.all(
-      kysely
-        .selectFrom('account_notices')
-        .select(['id', 'at', 'text', 'notice'])
-        .where('account_id', '=', accountId)
-        .orderBy('id', 'desc')
-        .limit(MAX_NOTICES),
-    );
-    return rows.map((row) => ({
-      ...row,
-      notice: fromStoredNotice(row.notice === null ? null : JSON.parse(row.notice)),
-    }));
-  }),
-  dropNotice: write(async ({ kysely, queries }, accountId, id) => {
-    await queries.run(
-      kysely.deleteFrom('account_notices').where('account_id', '=', accountId).where('id', '=', id),
-    );
-  }),
+  ...NOTICE_CALLS,
 };
 
 function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
@@ -124,15 +103,4 @@ async function freeName({ kysely, queries }: RegistryStore, wanted: string): Pro
   );
   const taken = new Set(rows.map((row) => row.name));
   return firstFreeForm(name, (form) => taken.has(form));
-}
-
-/** Adds a notice to an account. */
-export async function addNotice(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  at: number,
-  notice: Notice,
-): Promise<void> {
-  const row = { account_id: accountId, at, text: describeNotice(notice), notice: JSON.stringify(notice) };
-  await queries.run(kysely.insertInto('account_notices').values(row));
 }

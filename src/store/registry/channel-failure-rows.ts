@@ -2,8 +2,8 @@
 import { describeChannelProblem } from '../../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { FailingChannel, MessageStore } from '../ports/channels.ts';
-import { addNotice } from './account-rows.ts';
 import { addMessages } from './message-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 

@@ -1,7 +1,7 @@
 /** Channels of accounts. Their settings are encrypted, as the secrets of webhooks are. */
 import type { Channel } from '../../domain/alert/channel.ts';
 import { type ChannelStore, MAX_CHANNELS } from '../ports/channels.ts';
-import { addNotice } from './account-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';

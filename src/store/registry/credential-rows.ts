@@ -1,6 +1,6 @@
 /** Credentials of checks in the rows of services. */
 import { isKeyOf } from '../../domain/credential-seal.ts';
-import { addNotice } from './account-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { ownedServices } from './owner-services.ts';
 import type { OpenRegistry } from './registry-calls.ts';
 import { toDefinition, updateService } from './service-rows.ts';

@@ -6,8 +6,9 @@ import {
   MAX_SETUPS,
   type OpenedInvitation,
 } from '../ports/invitations.ts';
-import { addNotice, readAccount } from './account-rows.ts';
+import { readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { chooseAccount, readPerson } from './people-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';

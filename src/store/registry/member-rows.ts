@@ -1,6 +1,7 @@
 /** The members of accounts. */
 import type { Role } from '../../domain/role.ts';
 import type { Member, MemberStore, Membership } from '../ports/members.ts';
+import { addNotice } from './notice-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore, statement } from './registry-store.ts';
@@ -9,16 +10,20 @@ import { fromRow, type RegistryStore, statement } from './registry-store.ts';
 export const MEMBER_CALLS: Calls<MemberStore> = {
   membershipsOf: read(membershipsOf),
   membersOf: read(async (store, accountId) => (await readMembers(store, accountId)).get(accountId) ?? []),
-  setRole: write(async (store, accountId, personId, role) => {
+  setRole: write(async (store, accountId, personId, role, now) => {
     await requireMember(store, accountId, personId);
-    if (role !== 'owner') await requireOtherOwner(store, accountId, personId);
+    if (role !== 'owner') {
+      await requireOtherOwner(store, accountId, personId);
+      await noticeKeys(store, accountId, personId, now);
+    }
     await putMember(store, accountId, personId, role, 0);
     if (role !== 'owner') await endInvitations(store, accountId, personId);
   }),
-  removeMember: write(async (store, accountId, personId) => {
+  removeMember: write(async (store, accountId, personId, now) => {
     const { kysely, queries } = store;
     await requireMember(store, accountId, personId);
     await requireOtherOwner(store, accountId, personId);
+    await noticeKeys(store, accountId, personId, now);
     await endInvitations(store, accountId, personId);
     for (const table of ['members', 'sessions'] as const)
       await queries.run(
@@ -129,6 +134,29 @@ async function endInvitations(
     kysely.deleteFrom('invitations').where('account_id', '=', accountId).where('inviter_id', '=', inviterId),
   );
 }
+
+/** Tells the account which keys stay valid when an owner, who may know them, ceases to be one. */
+async function noticeKeys(
+  store: RegistryStore,
+  accountId: number,
+  personId: number,
+  now: number | undefined,
+): Promise<void> {
+  if (now === undefined) return;
+  const owner = await store.queries.first(OWNER_NAME(accountId, personId));
+  const { keys = 0 } = (await store.queries.first(VALID_KEYS(accountId, now))) ?? {};
+  if (owner === undefined || Number(keys) === 0) return;
+  await addNotice(store, accountId, now, { code: 'keys_stay', name: owner.name, keys: Number(keys) });
+}
+
+const OWNER_NAME = statement<{ readonly name: string }>(
+  `SELECT people.name FROM members JOIN people ON people.id = members.person_id
+   WHERE members.account_id = ? AND members.person_id = ? AND role = 'owner'`,
+);
+const VALID_KEYS = statement<{ readonly keys: number }>(
+  `SELECT COUNT(*) AS keys FROM api_keys
+   WHERE account_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)`,
+);
 
 /** Throws `last_owner` if the account has no other owner than the person, who is one. */
 async function requireOtherOwner(store: RegistryStore, accountId: number, personId: number): Promise<void> {

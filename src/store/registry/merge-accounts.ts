@@ -2,8 +2,9 @@
 import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import type { MergePlan } from '../ports/accounts.ts';
-import { addNotice, readAccount } from './account-rows.ts';
+import { readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { claimsOf, servicesOf } from './ownership.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 import { noteRuleChange } from './rule-rows.ts';

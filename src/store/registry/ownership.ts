@@ -8,8 +8,8 @@ import {
   type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
-import { addNotice } from './account-rows.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { forgetOwnersWords } from './owner-maintenance-rows.ts';
 import {
   findOwned,

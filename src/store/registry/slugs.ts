@@ -6,7 +6,7 @@ import { systemClock } from '../../clock.ts';
 import type { Notice, Refusal } from '../../domain/refusal.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../domain/service.ts';
-import { addNotice } from './account-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { RegistryError } from './registry-error.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../ports/webhooks.ts';
-import { addNotice } from './account-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';

@@ -1,5 +1,6 @@
 /** `/dashboard/members`: the members of an account and the invitations to it. `/dashboard/switch`: another account. */
 import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../app/members.ts';
+import { SESSION_MS } from '../../auth/sessions.ts';
 import { ROLES } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
@@ -89,7 +90,11 @@ export function memberPages(show: ShowPage, sources: DashboardSources): Route[] 
       async (_, session) => {
         const { personId } = session;
         const outcome = await removeMember(context, memberOf(session), personId, personId);
-        return outcome.ok ? seeOther('/sign-in') : outcome;
+        if (!outcome.ok) return outcome;
+        // The sessions in the account have ended; the person goes on in another account, if there is one.
+        if ((await registry.membershipsOf(personId)).length === 0) return seeOther('/sign-in');
+        const { token } = await sessions.open(personId);
+        return seeOther('/dashboard', sources.cookie.write(token, SESSION_MS / 1_000));
       },
       'viewer',
     ),

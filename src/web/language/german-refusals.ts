@@ -307,6 +307,8 @@ const NOTICES: TextTable<NoticeParams> = {
   name_to_catalogue: ({ domain, entryName }) =>
     `Der öffentliche Katalog hat jetzt einen Dienst namens ${entryName}. Ihr Dienst ${domain} trägt seine Domain als Namen; wählen Sie einen anderen.`,
   member_joined: ({ name, role }) => `${name} ist dem Konto beigetreten, als ${ROLES[role]}.`,
+  keys_stay: ({ name, keys }) =>
+    `${name} gehört nicht mehr zu den Besitzern des Kontos. Schlüssel gehören dem Konto, und seine gültigen (${keys}) gelten weiter: widerrufen Sie die, welche ${name} kennen kann.`,
   account_merged: ({ name }) =>
     `Das Konto ${name} wurde mit diesem zusammengelegt: seine Dienste, Schlüssel, Statusseiten, Webhooks und Mitglieder sind jetzt hier.`,
   webhook_removed: ({ url }) =>
