@@ -9,6 +9,8 @@ const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {
   no_service: 'service_not_found',
   catalogue_service: 'service_not_found',
   no_page: 'page_not_found',
+  no_incident: 'incident_not_found',
+  no_maintenance: 'maintenance_not_found',
   no_key: 'key_not_found',
   no_webhook: 'webhook_not_found',
   no_channel: 'channel_not_found',
@@ -21,6 +23,11 @@ const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {
   too_many_registrations: 'domain_limit',
   too_many_keys: 'account_limit',
   too_many_pages: 'account_limit',
+  too_many_incidents: 'account_limit',
+  too_many_maintenances: 'account_limit',
+  too_many_updates: 'account_limit',
+  no_running_maintenance: 'conflict',
+  no_next_maintenance: 'conflict',
   too_many_webhooks: 'account_limit',
   too_many_channels: 'account_limit',
   too_many_rules: 'account_limit',
@@ -39,6 +46,8 @@ const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {
   page_stale: 'precondition_failed',
   channel_stale: 'precondition_failed',
   rule_stale: 'precondition_failed',
+  incident_stale: 'precondition_failed',
+  maintenance_stale: 'precondition_failed',
 };
 
 /** The value of a change. Throws the error of a refused one; `members`: further members of its body. */

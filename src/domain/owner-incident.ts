@@ -1,5 +1,4 @@
 /** Incidents that owners write about their services and status pages: what they say, apart from what checks see. */
-import { formatTime } from './durations.ts';
 import type { Incident, IncidentStatus, Severity } from './incident.ts';
 
 /** Severities that an owner can choose. A maintenance is announced by itself. */
@@ -117,35 +116,4 @@ export function worstSaid(incidents: readonly OwnerIncident[]): OwnerIncident | 
       worst = incident;
   }
   return worst;
-}
-
-/** An owner's incident as JSON. `names`: its services and pages by their names in the API. */
-export function viewOwnerIncident(
-  said: OwnerIncident,
-  names: { readonly services: readonly string[]; readonly pages: readonly string[] },
-) {
-  return {
-    id: ownerIncidentId(said.id),
-    source: 'owner' as const,
-    title: said.title,
-    severity: said.severity,
-    status: said.status,
-    started_at: formatTime(said.startedAt),
-    resolved_at: said.resolvedAt === null ? null : formatTime(said.resolvedAt),
-    ...names,
-    updates: said.updates.map(({ at, status, markdown, plain }) => ({
-      at: formatTime(at),
-      status,
-      text: markdown,
-      plain,
-    })),
-    post_mortem:
-      said.postMortem === null
-        ? null
-        : {
-            at: formatTime(said.postMortem.at),
-            text: said.postMortem.markdown,
-            plain: said.postMortem.plain,
-          },
-  };
 }

@@ -19,6 +19,7 @@ export const PROBLEMS = {
   service_not_found: { status: 404, title: 'Service not found' },
   address_not_found: { status: 404, title: 'Heartbeat address not found' },
   incident_not_found: { status: 404, title: 'Incident not found' },
+  maintenance_not_found: { status: 404, title: 'Maintenance not found' },
   key_not_found: { status: 404, title: 'API key not found' },
   webhook_not_found: { status: 404, title: 'Webhook not found' },
   channel_not_found: { status: 404, title: 'Channel not found' },

@@ -11,6 +11,8 @@ import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
 import { keyRoutes } from '../api/keys.ts';
 import { ownedPageRoutes } from '../api/owned-pages.ts';
 import { ownedServiceRoutes, serviceRoute } from '../api/owned-services.ts';
+import { ownerIncidentRoutes } from '../api/owner-incidents.ts';
+import { ownerMaintenanceRoutes } from '../api/owner-maintenances.ts';
 import { regionsRoute } from '../api/regions.ts';
 import { ruleRoutes } from '../api/rules.ts';
 import { createServiceJson, type ServiceJson, servicesRoute, statusRoute } from '../api/services.ts';
@@ -86,6 +88,8 @@ function ownedRoutes(
     serviceRoute(owned),
     ...ownedServiceRoutes(owned),
     ...ownedPageRoutes(owned),
+    ...ownerIncidentRoutes({ context: { ...context, siteUrl } }),
+    ...ownerMaintenanceRoutes({ context: { ...context, siteUrl } }),
     ...keyRoutes(context),
     ...channelRoutes(owned),
     ...ruleRoutes(owned),

@@ -41,6 +41,8 @@ const WRITTEN: ReadonlySet<string> = new Set([
   '/api/v1/services',
   '/api/v1/services/{slug}',
   '/api/v1/pages/{slug}',
+  '/api/v1/incidents',
+  '/api/v1/incidents/{slug}',
 ]);
 const BODY = { domain: 'shop.example.com', status: 'ok', run: 'nightly-7' };
 /** The heartbeat addresses of the two services. */

@@ -33,6 +33,14 @@ interface Document {
   readonly components: object;
 }
 
+/** What there is one of, by a part of its path. */
+const IDS = [
+  ['/channels/', '1'],
+  ['/rules/', '1'],
+  ['/account/', 'owner-1'],
+  ['/maintenances/', 'm1'],
+] as const;
+
 t.test('it documents each endpoint, and each answers as documented', async (t) => {
   const secret = 'q8mOGyrv6Jc0vTGTUlZ5Yg';
   const check = { ...DEFAULT_CHECK, addressHash: hashAddressSecret(secret) };
@@ -44,6 +52,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
   for (const [path, body] of [
     ['channels', ops],
     ['rules', { name: 'Mine', own: true, channels: ['Ops'] }],
+    ['incidents', { title: 'Late', text: 'We look.', pages: ['acme'] }],
+    ['maintenances', { title: 'Disks', duration: '1h', pages: ['acme'] }],
   ] as const)
     t.equal(
       (await sendWith(world)('POST', `/api/v1/${path}`, body, world.makeKey({ scopes: ['write'] }))).status,
@@ -61,6 +71,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/badge/{slug}',
     '/api/chart/{slug}',
     '/api/heatmap.png',
+    '/api/v1/account/incidents',
+    '/api/v1/account/incidents/{id}',
     '/api/v1/apply',
     '/api/v1/channels',
     '/api/v1/channels/{id}',
@@ -74,10 +86,14 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/heartbeat/start',
     '/api/v1/incidents',
     '/api/v1/incidents/{slug}',
+    '/api/v1/incidents/{slug}/updates',
     '/api/v1/incidents/{slug}/{id}',
     '/api/v1/keys',
     '/api/v1/keys/{id}',
     '/api/v1/maintenance',
+    '/api/v1/maintenances',
+    '/api/v1/maintenances/{id}',
+    '/api/v1/maintenances/{id}/occurrence',
     '/api/v1/pages',
     '/api/v1/pages/{slug}',
     '/api/v1/regions',
@@ -106,7 +122,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
     const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
-    const id = /\/(?:channels|rules)\//.test(path) ? '1' : 'own-1-1';
+    const [, id] = IDS.find(([part]) => path.includes(part)) ?? ['', 'own-1-1'];
     const key = operation.security.length === 1 ? world.makeKey() : {};
     const good = await world.get(filled.replace('{id}', id), key);
     t.equal(good.status, 200, path);

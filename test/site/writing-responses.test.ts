@@ -36,6 +36,8 @@ const CHANNEL = {
 };
 const MAIL = { name: 'Mail', kind: 'email', settings: { to: 'ops@example.com' } };
 const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
+const SAID = { title: 'Orders are late', text: 'We look.', pages: ['acme'] };
+const WORK = { title: 'New disks', duration: '1h', pages: ['acme'] };
 
 /** In this order: what one row makes, later ones use. */
 const TABLE: readonly Row[] = [
@@ -65,6 +67,37 @@ const TABLE: readonly Row[] = [
   ['changePage', 404, '/api/v1/pages/nothing', {}],
   ['listPages', 200, '/api/v1/pages'],
   ['listPages', 400, '/api/v1/pages?limit=none'],
+  ['openIncident', 201, '/api/v1/incidents', SAID],
+  ['openIncident', 422, '/api/v1/incidents', SAID, FIRST],
+  ['correctIncident', 200, '/api/v1/incidents/owner-1', { severity: 'major' }],
+  ['correctIncident', 412, '/api/v1/incidents/owner-1', {}, OLD],
+  ['correctIncident', 404, '/api/v1/incidents/owner-99', {}],
+  ['updateIncident', 200, '/api/v1/incidents/owner-1/updates', { status: 'resolved', text: 'Done.' }],
+  ['updateIncident', 412, '/api/v1/incidents/owner-1/updates', { text: 'Done.' }, OLD],
+  ['updateIncident', 404, '/api/v1/incidents/owner-99/updates', { text: 'Done.' }],
+  ['listOwnIncidents', 200, '/api/v1/account/incidents'],
+  ['listOwnIncidents', 400, '/api/v1/account/incidents?limit=none'],
+  ['getOwnIncident', 200, '/api/v1/account/incidents/owner-1'],
+  ['getOwnIncident', 404, '/api/v1/account/incidents/owner-99'],
+  ['removeIncident', 412, '/api/v1/incidents/owner-1', undefined, OLD],
+  ['removeIncident', 204, '/api/v1/incidents/owner-1'],
+  ['removeIncident', 404, '/api/v1/incidents/owner-1'],
+  ['announceMaintenance', 201, '/api/v1/maintenances', WORK],
+  ['announceMaintenance', 422, '/api/v1/maintenances', WORK, FIRST],
+  ['changeMaintenance', 200, '/api/v1/maintenances/m1', { duration: '2h' }],
+  ['changeMaintenance', 412, '/api/v1/maintenances/m1', {}, OLD],
+  ['changeMaintenance', 404, '/api/v1/maintenances/m99', {}],
+  ['changeOccurrence', 200, '/api/v1/maintenances/m1/occurrence', { action: 'extend', by: '30m' }],
+  ['changeOccurrence', 409, '/api/v1/maintenances/m1/occurrence', { action: 'skip' }],
+  ['changeOccurrence', 412, '/api/v1/maintenances/m1/occurrence', { action: 'end' }, OLD],
+  ['changeOccurrence', 404, '/api/v1/maintenances/m99/occurrence', { action: 'end' }],
+  ['listOwnMaintenances', 200, '/api/v1/maintenances'],
+  ['listOwnMaintenances', 400, '/api/v1/maintenances?limit=none'],
+  ['getOwnMaintenance', 200, '/api/v1/maintenances/m1'],
+  ['getOwnMaintenance', 404, '/api/v1/maintenances/m99'],
+  ['withdrawMaintenance', 412, '/api/v1/maintenances/m1', undefined, OLD],
+  ['withdrawMaintenance', 204, '/api/v1/maintenances/m1'],
+  ['withdrawMaintenance', 404, '/api/v1/maintenances/m1'],
   ['removePage', 412, '/api/v1/pages/acme', undefined, OLD],
   ['removePage', 204, '/api/v1/pages/acme'],
   ['removePage', 404, '/api/v1/pages/acme'],
