@@ -81,17 +81,12 @@ export function renderMessage(message: AlertMessage, language: MessageLanguage):
       more: null,
       links,
     };
-  const listed = isGroup ? message.items.slice(0, MAX_SERVICES) : [];
-  const rest = message.total - listed.length;
+  const rest = message.total - Math.min(message.items.length, MAX_SERVICES);
   return {
     ...base,
     facts: isGroup ? groupFacts(message, item, words, language) : itemFacts(message, item, words, language),
     text: isGroup ? '' : textOf(item, words),
-    services: listed.map((one) => ({
-      name: nameOf(one),
-      url: one.service.url,
-      text: cleanLine(lineOf(message, one, words, language), MAX_WHY_LENGTH),
-    })),
+    services: listServices(message, words, language),
     more: isGroup && rest > 0 ? words.more(FORMATS[language].number(rest)) : null,
     links,
   };
@@ -209,6 +204,24 @@ function longest(items: readonly MessageItem[], language: MessageLanguage): stri
   return lengths.length === 0 ? '' : FORMATS[language].length(Math.max(...lengths));
 }
 
+/** The services of a group. What is the same of all of them stands at the first alone, in the facts. */
+function listServices(
+  message: AlertMessage,
+  words: MessageWords,
+  language: MessageLanguage,
+): MessageText['services'] {
+  if (message.total < 2) return [];
+  const listed = message.items.slice(0, MAX_SERVICES).map((item) => ({
+    name: nameOf(item),
+    url: item.service.url,
+    text: cleanLine(lineOf(message, item, words, language), MAX_WHY_LENGTH),
+  }));
+  const [first] = message.items;
+  const why = first === undefined ? '' : tellOf(first, language).why;
+  const isSame = listed.every(({ text }) => text === why);
+  return isSame ? listed.map((one) => ({ ...one, text: '' })) : listed;
+}
+
 /** What the list of a group says of one service. */
 function lineOf(
   message: AlertMessage,
@@ -256,15 +269,14 @@ function itemFacts(
   words: MessageWords,
   language: MessageLanguage,
 ): Fact[] {
-  const { since, lastGoodAt, phase, scope, vendor, incident, maintenance, certificate, reason } = item;
+  const { since, lastedMs, lastGoodAt, phase, scope, vendor, incident, maintenance, certificate, reason } =
+    item;
   const told = tellOf(item, language);
-  const isOver = type === 'recovery' || item.lastedMs !== null;
+  const isOver = type === 'recovery' || lastedMs !== null;
+  const isTimed = certificate === null && maintenance === null;
   const facts: (Fact | false)[] = [
-    certificate === null &&
-      maintenance === null && {
-        label: isOver || incident !== null ? words.at : words.since,
-        value: [time(since)],
-      },
+    isTimed && { label: isOver || incident !== null ? words.beganAt : words.since, value: [time(since)] },
+    isTimed && lastedMs !== null && { label: words.endedAt, value: [time(since + lastedMs)] },
     // The title says why something began; of the others a fact does.
     type === 'recovery' && told.why !== '' && { label: words.why, value: [told.why] },
     phase !== null && reason !== null && !isOver && { label: words.phaseLabel, value: [words.phase[phase]] },
@@ -299,14 +311,14 @@ function itemFacts(
 }
 
 function groupFacts(
-  { at, cause, rule }: AlertMessage,
+  { type, at, cause, rule }: AlertMessage,
   first: MessageItem,
   words: MessageWords,
   language: MessageLanguage,
 ): Fact[] {
   const { name, why } = tellOf(first, language);
   return [
-    { label: words.since, value: [time(at)] },
+    { label: type === 'recovery' ? words.beganAt : words.since, value: [time(at)] },
     { label: words.first, value: phraseOf`${name}${why === '' ? '' : `: ${why}`}` },
     ...(cause === null
       ? []

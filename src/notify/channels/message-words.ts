@@ -60,7 +60,8 @@ export interface MessageWords {
   /** Names of facts. */
   readonly since: string;
   readonly at: string;
-  readonly lastedLabel: string;
+  readonly beganAt: string;
+  readonly endedAt: string;
   readonly why: string;
   readonly phaseLabel: string;
   readonly phase: Readonly<Record<Phase, string>>;
@@ -168,7 +169,8 @@ const english: MessageWords = {
   },
   since: 'Since',
   at: 'At',
-  lastedLabel: 'Lasted',
+  beganAt: 'Began',
+  endedAt: 'Ended',
   why: 'Reason',
   phaseLabel: 'Failed while',
   phase: {
@@ -288,7 +290,8 @@ const german: MessageWords = {
   },
   since: 'Seit',
   at: 'Zeit',
-  lastedLabel: 'Dauer',
+  beganAt: 'Beginn',
+  endedAt: 'Ende',
   why: 'Grund',
   phaseLabel: 'Gescheitert',
   phase: {

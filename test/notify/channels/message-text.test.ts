@@ -49,7 +49,8 @@ t.test(
       'First: Shop: it answered with status 503',
       'In common: they all resolve to 198.51.100.7',
       'Rule: Nights',
-      '• Shop: it answered with status 503',
+      // The same reason is not said ten times.
+      '• Shop',
     ]);
     t.equal(lines.length, 5 + 10 + 1);
     t.equal(lines.at(-1), 'and 4 more');
@@ -97,6 +98,30 @@ t.test('it has a first line for each kind of message', async (t) => {
     offline: 'bad: Die Überwachung ist offline',
     online: 'good: Die Überwachung ist wieder online',
   });
+});
+
+t.test('it says when an outage began and ended', async (t) => {
+  t.same(read(SAMPLES.recovery, 'en'), [
+    'good: Shop is up again after 5 min',
+    'Began: 20 Nov 2026, 10:00 UTC',
+    'Ended: 20 Nov 2026, 10:05 UTC',
+    'Reason: it answered with status 503',
+    'Vendor says: Elevated error rates',
+    'Rule: Nights',
+  ]);
+  const items = [SAMPLES.recovery, SAMPLES.recovery].flatMap(({ items }) => items);
+  t.same(read(messageOf({ type: 'recovery', urgency: 'low', items }), 'de').slice(0, 2), [
+    'good: Alle 2 Dienste sind wieder in Ordnung nach 5 Min.',
+    'Beginn: 20. Nov. 2026, 10:00 UTC',
+  ]);
+});
+
+t.test('it says of each service of a group what is wrong with it, where that differs', async (t) => {
+  const slow = itemOf({ reason: { code: 'slow_response', responseTimeMs: 4_200 } }, 'Search');
+  t.same(read(messageOf({ items: [itemOf(), slow] }), 'en').slice(-2), [
+    '• Shop: it answered with status 503',
+    '• Search: it took 4.2 s to answer',
+  ]);
 });
 
 t.test('it has words for the beginning and the end of every event', async (t) => {
