@@ -8,6 +8,8 @@ import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
 import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
 import { namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
 import { type TSchema, Type } from '../json-schema.ts';
+import { alertBody } from '../notify/channels/webhook.ts';
+import { ALERT_EXAMPLE, AlertPayloadSchema } from './alert-payload.ts';
 import { IncidentSchema } from './incidents.ts';
 import { ScopeSchema, StatusWordSchema } from './service-view.ts';
 
@@ -16,9 +18,9 @@ interface WebhookKind {
   readonly summary: string;
   readonly description: string;
   readonly payload: TSchema;
-  readonly example: WebhookEvent;
-  /** When the example was recorded, epoch milliseconds. */
-  readonly recordedAt: number;
+  readonly type: string;
+  /** A body. */
+  readonly example: string;
 }
 
 const EventServiceSchema = namedObject('EventService', {
@@ -30,6 +32,12 @@ const ScopeOrNone = nullable(ScopeSchema, 'Null: it fails nowhere.');
 const RegionsSchema = Type.Array(Type.String(), { description: 'The regions in which it fails now.' });
 const ReasonSchema = nullable(Type.String(), 'Why, in English, for people; null for a recovery.');
 const MEMBERS = { service: EventServiceSchema, at: TimeSchema, reason: ReasonSchema };
+
+/** The body for an event that was recorded at `recordedAt`, epoch milliseconds. */
+const exampleOf = (event: WebhookEvent, recordedAt: number) => ({
+  type: event.type,
+  example: webhookBody(event, recordedAt),
+});
 
 /** A payload with its type, its time and its data. */
 const payloadOf = (name: string, type: WebhookEvent['type'], data: TSchema) =>
@@ -85,12 +93,14 @@ const KINDS: readonly WebhookKind[] = [
         regions: Type.Optional(RegionsSchema),
       }),
     ),
-    example: {
-      type: 'service.status_changed',
-      service: SERVICE,
-      transition: { from: 'up', to: 'down', at: BEGAN_AT, reason: FAILED },
-    },
-    recordedAt: CONFIRMED_AT,
+    ...exampleOf(
+      {
+        type: 'service.status_changed',
+        service: SERVICE,
+        transition: { from: 'up', to: 'down', at: BEGAN_AT, reason: FAILED },
+      },
+      CONFIRMED_AT,
+    ),
   },
   {
     summary: 'A service fails from more or fewer regions, and its status stays',
@@ -106,56 +116,68 @@ const KINDS: readonly WebhookKind[] = [
         regions: RegionsSchema,
       }),
     ),
-    example: {
-      type: 'service.scope_changed',
-      service: SERVICE,
-      transition: {
-        from: 'up',
-        to: 'up',
-        at: BEGAN_AT,
-        reason: FAILED,
-        scope: { from: null, to: 'partial', regions: ['eu'] },
+    ...exampleOf(
+      {
+        type: 'service.scope_changed',
+        service: SERVICE,
+        transition: {
+          from: 'up',
+          to: 'up',
+          at: BEGAN_AT,
+          reason: FAILED,
+          scope: { from: null, to: 'partial', regions: ['eu'] },
+        },
       },
-    },
-    recordedAt: CONFIRMED_AT,
+      CONFIRMED_AT,
+    ),
   },
   {
     summary: 'An incident of a service has begun',
     description:
       'From our own checks, from the status page of the vendor, or written by the owner, and then with `"source": "owner"`. A maintenance is an incident with the severity `maintenance` while it lasts.',
     payload: payloadOf('IncidentOpenedEvent', 'incident.opened', IncidentEventSchema),
-    example: { type: 'incident.opened', service: SERVICE, incident: INCIDENT },
-    recordedAt: CONFIRMED_AT,
+    ...exampleOf({ type: 'incident.opened', service: SERVICE, incident: INCIDENT }, CONFIRMED_AT),
   },
   {
     summary: 'The status of an incident has changed',
     description:
       'Other changes of an incident send nothing, but each update that the owner writes is sent, even if the status stays.',
     payload: payloadOf('IncidentUpdatedEvent', 'incident.updated', IncidentEventSchema),
-    example: {
-      type: 'incident.updated',
-      service: SERVICE,
-      incident: { ...INCIDENT, status: 'monitoring' },
-    },
-    recordedAt: RECOVERED_AT,
+    ...exampleOf(
+      {
+        type: 'incident.updated',
+        service: SERVICE,
+        incident: { ...INCIDENT, status: 'monitoring' },
+      },
+      RECOVERED_AT,
+    ),
   },
   {
     summary: 'An incident of a service has ended',
     description: '`resolved_at` is its end.',
     payload: payloadOf('IncidentResolvedEvent', 'incident.resolved', IncidentEventSchema),
-    example: {
-      type: 'incident.resolved',
-      service: SERVICE,
-      incident: { ...INCIDENT, status: 'resolved', resolvedAt: RESOLVED_AT },
-    },
-    recordedAt: RESOLVED_AT,
+    ...exampleOf(
+      {
+        type: 'incident.resolved',
+        service: SERVICE,
+        incident: { ...INCIDENT, status: 'resolved', resolvedAt: RESOLVED_AT },
+      },
+      RESOLVED_AT,
+    ),
   },
   {
     summary: 'A test from the dashboard',
     description: 'Sent when an owner tries a webhook.',
     payload: payloadOf('TestEvent', 'test', object({ message: Type.String() })),
-    example: { type: 'test', message: 'It works.' },
-    recordedAt: BEGAN_AT,
+    ...exampleOf({ type: 'test', message: 'It works.' }, BEGAN_AT),
+  },
+  {
+    summary: 'A message to a channel of the kind webhook',
+    description:
+      'What rules decide: an alert, its updates, reminders and its recovery, which have the same `thread`. Channels of other kinds are sent the same in their own form.',
+    payload: AlertPayloadSchema,
+    type: 'alert',
+    example: alertBody(ALERT_EXAMPLE, 'en'),
   },
 ];
 
@@ -178,11 +200,11 @@ const SIGNATURE_HEADERS: readonly OpenApiParameter[] = [
 
 /** The operations of receivers by the type of their event, for `webhooks` of the document. */
 export function describeWebhooks(): Readonly<Record<string, { readonly post: OpenApiOperation }>> {
-  return Object.fromEntries(KINDS.map((kind) => [kind.example.type, { post: describe(kind) }]));
+  return Object.fromEntries(KINDS.map((kind) => [kind.type, { post: describe(kind) }]));
 }
 
-function describe({ summary, description, payload, example, recordedAt }: WebhookKind): OpenApiOperation {
-  const words = example.type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+function describe({ type, summary, description, payload, example }: WebhookKind): OpenApiOperation {
+  const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   return {
     operationId: `on${words.join('')}`,
     tags: ['Webhooks'],
@@ -194,7 +216,7 @@ function describe({ summary, description, payload, example, recordedAt }: Webhoo
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema: payload, example: JSON.parse(webhookBody(example, recordedAt)) },
+        'application/json': { schema: payload, example: JSON.parse(example) },
       },
     },
     responses: {

@@ -6,12 +6,14 @@ import t from 'tap';
 import { formatDuration } from '../../src/domain/durations.ts';
 import { INCIDENT_STATUSES } from '../../src/domain/incident.ts';
 import { type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
+import { alertBody } from '../../src/notify/channels/webhook.ts';
 import { RETRY_AFTER_MS } from '../../src/notify/outbox.ts';
 import {
   createMessageId,
   createWebhookSecret,
   signatureHeaders,
 } from '../../src/notify/webhook-signature.ts';
+import { SAMPLES } from '../notify/channels/sample-messages.ts';
 import { incident, NOW, startApi } from '../site/site-world.ts';
 
 interface Document {
@@ -85,12 +87,14 @@ t.test('it sends what the document describes, and documents every type', async (
       return [type, validate] as const;
     }),
   );
-  t.strictSame([...new Set(EVENTS.map(({ type }) => type))].sort(), [...validators.keys()].sort());
-  for (const event of EVENTS) {
-    const body = JSON.parse(webhookBody(event, NOW));
+  const bodies = [
+    ...EVENTS.map((event) => webhookBody(event, NOW)),
+    ...Object.values(SAMPLES).map((message) => alertBody(message, 'de')),
+  ].map((body) => JSON.parse(body));
+  t.strictSame([...new Set(bodies.map(({ type }) => type))].sort(), [...validators.keys()].sort());
+  for (const body of bodies)
     for (const [type, validate] of validators)
-      t.equal(validate(body), type === event.type, `${JSON.stringify(body)} is ${type}`);
-  }
+      t.equal(validate(body), type === body.type, `${JSON.stringify(body)} is ${type}`);
 });
 
 t.test('docs/webhooks.md shows each payload as it is sent', async (t) => {
