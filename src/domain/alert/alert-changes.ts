@@ -82,7 +82,7 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
 
 /** Lets a service that has flapped be told of again: nothing has changed for {@link FLAP_WINDOW_MS}. */
 export function endFlapping(draft: AlertDraft, condition: Condition, telling: Telling, at: number): Telling {
-  const dueAt = firstReadyAt(draft, telling.rules, [...condition.words, ...condition.endWords], at);
+  const dueAt = firstReadyAt(draft, telling.rules, wordsToPass(condition, telling), at);
   // What quiet hours have kept from being told is told as if it had not flapped.
   const flapping = telling.flapping === 'told' ? 'over' : 'no';
   const isNew = telling.thread === null && telling.weight > 0;
@@ -210,15 +210,15 @@ function stepTelling(
     rules: [...new Set([...(isNew ? [] : from.rules), ...askers.map((rule) => rule.id)])],
   };
   const asked = weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn);
-  const counted = countChange(draft, condition, from, asked, turn.now);
+  const isReady = askers.some((rule) => turn.at + rule.afterMs <= turn.now);
+  const counted = countChange(draft, condition, from, asked, isReady, turn.now);
   if (counted.flapping !== 'no') return note(draft, counted);
   if (counted.thread === null) {
     return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, counted) : null;
   }
   if (weight === 0 && !counted.tellsEnd) return { ...UNTOLD, changes: counted.changes };
   const held = isHeld(draft, condition.kind, condition.service.id);
-  const words = [...condition.words, ...condition.endWords];
-  const dueAt = held ? null : firstReadyAt(draft, counted.rules, words, turn.now);
+  const dueAt = held ? null : firstReadyAt(draft, counted.rules, wordsToPass(condition, counted), turn.now);
   return note(draft, { ...counted, dueAt, isHeld: held });
 }
 
@@ -231,15 +231,18 @@ function addWants(
 ): Telling {
   if (telling.thread !== null) return telling;
   const held = isHeld(draft, condition.kind, condition.service.id);
-  const known = new Set(telling.wants.map(({ rule }) => rule));
-  const wants = askers
-    .filter(({ id }) => !known.has(id))
-    .map((rule) => {
-      const ready = Math.max(turn.now, turn.at + rule.afterMs);
-      const dueAt = held ? null : readyAt(rule, turn.words, ready);
-      return { rule: rule.id, dueAt, held: held || dueAt !== ready };
-    });
-  return { ...telling, wants: [...telling.wants, ...wants] };
+  const wants = new Map(telling.wants.map((want) => [want.rule, want] as const));
+  for (const rule of askers) {
+    const ready = Math.max(turn.now, turn.at + rule.afterMs);
+    const dueAt = held ? null : readyAt(rule, turn.words, ready);
+    const known = wants.get(rule.id);
+    // What got worse may break quiet hours that hold what was not as bad.
+    const isSooner = known !== undefined && dueAt !== null && dueAt < (known.dueAt ?? 0);
+    if (known === undefined || isSooner) {
+      wants.set(rule.id, { rule: rule.id, dueAt, held: held || dueAt !== ready });
+    }
+  }
+  return { ...telling, wants: [...wants.values()] };
 }
 
 /** Of what is over before it was told, only what was ready is told. */
@@ -254,14 +257,13 @@ function countChange(
   condition: Condition,
   from: Telling,
   telling: Telling,
+  isReady: boolean,
   now: number,
 ): Telling {
   const held = isHeld(draft, condition.kind, condition.service.id);
   if (condition.kind !== 'status' || telling.weight === from.weight || held) return telling;
-  const isReady =
-    telling.thread !== null || telling.wants.some((want) => want.held || (want.dueAt ?? now) <= now);
   const isFlapping = telling.flapping !== 'no';
-  const counts = isFlapping || (telling.weight === 0 ? from.isCounted : isReady);
+  const counts = isFlapping || (telling.weight === 0 ? from.isCounted : telling.thread !== null || isReady);
   const counted = { ...telling, isCounted: telling.weight > 0 && (counts || from.isCounted) };
   return counts ? addChange(draft, condition, counted, now) : counted;
 }
@@ -271,7 +273,7 @@ export function addChange(draft: AlertDraft, condition: Condition, telling: Tell
   const changes = [...telling.changes.filter((at) => at > now - FLAP_WINDOW_MS), now].slice(-FLAP_CHANGES);
   if (telling.flapping === 'due' || telling.flapping === 'told') return { ...telling, changes };
   if (changes.length < FLAP_CHANGES) return { ...telling, changes };
-  const dueAt = firstReadyAt(draft, telling.rules, [...condition.words, ...condition.endWords], now);
+  const dueAt = firstReadyAt(draft, telling.rules, wordsToPass(condition, telling), now);
   return { ...telling, changes, flapping: 'due', wants: [], dueAt, isHeld: false };
 }
 
@@ -305,7 +307,7 @@ function applyHold(
 }
 
 function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
-  const words = [...condition.words, ...condition.endWords];
+  const words = wordsToPass(condition, telling);
   const wants = telling.wants.flatMap((want) => {
     const rule = context.rule(want.rule);
     if (want.dueAt !== null || rule === null) return [want];
@@ -317,6 +319,14 @@ function release({ context }: AlertDraft, condition: Condition, telling: Telling
   const rules = telling.rules.map((id) => context.rule(id)).filter((rule) => rule !== null);
   const dueAt = rules.length === 0 ? now : Math.min(...rules.map((rule) => readyAt(rule, words, now)));
   return { ...telling, wants, isHeld: false, dueAt };
+}
+
+/** A change passes quiet hours by the words for it, for its end, or for what was told before. */
+function wordsToPass(
+  { kind, words, endWords }: Condition,
+  { toldWeight }: Telling,
+): readonly AlertEventName[] {
+  return [...words, ...endWords, ...(kind === 'status' && toldWeight > 1 ? (['down', 'up'] as const) : [])];
 }
 
 /** Keeps the draft's bound for the next timer. */

@@ -410,6 +410,26 @@ t.test('what quiet hours held is told at their end, if it still is so', async (t
       [[3 * HOUR + S30, 1, 'alert', 'down s1, down s3']],
     ],
     [
+      'one that is over just after they end',
+      rules,
+      (world) => {
+        world.down(HOUR, 1);
+        world.up(3 * HOUR + 10 * SECOND, 1);
+        world.pass(6 * HOUR);
+      },
+      [],
+    ],
+    [
+      'one that gets worse than what they hold',
+      [ruleOf({ quiet: { ...quiet, except: ['down'] }, events: ['down', 'up', 'slow'] })],
+      (world) => {
+        world.slow(HOUR, 1);
+        world.down(2 * HOUR, 1, 'slow');
+        world.pass(6 * HOUR);
+      },
+      [[2 * HOUR + S30, 1, 'alert', 'down s1']],
+    ],
+    [
       'an end within them',
       rules,
       (world) => {
