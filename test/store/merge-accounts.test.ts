@@ -1,4 +1,7 @@
-/** Merges of accounts: every table has a rule, and a merge that fails in the middle leaves nothing. */
+/** Merges of accounts: every table has a rule, and a merge that fails or is killed in the middle leaves nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
@@ -34,4 +37,71 @@ t.test('a merge that fails leaves both accounts as they were', async (t) => {
   database.exec('DROP TRIGGER cut');
   await methods.mergeAccounts(from.id, into.id, NOON);
   t.match(await methods.servicesOf(into.id), [{ slug: service.slug }]);
+});
+
+const KILLS = 8;
+const SERVICES = 60;
+
+/** Merges until `lines` merges are done and a random moment more; returns the number of the last account that it named. */
+async function mergeAndKill(dataDir: string, lines: number): Promise<number> {
+  const script = join(import.meta.dirname, 'registry-merger.ts');
+  const child = spawn(process.execPath, [script, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  let isTimed = false;
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+    if (isTimed || said.split('\n').length <= lines) return;
+    isTimed = true;
+    setTimeout(() => child.kill('SIGKILL'), Math.random() * 20);
+  });
+  const [, signal] = await once(child, 'close');
+  if (signal !== 'SIGKILL') throw new Error(`the merges ended by themselves: ${said.slice(-200)}`);
+  return Number(said.trim().split('\n').at(-1));
+}
+
+t.test('a merge that is killed at any moment is whole, or has not happened', async (t) => {
+  const dataDir = t.testdir();
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 1_000 });
+  const { id: accountId } = await methods.ensureAccount('first', NOON);
+  for (let n = 0; n < SERVICES; n++) await methods.addService(owned(`s${n}.example`, accountId));
+  await methods.addWebhook({ accountId, url: 'https://a.example', secret: 'whsec_c2Vj', createdAt: NOON });
+  await methods.addPage({
+    accountId,
+    slug: 'acme',
+    title: 'Acme',
+    text: '',
+    groups: [],
+    logo: null,
+    now: NOON,
+  });
+  const person = { provider: 'acme', subject: 'ada', name: 'ada' };
+  await methods.linkIdentity(accountId, person, NOON);
+  await methods.close();
+  const database = new DatabaseSync(registryFile(dataDir), { timeout: 5_000 });
+  t.teardown(() => database.close());
+  const read = (sql: string) => database.prepare(sql).all();
+  let last = accountId;
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const acknowledged = await mergeAndKill(dataDir, 1 + (kill % 3));
+    const tables = ['services', 'webhooks', 'status_pages', 'members', 'identities'];
+    const holders = new Set(
+      tables.flatMap((table) =>
+        read(`SELECT DISTINCT account_id FROM ${table}`).map((row) => row.account_id),
+      ),
+    );
+    const [holder = 0] = [...holders].map(Number);
+    t.equal(holders.size, 1, `kill ${kill}: all is in one account`);
+    t.ok(holder >= acknowledged && holder > last, 'what was acknowledged is there');
+    const orphans = [...MOVED_TABLES, ...ENDED_TABLES].filter((table) => {
+      const accounts = 'SELECT id FROM accounts';
+      return read(`SELECT 1 FROM ${table} WHERE account_id NOT IN (${accounts}) LIMIT 1`).length > 0;
+    });
+    t.strictSame(orphans, [], 'nothing belongs to an account that has gone');
+    t.strictSame(
+      read('SELECT COUNT(*) AS services, COUNT(DISTINCT revision) AS revisions FROM services'),
+      [{ services: SERVICES, revisions: 1 }].map((row) => Object.assign(Object.create(null), row)),
+      'each service has moved as often as the others',
+    );
+    last = holder;
+  }
 });
