@@ -66,7 +66,10 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
   // A node that only makes checks does not need the parts for owners, and reads no secrets.
   const owners =
     serves || node.roles.includes('judge')
-      ? await joinOwners({ config, registry, samples, nodes: node.nodes, clock, log })
+      ? await joinOwners({
+          ...{ config, registry, samples, nodes: node.nodes, clock, log },
+          alerts: { services: directory, status, prober: role.prober, watchTransitions },
+        })
       : null;
   // A file is always available.
   const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);

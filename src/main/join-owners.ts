@@ -1,5 +1,8 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
+
+import { randomBytes } from 'node:crypto';
 import { SENT_BY_HAND_PER_MINUTE } from '../app/webhooks.ts';
+import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
 import { createSessions } from '../auth/sessions.ts';
@@ -15,7 +18,10 @@ import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
+import { findKey } from '../store/registry/secret-box.ts';
 import { VERSION } from '../version.ts';
+import { openMailer } from './mail-server.ts';
+import { type AlertParts, startAlerts } from './start-alerts.ts';
 
 /** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
@@ -23,6 +29,7 @@ export async function joinOwners(parts: {
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'query' | 'newest'>;
   readonly nodes: () => readonly NodeState[];
+  readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions'>;
   readonly clock: Clock;
   readonly log: Log;
 }) {
@@ -37,6 +44,8 @@ export async function joinOwners(parts: {
   // Addresses that owners choose are never private, except in tests.
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
+  const links = createAcknowledgeLinks(readSecretKey(parts.config), http.siteUrl);
+  const mailer = await openMailer(parts.config, { clock, log });
   const providers = await Promise.all(
     auth.providers.map(async (provider) => {
       // A site without sign-in does not load the libraries of OpenID Connect.
@@ -46,13 +55,17 @@ export async function joinOwners(parts: {
   );
   return {
     /**
-     * Starts webhook deliveries. Only the monitor may do so, or every process would deliver each webhook. `isOurs` tells
+     * Starts webhook deliveries and alerts. Only the monitor may do so, or every process would deliver each webhook. `isOurs` tells
      * whether this process is still the monitor. Returns a function that stops the deliveries.
      */
     startDeliveries(isOurs: () => boolean) {
       const random = systemRandom;
       const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
-      return webhooks.stop;
+      const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
+      const stopAlerts = startAlerts({ ...parts.alerts, registry, links, tools, log }, isOurs);
+      return async () => {
+        await Promise.all([webhooks.stop(), stopAlerts()]);
+      };
     },
     /** The parts that the dashboard uses. */
     site: {
@@ -61,6 +74,7 @@ export async function joinOwners(parts: {
       providers,
       local: createLocalSignIn({ registry, siteUrl: http.siteUrl, now: clock.now, log }),
       sessions: createSessions({ registry, clock }),
+      acknowledgeLinks: links,
       proofs,
       kinds: CHANNEL_KINDS_TABLE,
       requestConfirmation: async () => {},
@@ -74,6 +88,15 @@ export async function joinOwners(parts: {
       },
     },
     /** Closes the parts. Call it after deliveries have stopped. */
-    stop: outbound.close,
+    stop(): void {
+      mailer?.close();
+      outbound.close();
+    },
   };
+}
+
+/** The key of secrets. A node that only serves and has none makes links with a key that it forgets. */
+function readSecretKey({ storage, secrets }: Config): Uint8Array {
+  const found = findKey(storage.dataDir, secrets.key);
+  return found.kind === 'none' ? randomBytes(32) : found.key;
 }

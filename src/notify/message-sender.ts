@@ -20,7 +20,7 @@ export interface MessageSenderOptions {
     MessageStore,
     'dueMessages' | 'noteMessage' | 'forgetMessages' | 'failingChannels' | 'tellFailingChannel'
   >;
-  readonly kinds: Readonly<Record<ChannelKind, ChannelKindParts>>;
+  readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly tools: ChannelTools;
   readonly random: Random;
   readonly log: Log;
@@ -41,6 +41,8 @@ const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
 const FAILING_AFTER_MS = HOUR_MS;
 const LOOK_INTERVAL_MS = MINUTE_MS;
 const JITTER = 0.1;
+
+const UNKNOWN_KIND = 'this version knows no such kind of channel';
 
 const TIMED_OUT: ChannelProblem = {
   code: 'failed',
@@ -102,13 +104,15 @@ export function startMessageSender(options: MessageSenderOptions) {
 
 /** One attempt. Null: it was aborted because the program ends. */
 async function sendOnce(
-  kind: ChannelKindParts,
+  kind: ChannelKindParts | undefined,
   tools: ChannelTools,
   { channel, message, reference, key }: DueMessage,
   end: AbortSignal,
 ): Promise<SendResult | null> {
   // The receiver agrees first; what was decided before it withdrew is not sent.
   if (channel.confirmedAt === null) return { outcome: 'refused', problem: { code: 'not_confirmed' } };
+  // A later version of the program has added the channel.
+  if (kind === undefined) return { outcome: 'failed', problem: { code: 'text', text: UNKNOWN_KIND } };
   const deadline = new AbortController();
   const cancel = tools.clock.after(ATTEMPT_TIMEOUT_MS, () => deadline.abort());
   try {

@@ -43,7 +43,9 @@ async function start(t: Test) {
       return await world.receive(sending);
     },
   };
-  const kinds = new Proxy({}, { get: () => kind }) as Readonly<Record<ChannelKind, ChannelKindParts>>;
+  const kinds = new Proxy({}, { get: () => kind }) as Readonly<
+    Partial<Record<ChannelKind, ChannelKindParts>>
+  >;
   const tools = {
     outbound: { request: () => Promise.reject(new Error('the kind of the test requests nothing')) },
     policy: { allowPrivate: [], ports: [] },

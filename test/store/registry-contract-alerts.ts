@@ -141,6 +141,10 @@ export async function alertContract(
     t.strictSame(await registry.loadRules(), {
       version: versions.at(-1),
       rules: [{ ...rule, channels: [channel.id] }],
+      channels: [
+        { id: channel.id, accountId: ada },
+        { id: foreign.id, accountId: grace },
+      ],
     });
     const off = await registry.changeRule(ada, rule.id, { enabled: false, afterMs: 5, name: 'b' }, [1]);
     t.strictSame(off, { ...rule, enabled: false, afterMs: 5, name: 'b', revision: 2 });
@@ -366,6 +370,36 @@ export async function alertContract(
       failed: 0,
       overdueMs: 10,
     });
+  });
+
+  t.test('it knows what alerts say of a service beside its status', async (t) => {
+    const { registry, ada } = await open2(t, open);
+    await registry.putCatalogue([entry('a')]);
+    const { id } = await registry.addService({ ...owned('o.org', ada), verified: true });
+    await registry.claimAddresses('o.org', ['192.0.2.7', '192.0.2.8']);
+    const trouble = { source: 'vendor', sourceUrl: 'https://v.example/i', title: 'Trouble' } as const;
+    const first = firstTurn(1, 'down', NOON);
+    await registry.commitUpdates([{ ...first, incident: incident(1, 'v-1', trouble) }]);
+    t.strictSame(
+      (await registry.alertFacts([1, id, 99])).toSorted((a, b) => a.serviceId - b.serviceId),
+      [
+        {
+          serviceId: 1,
+          addresses: [],
+          failingDependencies: [],
+          vendor: { title: 'Trouble', url: 'https://v.example/i' },
+          isInMaintenance: false,
+        },
+        {
+          serviceId: id,
+          addresses: ['192.0.2.7', '192.0.2.8'],
+          failingDependencies: [],
+          vendor: null,
+          isInMaintenance: false,
+        },
+      ],
+    );
+    t.same(await registry.alertFacts([]), []);
   });
 
   t.test('it takes an acknowledgement of an open thread once, until a decision has it', async (t) => {

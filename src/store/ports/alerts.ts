@@ -9,6 +9,13 @@ export const MAX_RULES = 100;
 /** The properties of a rule that a change replaces. Absent properties stay unchanged. */
 export type RuleEdit = Partial<Omit<AlertRule, 'id' | 'accountId' | 'createdAt' | 'revision'>>;
 
+/** The rules and channels of all accounts. */
+export interface LoadedRules {
+  readonly version: number;
+  readonly rules: readonly AlertRule[];
+  readonly channels: readonly { readonly id: number; readonly accountId: number }[];
+}
+
 /** Rules. An account sees only its own; those of others count as missing. */
 export interface RuleStore {
   /** Adds a rule. Rejects with `account_limit` ({@link MAX_RULES}) or `name_taken`. */
@@ -24,8 +31,11 @@ export interface RuleStore {
   ): Promise<AlertRule>;
   /** Removes a rule. Rejects as {@link changeRule}. */
   removeRule(accountId: number, id: number, revisions?: readonly number[]): Promise<void>;
-  /** All rules that are enabled, and a number that changes whenever one of them, or a page that one names, changes. */
-  loadRules(): Promise<{ readonly version: number; readonly rules: readonly AlertRule[] }>;
+  /**
+   * All rules that are enabled, with those of their channels that belong to their account; all channels; and a number that
+   * changes whenever one of them, or a page that a rule names, changes.
+   */
+  loadRules(): Promise<LoadedRules>;
   /** The number of {@link loadRules} alone. */
   rulesVersion(): Promise<number>;
 }
@@ -88,8 +98,23 @@ export interface AlertStore {
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */
   newAcknowledgements(): Promise<Acknowledgement[]>;
+  /** What alerts say of these services beside their status, in any order. Services of which nothing is known are left out. */
+  alertFacts(serviceIds: readonly number[]): Promise<AlertFacts[]>;
   /** What waits at `now`, for metrics. */
   countAlerts(now: number): Promise<AlertCounts>;
+}
+
+/** What alerts say of a service beside its status. */
+export interface AlertFacts {
+  readonly serviceId: number;
+  /** Addresses of the domain of an owner's service, when its checks were permitted. */
+  readonly addresses: readonly string[];
+  /** Names of the dependencies that fail in its newest report. */
+  readonly failingDependencies: readonly string[];
+  /** The newest open incident of its vendor; null: none. */
+  readonly vendor: { readonly title: string; readonly url: string } | null;
+  /** A maintenance of its owner runs. */
+  readonly isInMaintenance: boolean;
 }
 
 /** Numbers of events and messages. */

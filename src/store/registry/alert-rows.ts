@@ -1,7 +1,7 @@
 /** The feed of events, what was decided about them, and acknowledgements (docs/architecture.md, Alerts). */
 import type { AlertChange } from '../../domain/alert/event.ts';
 import type { NewAlertEvent } from '../../domain/alert/make-event.ts';
-import type { AlertDecision, AlertStore, DecidedMessage } from '../ports/alerts.ts';
+import type { AlertDecision, AlertFacts, AlertStore, DecidedMessage } from '../ports/alerts.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { addMessages, countAlerts } from './message-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
@@ -77,6 +77,7 @@ export const ALERT_CALLS: Calls<AlertStore> = {
       at: row.at,
     }));
   }),
+  alertFacts: read(alertFacts),
   countAlerts: read(countAlerts),
 };
 
@@ -140,6 +141,58 @@ async function toKnownChannels(
   );
   const known = new Set(rows.map(({ id }) => id));
   return messages.filter(({ channelId }) => known.has(channelId));
+}
+
+/** Maximum number of services in one query. */
+const MAX_IDS = 1_000;
+
+async function alertFacts(store: RegistryStore, serviceIds: readonly number[]): Promise<AlertFacts[]> {
+  const facts = new Map<number, AlertFacts>();
+  const put = (serviceId: number, add: (known: AlertFacts) => Partial<AlertFacts>) => {
+    const known = facts.get(serviceId) ?? { serviceId, ...NO_FACTS };
+    facts.set(serviceId, { ...known, ...add(known) });
+  };
+  for (let at = 0; at < serviceIds.length; at += MAX_IDS)
+    await readFacts(store, serviceIds.slice(at, at + MAX_IDS), put);
+  return [...facts.values()];
+}
+
+const NO_FACTS = { addresses: [], failingDependencies: [], vendor: null, isInMaintenance: false } as const;
+
+async function readFacts(
+  { kysely, queries }: RegistryStore,
+  ids: readonly number[],
+  put: (serviceId: number, add: (known: AlertFacts) => Partial<AlertFacts>) => void,
+): Promise<void> {
+  const addresses = kysely.selectFrom('owner_addresses').selectAll().where('service_id', 'in', ids);
+  for (const row of await queries.all(addresses.orderBy('address')))
+    put(row.service_id, (known) => ({ addresses: [...known.addresses, row.address] }));
+  const failing = kysely
+    .selectFrom('failing_dependencies')
+    .select(['service_id', 'name'])
+    .where('service_id', 'in', ids)
+    .orderBy('name');
+  for (const row of await queries.all(failing))
+    put(row.service_id, (known) => ({ failingDependencies: [...known.failingDependencies, row.name] }));
+  // Literals, not parameters, because SQLite otherwise does not use the partial indexes.
+  const incidents = kysely
+    .selectFrom('incidents')
+    .select(['service_id', 'title', 'source_url'])
+    .where('service_id', 'in', ids)
+    .where('source', '=', sql.lit('vendor'))
+    .where('resolved_at', 'is', null)
+    .where('by_owner', '=', sql.lit(0))
+    .where('severity', '<>', 'maintenance')
+    .orderBy('started_at');
+  for (const row of await queries.all(incidents))
+    put(row.service_id, () => ({ vendor: { title: row.title, url: row.source_url } }));
+  const maintenances = kysely
+    .selectFrom('maintenances')
+    .select('service_id')
+    .where('service_id', 'in', ids)
+    .where('phase', '=', 'running')
+    .where('owner_id', 'is not', null);
+  for (const row of await queries.all(maintenances)) put(row.service_id, () => ({ isInMaintenance: true }));
 }
 
 /** JSON without unpaired surrogates, which have no UTF-8. */

@@ -65,7 +65,11 @@ export const RULE_CALLS: Calls<RuleStore> = {
       ...rule,
       channels: rule.channels.filter((id) => owners.get(id) === rule.accountId),
     }));
-    return { version, rules };
+    return {
+      version,
+      rules,
+      channels: channels.map(({ id, account_id }) => ({ id, accountId: account_id })),
+    };
   }),
   rulesVersion: read(rulesVersion),
 };

@@ -1,0 +1,195 @@
+/** What decisions ask of the rest of the program: rules, services, and what is known of them. */
+import { getOrInsert } from '../async/bounded-map.ts';
+import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-context.ts';
+import { indexRules, type MatchedService, type RuleIndex, rulesOf } from '../domain/alert/match.ts';
+import type { AlertRule } from '../domain/alert/rule.ts';
+import type { Category } from '../domain/category.ts';
+import { fullName, type Service } from '../domain/service.ts';
+import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
+import type { StatusStore } from '../store/ports/status.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+
+/** Where the engine finds services. */
+export interface AlertSources {
+  readonly registry: Pick<AlertStore, 'alertFacts'> &
+    Pick<RuleStore, 'loadRules'> &
+    Pick<PageStore, 'pagesOf'>;
+  readonly services: {
+    /** Null: there is no such service. */
+    byId(id: number): Service | null;
+    ofCategory(category: Category): readonly Service[];
+    all(): readonly Service[];
+    /** Grows with every change of the list. */
+    readonly version: number;
+    /** The name of the page of a service. */
+    pageName(service: Service): string;
+  };
+  readonly status: Pick<StatusStore, 'get'>;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+  readonly acknowledgeUrl: (accountId: number, thread: string) => string;
+}
+
+/** The rules of all accounts with what they name. */
+export interface AlertRules extends LoadedRules {
+  readonly index: RuleIndex;
+  readonly byId: ReadonlyMap<number, AlertRule>;
+  readonly owners: ReadonlyMap<number, number>;
+}
+
+/** Maximum number of services of an account among which a common cause is looked for. */
+const MAX_CAUSE_SERVICES = 5_000;
+
+/** Loads the rules. */
+export async function loadAlertRules({ registry }: Pick<AlertSources, 'registry'>): Promise<AlertRules> {
+  const loaded = await registry.loadRules();
+  const pages = new Map<number, ReadonlyMap<string, readonly number[]>>();
+  for (const { accountId, of } of loaded.rules) {
+    if (of.pages.length === 0 || pages.has(accountId)) continue;
+    const owned = await registry.pagesOf(accountId);
+    pages.set(
+      accountId,
+      new Map(owned.map(({ slug, groups }) => [slug, groups.flatMap(({ services }) => services)])),
+    );
+  }
+  return {
+    ...loaded,
+    index: indexRules(loaded.rules, (accountId, slug) => pages.get(accountId)?.get(slug) ?? []),
+    byId: new Map(loaded.rules.map((rule) => [rule.id, rule])),
+    owners: new Map(loaded.channels.map(({ id, accountId }) => [id, accountId])),
+  };
+}
+
+/** A service as rules match it; null: there is none. */
+export function matchedService(
+  { services }: Pick<AlertSources, 'services'>,
+  id: number,
+): MatchedService | null {
+  const service = services.byId(id);
+  return service === null ? null : toMatched(service);
+}
+
+/**
+ * The world of an account. `concerned`: IDs of the services that messages may be about, whose facts are read. The world is that
+ * of this moment, and is used for one decision.
+ */
+export async function openAlertContext(
+  sources: AlertSources,
+  rules: AlertRules,
+  accountId: number,
+  concerned: ReadonlySet<number>,
+): Promise<AlertContext> {
+  const { registry, services, status, siteUrl } = sources;
+  const own = rules.rules.filter((rule) => rule.accountId === accountId);
+  const known = new Set(concerned);
+  if (concerned.size > 1) for (const id of ownIds(sources, own, accountId)) known.add(id);
+  const facts = new Map((await registry.alertFacts([...known])).map((fact) => [fact.serviceId, fact]));
+
+  const serviceOf = (id: number): AlertService | null => {
+    const service = services.byId(id);
+    if (service === null) return null;
+    const current = status.get(id);
+    const { vendor = null, isInMaintenance = false } = facts.get(id) ?? {};
+    return {
+      ...toMatched(service),
+      slug: service.slug,
+      name: fullName(service),
+      domain: service.domain,
+      url: `${siteUrl}/status/${services.pageName(service)}`,
+      isPaused: service.paused,
+      status: current?.status ?? 'unknown',
+      scope: current?.scope ?? null,
+      vendor,
+      certificateEndsAt: current?.latest?.certificateExpiresAt ?? null,
+      isInMaintenance,
+    };
+  };
+
+  return {
+    accountId,
+    service: serviceOf,
+    rulesOf(serviceId) {
+      const service = matchedService(sources, serviceId);
+      return service === null ? [] : rulesOf(rules.index, accountId, service);
+    },
+    rule(id) {
+      const rule = rules.byId.get(id);
+      return rule === undefined || rule.accountId !== accountId ? null : rule;
+    },
+    hasChannel: (id) => rules.owners.get(id) === accountId,
+    *causeFacts() {
+      const ids = new Set([...known, ...publicIds(sources, own)]);
+      for (const id of ids) {
+        const cause = causeOf(id, facts.get(id), status);
+        if (cause !== null) yield cause;
+      }
+    },
+    overviewUrl: `${siteUrl}/dashboard`,
+    acknowledgeUrl: (thread) => sources.acknowledgeUrl(accountId, thread),
+  };
+}
+
+function toMatched({ id, accountId, category, origin }: Service): MatchedService {
+  return { id, accountId, category, isPublic: origin === 'catalogue' };
+}
+
+/** The services of accounts, as of a version of the list. */
+const ownedServices = new WeakMap<
+  AlertSources['services'],
+  { readonly version: number; readonly byAccount: ReadonlyMap<number, readonly Service[]> }
+>();
+
+function ownedBy(services: AlertSources['services'], accountId: number): readonly Service[] {
+  const known = ownedServices.get(services);
+  if (known?.version === services.version) return known.byAccount.get(accountId) ?? [];
+  const byAccount = new Map<number, Service[]>();
+  for (const service of services.all())
+    if (service.accountId !== null) getOrInsert(byAccount, service.accountId, () => []).push(service);
+  ownedServices.set(services, { version: services.version, byAccount });
+  return byAccount.get(accountId) ?? [];
+}
+
+/** The services that an account's rules name, without those of public categories. */
+function ownIds(
+  { services }: AlertSources,
+  rules: readonly AlertRule[],
+  accountId: number,
+): Iterable<number> {
+  const categories = new Set(rules.flatMap(({ of }) => of.categories));
+  const isAll = rules.some(({ of }) => of.own || of.pages.length > 0);
+  const named = rules.flatMap(({ of }) => of.services);
+  const own = isAll || categories.size > 0 ? ownedBy(services, accountId) : [];
+  const chosen = own.filter(({ category }) => isAll || categories.has(category));
+  return [...named, ...chosen.slice(0, MAX_CAUSE_SERVICES).map(({ id }) => id)];
+}
+
+function* publicIds({ services }: AlertSources, rules: readonly AlertRule[]): Generator<number> {
+  let count = 0;
+  for (const category of new Set(rules.flatMap(({ of }) => of.publicCategories)))
+    for (const service of services.ofCategory(category)) {
+      if (service.origin !== 'catalogue') continue;
+      yield service.id;
+      count += 1;
+      if (count >= MAX_CAUSE_SERVICES) return;
+    }
+}
+
+function causeOf(
+  serviceId: number,
+  facts: AlertFacts | undefined,
+  status: Pick<StatusStore, 'get'>,
+): CauseFacts | null {
+  const current = status.get(serviceId);
+  if (current === null || current.latest === null) return null;
+  const { addresses = [], failingDependencies = [] } = facts ?? {};
+  return {
+    serviceId,
+    status: current.status,
+    checkedAt: current.latest.checkedAt,
+    addresses,
+    dependencies: failingDependencies.map((name) => ({ name, fails: true })),
+    regions: (current.regions ?? [])
+      .filter(({ votes }) => votes)
+      .map(({ region, check }) => ({ name: region, fails: check.status === 'down' })),
+  };
+}

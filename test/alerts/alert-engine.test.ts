@@ -1,0 +1,215 @@
+/** The engine of alerts over a real registry, by a clock that stands still. */
+import t, { type Test } from 'tap';
+import { startAlertEngine } from '../../src/alerts/alert-engine.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { AlertRule } from '../../src/domain/alert/rule.ts';
+import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { Verdict } from '../../src/domain/status.ts';
+import { silentLog } from '../../src/log.ts';
+import type { NewService } from '../../src/store/ports/services.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { entry, firstTurn, owned, turn } from '../store/registry-fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { registryHere } from '../support/registry-here.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const SECOND = 1_000;
+const DAY = 86_400_000;
+
+/** An account with a channel, three services, and the engine. */
+async function start(t: Test, rule: Partial<AlertRule> = {}) {
+  const clock = createFakeClock(NOW);
+  const dataDir = t.testdir();
+  const methods = await openRegistryMethods({ dataDir, domainsPerAccount: 9 });
+  const registry = registryHere(methods, systemClock);
+  const { id: accountId } = await registry.ensureAccount('ada', NOW);
+  const { id: channelId } = await registry.addChannel(channelOf(accountId));
+  await registry.putCatalogue([entry('a')]);
+  const services: NewService[] = [owned('one.example', accountId), owned('two.example', accountId)];
+  const ids: number[] = [];
+  for (const service of services) ids.push((await registry.addService(service)).id);
+  await registry.addRule({ ...ruleOf(accountId, [channelId]), ...rule });
+  const directory = createServiceDirectory();
+  const loadServices = async () =>
+    directory.load((await registry.loadServices()).map(({ service }) => service));
+  await loadServices();
+  const statuses = new Map<number, CurrentStatus>();
+  const world = { isOurs: true, nudges: 0 };
+  const open = () =>
+    startAlertEngine({
+      ...{ registry, services: directory, clock, log: silentLog },
+      status: { get: (id) => statuses.get(id) ?? null },
+      siteUrl: 'https://upbeat.example',
+      acknowledgeUrl: (account, thread) => `https://upbeat.example/ack/${account}/${thread}`,
+      isOurs: () => world.isOurs,
+      onMessages: () => {
+        world.nudges += 1;
+      },
+    });
+  let engine = open();
+  t.teardown(async () => {
+    await engine.stop();
+    await registry.close();
+  });
+  return {
+    ...{ registry, methods, dataDir, clock, accountId, channelId, ids, world, statuses, loadServices },
+    /** Changes the status of services together. */
+    async turnTo(to: Verdict, ...serviceIds: readonly number[]) {
+      const updates = serviceIds.map((id) => {
+        const before = statuses.get(id);
+        return before === undefined ? firstTurn(id, to, clock.now()) : turn(before, to, clock.now());
+      });
+      for (const { serviceId, current } of updates) statuses.set(serviceId, current);
+      await registry.commitUpdates(
+        updates.map((update) => ({
+          ...update,
+          transition: update.transition && { ...update.transition, recordedAt: clock.now() },
+        })),
+      );
+      engine.look();
+    },
+    look: () => engine.look(),
+    async restart() {
+      await engine.stop();
+      engine = open();
+    },
+    /** Type, number of services and names of the messages so far, oldest first. */
+    async told() {
+      const stored = await registry.messagesOf(accountId);
+      return stored
+        .toReversed()
+        .map(({ message }) => `${message.type} ${message.items.map(({ service }) => service.name)}`);
+    },
+  };
+}
+
+t.test('it tells of an outage and its end once, over restarts', async (t) => {
+  const { clock, ids, turnTo, told, registry, accountId, restart, world } = await start(t);
+  const [one = 0, two = 0] = ids;
+  await turnTo('up', one, two);
+  await clock.advance(60 * SECOND);
+  t.same(await told(), []);
+  await turnTo('down', one);
+  await clock.advance(10 * SECOND);
+  await turnTo('down', two);
+  await restart();
+  await clock.advance(15 * SECOND);
+  t.same(await told(), [], 'what changes within 30 s is one message');
+  await clock.advance(10 * SECOND);
+  t.same(await told(), ['alert one.example,two.example']);
+  t.equal(world.nudges, 1, 'it is sent at once');
+  const [stored] = await registry.messagesOf(accountId);
+  t.match(stored?.message, {
+    urgency: 'high',
+    at: NOW + 60 * SECOND,
+    total: 2,
+    rule: 'all',
+    acknowledgeUrl: `https://upbeat.example/ack/${accountId}/${stored?.message.thread}`,
+    items: [{ service: { url: /^https:\/\/upbeat\.example\/status\// }, event: 'down', status: 'down' }, {}],
+  });
+  await restart();
+  await clock.advance(10 * SECOND);
+  await turnTo('up', one, two);
+  await clock.advance(40 * SECOND);
+  t.same((await told()).slice(1), ['recovery one.example,two.example']);
+  const { position, states } = await registry.loadAlertStates();
+  t.ok(position > 0);
+  t.equal(states.length, 1);
+  t.same(await registry.alertEventsAfter(0, 99), []);
+});
+
+t.test('an acknowledgement ends reminders, and tells who has it', async (t) => {
+  const { clock, ids, turnTo, told, registry, accountId } = await start(t, { repeatMs: 10 * 60 * SECOND });
+  const [one = 0] = ids;
+  await turnTo('down', one);
+  await clock.advance(11 * 60 * SECOND);
+  t.same(await told(), ['alert one.example', 'reminder one.example']);
+  const [stored] = await registry.messagesOf(accountId);
+  const thread = stored?.message.thread ?? '';
+  t.equal(await registry.acknowledge({ accountId, thread, by: 'Grace', at: clock.now() }), true);
+  await clock.advance(30 * 60 * SECOND);
+  t.same((await told()).slice(2), ['acknowledged one.example']);
+  t.match((await registry.messagesOf(accountId))[0]?.message.note, { by: 'Grace' });
+  t.same(await registry.newAcknowledgements(), []);
+});
+
+t.test('it decides by the rules of the moment', async (t) => {
+  const { clock, ids, turnTo, told, registry, accountId, channelId, world } = await start(t);
+  const [one = 0, two = 0] = ids;
+  const [rule] = await registry.rulesOf(accountId);
+  await turnTo('down', one);
+  await clock.advance(SECOND);
+  await registry.changeRule(accountId, rule?.id ?? 0, { events: ['certificate'] });
+  await registry.addRule({
+    ...ruleOf(accountId, [channelId], 'public'),
+    of: { own: false, services: [], categories: [], publicCategories: [entry('a').category], pages: [] },
+  });
+  await turnTo('down', two, 1);
+  await clock.advance(40 * SECOND);
+  const last = (await told()).at(-1);
+  t.match(last, /a$/i, 'the public service');
+  t.notMatch((await told()).join(), /two/);
+  const before = (await told()).length;
+  world.isOurs = false;
+  await turnTo('up', 1);
+  await clock.advance(120 * SECOND);
+  t.equal((await told()).length, before, 'decisions wait while the prober is offline');
+  world.isOurs = true;
+  await clock.advance(40 * SECOND);
+  t.match((await told()).at(-1), /^recovery/);
+});
+
+t.test('it tells of a certificate once for each threshold', async (t) => {
+  const { clock, ids, turnTo, told, registry, accountId, statuses } = await start(t, {
+    events: ['certificate'],
+  });
+  const [one = 0] = ids;
+  await turnTo('up', one);
+  const setEnd = (certificateExpiresAt: number) => {
+    const current = statuses.get(one);
+    if (current?.latest)
+      statuses.set(one, { ...current, latest: { ...current.latest, certificateExpiresAt } });
+  };
+  setEnd(NOW + 22 * DAY);
+  const passHours = async (hours: number) => {
+    for (let n = 0; n < hours; n++) {
+      await clock.skip(3_590 * SECOND);
+      await clock.advance(12 * SECOND);
+    }
+  };
+  await passHours(23);
+  t.same(await told(), []);
+  await passHours(5);
+  await clock.advance(40 * SECOND);
+  t.same(await told(), ['alert one.example']);
+  t.match((await registry.messagesOf(accountId))[0]?.message.items, [
+    { event: 'certificate', certificate: { endsAt: NOW + 22 * DAY, days: 21 } },
+  ]);
+  await passHours(3);
+  t.equal((await told()).length, 1);
+  setEnd(clock.now() + DAY / 2);
+  await passHours(2);
+  await clock.advance(40 * SECOND);
+  t.equal((await told()).length, 2);
+});
+
+t.test('a process that has lost the lease commits nothing', async (t) => {
+  const { clock, ids, turnTo, told, methods, dataDir } = await start(t);
+  const [one = 0] = ids;
+  const take = async (through: typeof methods) => {
+    const { fence, renewedAt } = await through.readLease();
+    return await through.takeLease({ pid: 1, host: 'here', replacing: fence, renewedAt, now: NOW });
+  };
+  t.ok(await take(methods));
+  await turnTo('down', one);
+  await clock.advance(10 * SECOND);
+  const other = await openRegistryMethods({ dataDir, domainsPerAccount: 9 });
+  t.ok(await take(other));
+  const before = await other.loadAlertStates();
+  await clock.advance(60 * SECOND);
+  t.same(await told(), []);
+  t.strictSame(await other.loadAlertStates(), before);
+  await other.close();
+});
