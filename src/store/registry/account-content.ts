@@ -15,7 +15,7 @@ import { addServices, ownedServices, removeService } from './owner-services.ts';
 import { chosenCheck, registerService } from './ownership.ts';
 import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+import { type ServiceRow, type ServiceUpdate, toDefinition, updateServices } from './service-rows.ts';
 import { loadNameRule } from './slugs.ts';
 import { addPage, changePage, pagesOf, putLogo, removePage } from './status-page-rows.ts';
 
@@ -73,14 +73,16 @@ async function putServices(
   const known = new Map(rows.map((row) => [row.domain, row]));
   const isKnown = ({ domain }: WantedService) => known.get(domain)?.account_id === accountId;
   const refusedName = await loadNameRule(registry);
+  const updates: ServiceUpdate[] = [];
   for (const service of services.filter(isKnown)) {
     const { domain: key, name } = service;
     const row = known.get(key);
     if (row === undefined) continue;
     const refusal = name === row.name ? null : refusedName(name, key);
     if (refusal !== null) refused.push({ type: 'service', key, refusal });
-    else await changeRow(registry, row, service);
+    else updates.push(...changesOf(row, service));
   }
+  await updateServices(registry, updates);
   const added = services.filter((service) => !isKnown(service));
   const outcomes = verified
     ? await addServices(
@@ -126,20 +128,19 @@ async function registerEach(
   return outcomes;
 }
 
-/** Gives a live service the properties that its account wants, if it has others. */
-async function changeRow(
-  registry: OpenRegistry,
+/** The update of a live service to the properties that its account wants; empty: it has them. */
+function changesOf(
   row: ServiceRow,
   { publicDependencies, check, ...wanted }: WantedService,
-): Promise<void> {
+): ServiceUpdate[] {
   const { publicDependencies: _, ...before } = toDefinition(row);
-  const after = {
+  const service = {
     ...before,
     ...wanted,
     check: chosenCheck(before.check, check),
     ...(publicDependencies ? { publicDependencies } : {}),
   };
-  if (!isDeepStrictEqual(after, toDefinition(row))) await updateService(registry, row, after);
+  return isDeepStrictEqual(service, toDefinition(row)) ? [] : [{ row, service }];
 }
 
 async function putPages(

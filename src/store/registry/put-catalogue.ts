@@ -19,8 +19,10 @@ import {
   insertServices,
   retireService,
   type ServiceRow,
+  type ServiceUpdate,
   toDefinition,
   updateService,
+  updateServices,
 } from './service-rows.ts';
 import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
@@ -49,17 +51,19 @@ export async function putCatalogue(
   });
   await displaceOwners(store, entries, newlyNamed);
   const added: NewService[] = [];
-  await store.each(entries, async (entry) => {
+  const updates: ServiceUpdate[] = [];
+  for (const entry of entries) {
     const row = known.get(entry.slug);
     if (row === undefined) {
       added.push(entry);
     } else if (row.removed === 0 && isDeepStrictEqual(toDefinition(row), entry)) {
       outcome.unchanged++;
     } else {
-      await updateService(store, row, entry);
+      updates.push({ row, service: entry });
       outcome[row.removed === 0 ? 'changed' : 'added']++;
     }
-  });
+  }
+  await updateServices(store, updates);
   await insertServices(store, added);
   outcome.added += added.length;
   return outcome;

@@ -28,8 +28,8 @@ export type ServiceRow = Row<'services'>;
 
 /** Maximum number of changes in a call. */
 const CHANGES_PER_CALL = 1_000;
-/** Maximum number of services that are added by one statement. */
-const SERVICES_PER_INSERT = 1_000;
+/** Maximum number of services that are added or changed by one statement. */
+const SERVICES_PER_STATEMENT = 1_000;
 
 /** The service in a row. */
 export function toService(row: ServiceRow): Service {
@@ -86,8 +86,8 @@ export async function insertServices(
 ): Promise<Service[]> {
   const { queries } = store;
   const added: Service[] = [];
-  for (let at = 0; at < services.length; at += SERVICES_PER_INSERT) {
-    const some = services.slice(at, at + SERVICES_PER_INSERT);
+  for (let at = 0; at < services.length; at += SERVICES_PER_STATEMENT) {
+    const some = services.slice(at, at + SERVICES_PER_STATEMENT);
     await queries.runEach(INSERT_SERVICE, some.map(toInsert));
     const rows = await queries.firstEach(
       READ_BY_SLUG,
@@ -98,10 +98,7 @@ export async function insertServices(
       INSERT_CURRENT,
       stored.map(({ id }) => [id]),
     );
-    await queries.runEach(
-      INSERT_CHANGE,
-      stored.map((service) => [service.id, service.slug, JSON.stringify(service)]),
-    );
+    await queries.runEach(INSERT_CHANGE, stored.map(toChange));
     added.push(...stored);
   }
   return added;
@@ -124,14 +121,21 @@ const INSERTED_COLUMNS = [
   'ever_verified',
 ] as const;
 const NUMBERS: ReadonlySet<string> = new Set([
+  'id',
+  'revision',
   'account_id',
   'verified',
   'paused',
   'public_dependencies',
   'ever_verified',
 ]);
+
+function typeOf(column: string): 'bigint' | 'text' {
+  return NUMBERS.has(column) ? 'bigint' : 'text';
+}
+
 const INSERT_SERVICE: Batch<unknown> = {
-  types: INSERTED_COLUMNS.map((name) => (NUMBERS.has(name) ? 'bigint' : 'text')),
+  types: INSERTED_COLUMNS.map(typeOf),
   sql: `INSERT INTO services (${INSERTED_COLUMNS.join(', ')}, revision, removed)
    VALUES (${INSERTED_COLUMNS.map(() => '?').join(', ')}, 1, 0)`,
 };
@@ -148,6 +152,10 @@ const INSERT_CHANGE: Batch<unknown> = {
   sql: 'INSERT INTO changes (service_id, slug, service) VALUES (?, ?, ?)',
 };
 
+function toChange(service: Service): Parameters {
+  return [service.id, service.slug, JSON.stringify(service)];
+}
+
 /** Runs after each change of a service. */
 const CHANGES_AFTER = statement<Row<'changes'>>(
   `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
@@ -158,31 +166,69 @@ function toInsert(service: NewService): Parameters {
   return INSERTED_COLUMNS.map((name) => row[name]);
 }
 
+/** Another definition of a live or removed service. */
+export interface ServiceUpdate {
+  readonly row: ServiceRow;
+  readonly service: NewService;
+}
+
 /** Gives a live or removed service another definition with the next revision. */
 export async function updateService(
   store: RegistryStore,
   row: ServiceRow,
   service: NewService,
 ): Promise<Service> {
-  const { kysely, queries } = store;
-  const revision = row.revision + 1;
-  await queries.run(
-    kysely
-      .updateTable('services')
-      .set({
-        ...toRow(service),
-        ...(service.verified ? { ever_verified: 1 } : {}),
-        revision,
-        removed: 0,
-      })
-      .where('id', '=', row.id),
-  );
-  await showIncidents(store, row.id, { listed: 1, verified: service.verified ? 1 : 0 });
-  if (!isSameCheck(toDefinition(row), service)) {
+  const [updated] = await updateServices(store, [{ row, service }]);
+  if (updated === undefined) throw new Error(`service ${service.slug} was not written`);
+  return updated;
+}
+
+/**
+ * Gives different services other definitions, each with its next revision. Their entries in the feed of changes are in
+ * their order.
+ */
+export async function updateServices(
+  { queries }: RegistryStore,
+  updates: readonly ServiceUpdate[],
+): Promise<Service[]> {
+  const updated: Service[] = [];
+  for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
+    const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
+    await queries.runEach(UPDATE_SERVICE, some.map(toUpdate));
+    await queries.runEach(
+      SHOW_INCIDENTS,
+      some.map(({ row, service }) => [service.verified ? 1 : 0, row.id]),
+    );
     // The probe memory was learned from the old check.
-    await queries.run(kysely.updateTable('current').set({ memory: null }).where('service_id', '=', row.id));
+    const moved = some.filter(({ row, service }) => !isSameCheck(toDefinition(row), service));
+    await queries.runEach(
+      FORGET_MEMORY,
+      moved.map(({ row }) => [row.id]),
+    );
+    const stored = some.map(({ row, service }) => ({ id: row.id, ...service, revision: row.revision + 1 }));
+    await queries.runEach(INSERT_CHANGE, stored.map(toChange));
+    updated.push(...stored);
   }
-  return await appendChange(store, { id: row.id, ...service, revision });
+  return updated;
+}
+
+const UPDATE_SERVICE: Batch<unknown> = {
+  types: [...INSERTED_COLUMNS, 'revision', 'id'].map(typeOf),
+  sql: `UPDATE services SET ${INSERTED_COLUMNS.map((name) => `${name} = ?`).join(', ')}, revision = ?, removed = 0
+   WHERE id = ?`,
+};
+const SHOW_INCIDENTS: Batch<unknown> = {
+  types: ['bigint', 'bigint'],
+  sql: 'UPDATE incidents SET listed = 1, verified = ? WHERE service_id = ?',
+};
+const FORGET_MEMORY: Batch<unknown> = {
+  types: ['bigint'],
+  sql: 'UPDATE current SET memory = NULL WHERE service_id = ?',
+};
+
+function toUpdate({ row, service }: ServiceUpdate): Parameters {
+  const columns = { ...toRow(service), ever_verified: service.verified ? 1 : row.ever_verified };
+  return [...INSERTED_COLUMNS.map((name) => columns[name]), row.revision + 1, row.id];
 }
 
 /**
@@ -206,7 +252,7 @@ export async function retireService(
       })
       .where('id', '=', row.id),
   );
-  await showIncidents({ kysely, queries }, row.id, { listed: 0 });
+  await queries.run(kysely.updateTable('incidents').set({ listed: 0 }).where('service_id', '=', row.id));
   await queries.run(
     kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
   );
@@ -221,24 +267,7 @@ export async function noteService(store: RegistryStore, serviceId: number): Prom
   const { kysely, queries } = store;
   const live = kysely.selectFrom('services').selectAll().where('id', '=', serviceId).where('removed', '=', 0);
   const row = await queries.first(live);
-  if (row !== undefined) await appendChange(store, toService(row));
-}
-
-async function appendChange({ kysely, queries }: RegistryStore, service: Service): Promise<Service> {
-  await queries.run(
-    kysely
-      .insertInto('changes')
-      .values({ service_id: service.id, slug: service.slug, service: JSON.stringify(service) }),
-  );
-  return service;
-}
-
-async function showIncidents(
-  { kysely, queries }: Pick<RegistryStore, 'kysely' | 'queries'>,
-  serviceId: number,
-  marks: { readonly listed: number; readonly verified?: number },
-): Promise<void> {
-  await queries.run(kysely.updateTable('incidents').set(marks).where('service_id', '=', serviceId));
+  if (row !== undefined) await queries.runEach(INSERT_CHANGE, [toChange(toService(row))]);
 }
 
 function toRow(service: NewService) {
