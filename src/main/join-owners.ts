@@ -45,7 +45,6 @@ export async function joinOwners(parts: {
   const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
   const links = createAcknowledgeLinks(readSecretKey(parts.config), http.siteUrl);
-  const mailer = await openMailer(parts.config, { clock, log });
   const providers = await Promise.all(
     auth.providers.map(async (provider) => {
       // A site without sign-in does not load the libraries of OpenID Connect.
@@ -53,18 +52,23 @@ export async function joinOwners(parts: {
       return createIdentityProvider(provider, { outbound });
     }),
   );
+  const mailer = await openMailer(parts.config, { clock, log });
+  // A site without a mail server does not load what writes letters.
+  const letters = mailer === null ? null : await import('../notify/letter-sender.ts');
   return {
     /**
-     * Starts webhook deliveries and alerts. Only the monitor may do so, or every process would deliver each webhook. `isOurs` tells
-     * whether this process is still the monitor. Returns a function that stops the deliveries.
+     * Starts deliveries of webhooks and letters, and alerts. Only the monitor may do so, or every process would deliver each of
+     * them. `isOurs` tells whether this process is still the monitor. Returns a function that stops the deliveries.
      */
     startDeliveries(isOurs: () => boolean) {
       const random = systemRandom;
       const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
       const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
       const stopAlerts = startAlerts({ ...parts.alerts, registry, links, tools, log }, isOurs);
+      const sending = { registry, siteUrl: http.siteUrl, clock, random, log, isOurs };
+      const sender = mailer === null ? undefined : letters?.startLetterSender({ ...sending, mailer });
       return async () => {
-        await Promise.all([webhooks.stop(), stopAlerts()]);
+        await Promise.all([webhooks.stop(), stopAlerts(), sender?.stop()]);
       };
     },
     /** The parts that the dashboard uses. */
@@ -79,6 +83,7 @@ export async function joinOwners(parts: {
       kinds: CHANNEL_KINDS_TABLE,
       requestConfirmation: async () => {},
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
+      sendsMail: mailer !== null,
       // Private addresses, which tests allow, may have any port.
       ports: ownersMayProbePrivate ? null : ports,
       bounds: {

@@ -22,6 +22,7 @@ import { createViews, type RenderPage, type ViewSources } from './parts/views.ts
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
+import { subscribePages } from './subscribe/subscribe-pages.ts';
 import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
 
 /** Sources of the pages. */
@@ -49,6 +50,7 @@ export type PageSources = Omit<
     | 'kinds'
     | 'requestConfirmation'
     | 'charge'
+    | 'sendsMail'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
@@ -62,7 +64,11 @@ export type PageSources = Omit<
  */
 export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
-  const { renderPage: render, renderPart } = createViews({ ...sources, assets: assets.addresses });
+  const { renderPage: render, renderPart } = createViews({
+    ...sources,
+    assets: assets.addresses,
+    offersMail: sources.owners?.sendsMail === true,
+  });
   const changes = createLiveChanges(sources);
   const news = { ...sources, changes };
   const live = createLiveStreams({
@@ -79,6 +85,9 @@ export function pageRoutes(sources: PageSources) {
     ...badgeBuilder(render, sources, assets.addresses),
     ...ownersPages(render, news),
     ...ownerRoutes(render, sources),
+    ...(sources.owners?.sendsMail === true
+      ? subscribePages(render, { ...sources, registry: sources.owners.registry })
+      : []),
     searchIndex(sources),
     live.route,
     assets.route,

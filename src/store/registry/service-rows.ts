@@ -21,6 +21,7 @@ import {
   statement,
 } from './registry-store.ts';
 import type { Row } from './schema.ts';
+import { endSubscriptions } from './subscription-changes.ts';
 import { toCurrent } from './update-rows.ts';
 
 /** A row of the services table. */
@@ -235,11 +236,8 @@ function toUpdate({ row, service }: ServiceUpdate): Parameters {
  * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again; its
  * credentials do not. `slug` replaces its slug, if other services may take that slug.
  */
-export async function retireService(
-  { kysely, queries }: RegistryStore,
-  row: ServiceRow,
-  slug = row.slug,
-): Promise<void> {
+export async function retireService(store: RegistryStore, row: ServiceRow, slug = row.slug): Promise<void> {
+  const { kysely, queries } = store;
   await queries.run(
     kysely
       .updateTable('services')
@@ -253,6 +251,7 @@ export async function retireService(
       .where('id', '=', row.id),
   );
   await queries.run(kysely.updateTable('incidents').set({ listed: 0 }).where('service_id', '=', row.id));
+  await endSubscriptions(store, `service:${row.id}`);
   await queries.run(
     kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
   );

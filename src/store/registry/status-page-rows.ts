@@ -8,6 +8,7 @@ import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
 import { noteRuleChange } from './rule-rows.ts';
 import type { Row } from './schema.ts';
+import { endSubscriptions } from './subscription-changes.ts';
 
 /** Status pages. */
 export const PAGE_CALLS: Calls<PageStore> = {
@@ -164,6 +165,7 @@ export async function removePage(
       .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
       .where('id', '=', row.id),
   );
+  await endSubscriptions(store, `page:${row.id}`);
   await noteRuleChange(store);
   return true;
 }

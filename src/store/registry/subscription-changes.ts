@@ -1,6 +1,6 @@
-/** The changes that subscribers are told of. */
+/** The changes that subscribers are told of, and the end of what they subscribed to. */
 import type { AlertChange, AlertEvent } from '../../domain/alert/event.ts';
-import { isToldToSubscribers } from '../../domain/subscription.ts';
+import { isToldToSubscribers, type SubscriptionTopic } from '../../domain/subscription.ts';
 import { type Batch, type RegistryStore, statement } from './registry-store.ts';
 
 const ADD_CHANGE: Batch<unknown> = {
@@ -30,4 +30,15 @@ export async function addSubscriptionChanges(
 /** JSON without unpaired surrogates, which have no UTF-8. */
 function toText(change: AlertChange): string {
   return JSON.stringify(change, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value));
+}
+
+const END_LETTERS = statement(
+  'DELETE FROM letters WHERE subscription_id IN (SELECT id FROM subscriptions WHERE topic = ?)',
+);
+const END_SUBSCRIPTIONS = statement('DELETE FROM subscriptions WHERE topic = ?');
+
+/** Deletes the subscriptions to a service or page that ends, with their letters, inside the caller's transaction. */
+export async function endSubscriptions({ queries }: RegistryStore, topic: SubscriptionTopic): Promise<void> {
+  await queries.run(END_LETTERS(topic));
+  await queries.run(END_SUBSCRIPTIONS(topic));
 }

@@ -34,6 +34,7 @@ import type { ServiceStore } from '../../store/ports/services.ts';
 import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
@@ -60,6 +61,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     MessageStore &
     RuleStore &
     Pick<AlertStore, 'acknowledge'> &
+    SubscriptionStore &
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
@@ -75,6 +77,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   /** Counts messages that an account sends manually. Throws `rate_limited` beyond the limit. */
   readonly charge: SendContext['charge'];
   readonly limits: () => ApiLimits;
+  /** Whether the operator has configured a mail server. Default false. */
+  readonly sendsMail?: boolean;
 }
 
 /** Renders a page of the account, also with the problems of a refused form. */

@@ -15,6 +15,7 @@ import { englishPageEditor } from './english-page-editor.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
+import { englishSubscribe } from './english-subscribe.ts';
 
 const shared = SHARED_TEXTS.en;
 
@@ -157,6 +158,7 @@ export const english = {
   alerts: englishAlerts,
   dashboard: englishDashboard,
   members: englishMembers,
+  subscribe: englishSubscribe,
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */
   service: {

@@ -11,6 +11,7 @@ import { germanPageEditor } from './german-page-editor.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { germanStatusPage } from './german-status-page.ts';
+import { germanSubscribe } from './german-subscribe.ts';
 
 const shared = SHARED_TEXTS.de;
 
@@ -167,6 +168,7 @@ export const german: Texts = {
   alerts: germanAlerts,
   dashboard: germanDashboard,
   members: germanMembers,
+  subscribe: germanSubscribe,
   pageEditor: germanPageEditor,
   /** The texts of the page of one service. */
   service: {

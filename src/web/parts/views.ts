@@ -26,6 +26,8 @@ export interface ViewSources {
   readonly version: string;
   readonly readiness: () => Readiness;
   readonly now: () => number;
+  /** Whether visitors can subscribe by e-mail. Default false. */
+  readonly offersMail?: boolean;
 }
 
 const HEADERS = {
@@ -38,7 +40,7 @@ const HEADERS = {
 export type RenderPart = ReturnType<typeof createViews>['renderPart'];
 
 /** Creates the renderers. Templates are compiled at their first use and cached. */
-export function createViews({ assets, version, readiness, now }: ViewSources) {
+export function createViews({ assets, version, readiness, now, offersMail = false }: ViewSources) {
   const eta = new Eta({
     views: fileURLToPath(new URL('../templates', import.meta.url)),
     cache: true,
@@ -63,6 +65,7 @@ export function createViews({ assets, version, readiness, now }: ViewSources) {
           away: viewAway(readiness(), language),
           assets,
           version,
+          offersMail,
           now: now(),
         }),
       };

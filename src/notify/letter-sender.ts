@@ -1,0 +1,181 @@
+/**
+ * Sends letters that are not messages of channels: news to subscribers, and requests for confirmations. They wait in the registry,
+ * so that a restart loses none, and leave at a bounded rate.
+ */
+import type { Clock, Random } from '../clock.ts';
+import type { MessageLanguage } from '../domain/alert/channel.ts';
+import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
+import { subscriberMessage } from '../domain/subscription.ts';
+import { SHARED_TEXTS } from '../language/shared-texts.ts';
+import type { Log } from '../log.ts';
+import type { DueLetter, LetterOutcome, LetterStore, TopicName } from '../store/ports/subscriptions.ts';
+import { writeAlert } from './channels/alert-letter.ts';
+import { LETTER_WORDS } from './channels/letter-words.ts';
+import { cleanLine } from './channels/message-cut.ts';
+import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
+import type { Letter, Mailer } from './mail/mailer.ts';
+import { RETRY_AFTER_MS, startOutbox } from './outbox.ts';
+
+/** Options of the sender. */
+export interface LetterSenderOptions {
+  readonly registry: LetterStore;
+  readonly mailer: Mailer;
+  /** Public URL of the site, without a slash at its end. */
+  readonly siteUrl: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Whether this process is the monitor; if not, another one may send. */
+  readonly isOurs: () => boolean;
+}
+
+/** Maximum number of letters that leave within a second, so that no mail server takes a change for an attack. */
+export const MAX_LETTERS_PER_SECOND = 20;
+/** Maximum number of letters in flight; the mailer has fewer connections. */
+const MAX_IN_FLIGHT = 8;
+/** Maximum number of letters about changes that are written before they are sent. */
+const MAX_WRITTEN = 200;
+const TIDY_INTERVAL_MS = 5 * MINUTE_MS;
+const MAX_NAME_LENGTH = 100;
+const JITTER = 0.1;
+
+/** Starts the sender. */
+export function startLetterSender(options: LetterSenderOptions) {
+  const { registry, mailer, siteUrl, clock, random, log, isOurs } = options;
+  const inFlight = new Set<number>();
+  /** Monotonic times at which letters of the last second began, oldest first. */
+  const begun: number[] = [];
+  let tidiedAt = Number.NEGATIVE_INFINITY;
+
+  const prepare = async (now: number): Promise<void> => {
+    if (clock.monotonic() - tidiedAt >= TIDY_INTERVAL_MS) {
+      tidiedAt = clock.monotonic();
+      await registry.tidySubscriptions(now);
+    }
+    await registry.askChannels(now);
+    await registry.writeLetters(now, MAX_WRITTEN);
+  };
+
+  /** Number of letters that may begin now. */
+  const allowance = (): number => {
+    while (begun[0] !== undefined && clock.monotonic() - begun[0] >= SECOND_MS) begun.shift();
+    return Math.min(MAX_LETTERS_PER_SECOND - begun.length, MAX_IN_FLIGHT - inFlight.size);
+  };
+
+  return startOutbox<DueLetter, LetterOutcome>({
+    async due(now) {
+      const count = allowance();
+      if (count <= 0) return [];
+      await prepare(now);
+      const letters = await registry.dueLetters(now, count + inFlight.size);
+      return letters.filter(({ id }) => !inFlight.has(id)).slice(0, count);
+    },
+    async attempt(letter, signal) {
+      const { id, attempts } = letter;
+      inFlight.add(id);
+      begun.push(clock.monotonic());
+      try {
+        const { outcome } = await mailer.send(composeLetter(letter, siteUrl), signal);
+        if (signal.aborted && outcome === 'failed') return null;
+        const wait = RETRY_AFTER_MS[attempts];
+        if (outcome !== 'failed' || wait === undefined) return { id, outcome, dueAt: null };
+        return { id, outcome, dueAt: clock.now() + Math.round(wait * (1 + JITTER * random())) };
+      } finally {
+        inFlight.delete(id);
+      }
+    },
+    note: (outcome) => registry.noteLetters([outcome]),
+    forget: async () => {},
+    clock,
+    log,
+    isOurs,
+    what: 'letters',
+  });
+}
+
+/** Composes a letter. The same letter has the same `Message-ID` in all attempts. */
+export function composeLetter(letter: DueLetter, siteUrl: string): Letter {
+  const { hostname } = new URL(siteUrl);
+  const { id, to, language, secret } = letter;
+  const words = LETTER_WORDS[language];
+  const request = { to, messageId: `letter-${id}.${secret.slice(0, 8)}@${hostname}`, references: [] };
+  if (letter.kind === 'channel') {
+    const channel = cleanLine(letter.channel, MAX_NAME_LENGTH);
+    const account = cleanLine(letter.account, MAX_NAME_LENGTH);
+    return {
+      ...request,
+      ...writeNote(language, {
+        title: words.channelTitle(hostname),
+        text: words.channelText(account, channel, hostname),
+        links: [{ label: words.confirm, url: `${siteUrl}/alerts/confirm/${secret}` }],
+        footer: { text: words.channelReason, links: [] },
+      }),
+    };
+  }
+  const what = nameOf(letter.topic, language);
+  const end = `${siteUrl}/subscribe/end/${secret}`;
+  const endLink = { label: words.unsubscribe, url: end };
+  switch (letter.kind) {
+    case 'subscribe':
+      return {
+        ...request,
+        ...writeNote(language, {
+          title: words.subscribeTitle(what),
+          text: words.subscribeText(what, hostname),
+          links: [{ label: words.confirm, url: `${siteUrl}/subscribe/confirm/${secret}` }],
+          footer: { text: words.subscribeReason, links: [] },
+        }),
+      };
+    case 'already':
+      return {
+        ...request,
+        headers: listHeaders(end, hostname),
+        ...writeNote(language, {
+          title: words.alreadyTitle(what),
+          text: words.alreadyText(what),
+          links: [],
+          footer: { text: words.subscriberReason(what, hostname), links: [endLink] },
+        }),
+      };
+    case 'change': {
+      const { event, service, beganAt, subscriptionId } = letter;
+      const message = subscriberMessage(event, service, beganAt, siteUrl);
+      const first = `${message.thread}.${subscriptionId}@${hostname}`;
+      const isFirst = message.type === 'alert';
+      return {
+        to,
+        messageId: isFirst ? first : `${message.thread}.${subscriptionId}.${event.id}@${hostname}`,
+        references: isFirst ? [] : [first],
+        headers: listHeaders(end, hostname),
+        ...writeAlert(message, language, {
+          text: words.subscriberReason(what, hostname),
+          links: [endLink],
+        }),
+      };
+    }
+  }
+}
+
+/** Unsubscribing by one click (RFC 8058), and the list by which mail programs sort. */
+function listHeaders(end: string, hostname: string): Readonly<Record<string, string>> {
+  return {
+    'List-Id': `<status.${hostname}>`,
+    'List-Unsubscribe': `<${end}>`,
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  };
+}
+
+/** What a subscription is about, in words. */
+export function nameOf({ kind, name }: TopicName, language: MessageLanguage): string {
+  if (kind !== 'category') return cleanLine(name, MAX_NAME_LENGTH);
+  const titles: Readonly<Record<string, string>> = SHARED_TEXTS[language].category;
+  return LETTER_WORDS[language].category(titles[name] ?? name);
+}
+
+function writeNote(
+  language: MessageLanguage,
+  content: Pick<LetterContent, 'title' | 'text' | 'links' | 'footer'>,
+): WrittenLetter {
+  const none = { tone: null, preheader: '', facts: [], services: [], more: null };
+  return writeLetter({ language, ...none, ...content });
+}

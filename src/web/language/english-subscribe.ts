@@ -1,0 +1,43 @@
+/** Texts of subscriptions by e-mail, in English. */
+
+/** The texts of the pages of subscriptions. */
+export const englishSubscribe = {
+  byMail: 'By e-mail',
+  byMailFor: 'for people: down, up, incidents and maintenance',
+  title: (what: string) => `News about ${what}`,
+  category: (title: string) => `all services of the category ${title}`,
+  lead: (what: string) =>
+    `You get a letter when ${what} goes down or comes back, and about incidents and maintenance. At most one letter a change.`,
+  address: 'E-mail address',
+  subscribe: 'Subscribe',
+  promise:
+    'A first letter asks you to confirm. The address is stored encrypted, shown to nobody, and deleted when you unsubscribe. Each letter has a link for that.',
+  invalid: 'This is not an e-mail address.',
+  sentTitle: 'Look into your mailbox',
+  sent: 'If this address can get letters, one with a link to confirm is on its way. The link is valid for 48 hours.',
+  sentHint: 'Nothing arrived? Look into the spam folder. An address gets at most 5 such letters a day.',
+  confirmTitle: 'Confirm',
+  confirmLead: (what: string) => `Do you want e-mail about ${what}?`,
+  confirm: 'Yes, send me e-mail',
+  confirmedTitle: 'It is confirmed',
+  confirmed: (what: string) => `You will get e-mail about ${what}.`,
+  endTitle: 'Unsubscribe',
+  endLead: (what: string) => `Do you want no more e-mail about ${what}?`,
+  end: 'Unsubscribe',
+  endedTitle: 'You are unsubscribed',
+  ended: 'Your address has been deleted. You get no more letters from this subscription.',
+  goneTitle: 'This link leads nowhere',
+  gone: 'The subscription has ended, was not confirmed in time, or what it was about is gone.',
+  channelTitle: 'Receive alerts',
+  channelLead: (account: string, channel: string) =>
+    `The account "${account}" wants to send alerts to your address, as its channel "${channel}".`,
+  channelConfirm: 'Yes, send me alerts',
+  channelConfirmed: (account: string, channel: string) =>
+    `You will get the alerts of the channel "${channel}" of the account "${account}".`,
+  channelGone: 'The channel is gone, or its address has changed.',
+  back: 'Back',
+  home: 'All services',
+  subscribers: (count: number) =>
+    count === 1 ? '1 person gets e-mail about it.' : `${count} people get e-mail about it.`,
+  tooMany: (seconds: number) => `Too many attempts. Wait ${seconds} s.`,
+};

@@ -1,0 +1,207 @@
+/**
+ * Subscriptions of visitors by e-mail, without JavaScript. Requests for the pages of links change nothing, because programs follow
+ * links too: only their buttons confirm and unsubscribe. Mail programs unsubscribe by the same address (RFC 8058).
+ */
+import type { Clock } from '../../clock.ts';
+import { isCategory } from '../../domain/category.ts';
+import { readMailAddress } from '../../domain/mail-address.ts';
+import { fullName } from '../../domain/service.ts';
+import type { SubscriptionTopic } from '../../domain/subscription.ts';
+import { readForm } from '../../http/form.ts';
+import { retryLater } from '../../http/problem.ts';
+import { createRateLimiter, LimitMemory } from '../../http/rate-limits.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { PageStore } from '../../store/ports/status-pages.ts';
+import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptions.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
+import { type RenderPage, renderMissing } from '../parts/views.ts';
+
+/** Sources of the pages. */
+export interface SubscribeSources {
+  readonly registry: SubscriptionStore;
+  /** Null: this site has no status pages. */
+  readonly ownedPages: Pick<PageStore, 'findPage'> | null;
+  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
+  readonly clock: Clock;
+  readonly now: () => number;
+}
+
+/** Maximum number of forms that an address of a client sends in a minute. */
+const MAX_FORMS_PER_MINUTE = 5;
+
+/** What a form is about. */
+interface FormTopic {
+  readonly topic: SubscriptionTopic;
+  readonly what: string;
+  /** Query of the form's own address. */
+  readonly query: string;
+  readonly back: string;
+}
+
+/** The routes. */
+export function subscribePages(render: RenderPage, sources: SubscribeSources): Route[] {
+  const { registry, now, clock } = sources;
+  const limiter = createRateLimiter('subscribe', MAX_FORMS_PER_MINUTE, new LimitMemory(clock));
+
+  const charge = async (client: string, { texts }: ChosenLanguage): Promise<void> => {
+    const { allowed, retryAfterSeconds } = await limiter.charge(client);
+    if (!allowed)
+      throw retryLater('rate_limited', retryAfterSeconds, texts.subscribe.tooMany(retryAfterSeconds));
+  };
+
+  const showForm = (
+    language: ChosenLanguage,
+    { what, query, back }: FormTopic,
+    { sent = false, problem = null as string | null, typed = '' } = {},
+  ): HttpResponse => {
+    const { sentTitle, title } = language.texts.subscribe;
+    const data = { language, title: sent ? sentTitle : title(what), what, query, back, sent, problem, typed };
+    return withoutStore(render('./subscribe', data, problem === null ? 200 : 400));
+  };
+
+  const form = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const topic = await readFormTopic(request, sources, language);
+    if (topic === null) return renderMissing(render, language, language.texts.subscribe.gone);
+    if (request.method !== 'POST') return showForm(language, topic);
+    const typed = (await readForm(request)).get('address') ?? '';
+    await charge(request.client, language);
+    const address = readMailAddress(typed);
+    if (address === null)
+      return showForm(language, topic, {
+        problem: language.texts.subscribe.invalid,
+        typed: typed.slice(0, 254),
+      });
+    await registry.requestSubscription({ topic: topic.topic, address, language: language.code, now: now() });
+    return showForm(language, topic, { sent: true });
+  };
+
+  /** A page with a text, and a button that sends a POST to the same address. */
+  const show = (
+    language: ChosenLanguage,
+    data: { readonly title: string; readonly text: string; readonly button?: string },
+    status = 200,
+  ): HttpResponse => withSecrecy(render('./subscription', { language, button: null, ...data }, status));
+
+  const gone = (language: ChosenLanguage, text = language.texts.subscribe.gone): HttpResponse =>
+    show(language, { title: language.texts.subscribe.goneTitle, text }, 404);
+
+  const confirm = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const found = isSent
+      ? await registry.confirmSubscription(secret, now())
+      : await registry.findSubscription(secret);
+    if (found === null) return gone(language);
+    const what = nameOf(found.topic, language);
+    if (found.isConfirmed)
+      return show(language, { title: words.confirmedTitle, text: words.confirmed(what) });
+    return show(language, {
+      title: words.confirmTitle,
+      text: words.confirmLead(what),
+      button: words.confirm,
+    });
+  };
+
+  const end = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    if (request.method === 'POST') {
+      await registry.endSubscription(secret);
+      // Mail programs may send it twice.
+      return show(language, { title: words.endedTitle, text: words.ended });
+    }
+    const found = await registry.findSubscription(secret);
+    if (found === null) return gone(language);
+    const what = nameOf(found.topic, language);
+    return show(language, { title: words.endTitle, text: words.endLead(what), button: words.end });
+  };
+
+  const channel = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const found = isSent
+      ? await registry.confirmChannel(secret, now())
+      : await registry.findAskedChannel(secret);
+    if (found === null) return gone(language, words.channelGone);
+    const { account, channel, isConfirmed } = found;
+    if (isConfirmed)
+      return show(language, { title: words.confirmedTitle, text: words.channelConfirmed(account, channel) });
+    const text = words.channelLead(account, channel);
+    return show(language, { title: words.channelTitle, text, button: words.channelConfirm });
+  };
+
+  const route = (path: string, access: 'everyone' | 'secret', handle: Route['handle']): Route => ({
+    path,
+    bucket: 'pages',
+    access,
+    anyMethod: true,
+    sameOrigin: true,
+    ...(handle === undefined ? {} : { handle }),
+  });
+  return [
+    route('/subscribe', 'everyone', form),
+    route('/subscribe/confirm/:secret', 'secret', confirm),
+    route('/subscribe/end/:secret', 'secret', end),
+    route('/alerts/confirm/:secret', 'secret', channel),
+  ];
+}
+
+/** What the form of a request is about; null: there is no such service, category or page. */
+async function readFormTopic(
+  { query }: HttpRequest,
+  { directory, ownedPages }: SubscribeSources,
+  language: ChosenLanguage,
+): Promise<FormTopic | null> {
+  const parameters = new URLSearchParams(query);
+  const [kind, name] = (['service', 'category', 'page'] as const)
+    .map((one) => [one, parameters.get(one)] as const)
+    .find(([, value]) => value !== null) ?? ['service', ''];
+  if (name === null) return null;
+  const own = new URLSearchParams({ [kind]: name }).toString();
+  if (kind === 'category')
+    return isCategory(name)
+      ? {
+          topic: `category:${name}`,
+          what: nameOf({ kind, name }, language),
+          query: own,
+          back: `/?category=${name}`,
+        }
+      : null;
+  if (kind === 'page') {
+    const page = (await ownedPages?.findPage(name.toLowerCase())) ?? null;
+    return page === null
+      ? null
+      : { topic: `page:${page.id}`, what: page.title, query: own, back: `/p/${page.slug}` };
+  }
+  const service = directory.byPageName(name);
+  if (service === null) return null;
+  const back = `/status/${directory.pageName(service)}`;
+  return { topic: `service:${service.id}`, what: fullName(service), query: own, back };
+}
+
+/** What a subscription is about, in words. */
+function nameOf({ kind, name }: TopicName, { texts }: ChosenLanguage): string {
+  if (kind !== 'category') return name;
+  return texts.subscribe.category(isCategory(name) ? texts.category[name] : name);
+}
+
+function withoutStore(answer: HttpResponse): HttpResponse {
+  return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
+}
+
+/** The address is a secret: it is not sent to other sites, nor kept by caches and search engines. */
+function withSecrecy(answer: HttpResponse): HttpResponse {
+  const secrecy = {
+    'Cache-Control': 'no-store',
+    'Referrer-Policy': 'no-referrer',
+    'X-Robots-Tag': 'noindex',
+  };
+  return { ...answer, headers: { ...answer.headers, ...secrecy } };
+}
