@@ -263,7 +263,12 @@ function judgeThreads(
     if (type === 'alert') {
       // It got worse: the thread has to be taken anew.
       known.remindedAt = at;
-      for (const [other, one] of threads) if (other.endsWith(` ${thread}`)) one.isTaken = false;
+      for (const [other, one] of threads) {
+        if (!other.endsWith(` ${thread}`)) continue;
+        // A channel that is not told of it may be reminded at once, of what it knows.
+        if (one.isTaken && one !== known) one.remindedAt = Number.NaN;
+        one.isTaken = false;
+      }
     }
     if (type === 'acknowledged') {
       if (known.isTaken) faults.push(`${where}: it was taken before`);
