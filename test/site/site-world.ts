@@ -314,6 +314,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       kinds: TEST_KINDS,
       requestConfirmation: async () => {},
+      sendsMail: true,
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       proofs: {
         instructions: (accountId, domain) => ({
