@@ -106,6 +106,9 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
     ),
     rule: nullable(Type.String(), 'Name of the rule; null: no rule made it.'),
     note: nullable(NotePart, 'Of `acknowledged` and `channel_failing`; null: there is nothing to add.'),
+    dropped: whole(
+      'Number of messages to the channel before this one that were dropped, since too many waited.',
+    ),
     url: UrlSchema,
     acknowledge_url: nullable(
       UrlSchema,

@@ -60,6 +60,18 @@ export const TONE_COLOURS: Readonly<Record<Tone, number>> = {
 
 /** Says a message in a language. */
 export function renderMessage(message: AlertMessage, language: MessageLanguage): MessageText {
+  const text = renderNews(message, language);
+  const { dropped = 0 } = message;
+  if (dropped === 0) return text;
+  const words = MESSAGE_WORDS[language];
+  const fact = {
+    label: words.dropped,
+    value: [words.droppedText(dropped, FORMATS[language].number(dropped))],
+  };
+  return { ...text, facts: [...text.facts, fact] };
+}
+
+function renderNews(message: AlertMessage, language: MessageLanguage): MessageText {
   const words = MESSAGE_WORDS[language];
   const [item] = message.items;
   const isGroup = message.total > 1;

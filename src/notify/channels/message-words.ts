@@ -78,6 +78,9 @@ export interface MessageWords {
   readonly ends: string;
   readonly rule: string;
   readonly flapsText: string;
+  readonly dropped: string;
+  /** So many earlier messages to the channel were dropped. */
+  readonly droppedText: (count: number, shown: string) => string;
   /** `count` services more than those that are listed. */
   readonly more: (count: string) => string;
   readonly open: string;
@@ -193,6 +196,9 @@ const english: MessageWords = {
   ends: 'Ends',
   rule: 'Rule',
   flapsText: 'There will be no further message about it until it is steady.',
+  dropped: 'Dropped',
+  droppedText: (count, shown) =>
+    `${count === 1 ? 'an earlier message' : `${shown} earlier messages`} to this channel, because too many waited`,
   more: (count) => `and ${count} more`,
   open: 'Open',
   acknowledge: 'Acknowledge',
@@ -314,6 +320,9 @@ const german: MessageWords = {
   ends: 'Ende',
   rule: 'Regel',
   flapsText: 'Weitere Nachrichten darüber kommen erst, wenn er wieder stetig ist.',
+  dropped: 'Verworfen',
+  droppedText: (count, shown) =>
+    `${count === 1 ? 'eine frühere Nachricht' : `${shown} frühere Nachrichten`} an diesen Kanal, weil zu viele warteten`,
   more: (count) => `und ${count} weitere`,
   open: 'Ansehen',
   acknowledge: 'Übernehmen',

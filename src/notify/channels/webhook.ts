@@ -78,6 +78,7 @@ function dataOf(message: AlertMessage, language: MessageLanguage): object {
     cause,
     rule,
     note,
+    dropped: message.dropped ?? 0,
     url,
     acknowledge_url: acknowledgeUrl,
   };

@@ -146,6 +146,17 @@ t.test(
   },
 );
 
+t.test('it says how many messages were dropped before it', async (t) => {
+  t.equal(
+    read({ ...SAMPLES.alert, dropped: 1_200 }, 'en').at(-1),
+    'Dropped: 1,200 earlier messages to this channel, because too many waited',
+  );
+  t.equal(
+    read({ ...SAMPLES.test, dropped: 3 }, 'de').at(-2),
+    'Verworfen: 3 frühere Nachrichten an diesen Kanal, weil zu viele warteten',
+  );
+});
+
 t.test(
   'it keeps foreign text on its line, cuts it between characters, and stays within its limits',
   async (t) => {
