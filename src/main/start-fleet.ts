@@ -45,7 +45,8 @@ export function createConfiguredFleet(
     checksKey: findChecksKey(storage.dataDir, secrets),
   };
   const noteBroken = createBrokenAttemptLog(log, clock);
-  return createFleet({
+  const unreadable = createUnreadableCredentialsLog(log, clock);
+  const fleet = createFleet({
     settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
     threads: countThreads(config),
     entry: new URL('../../workers/probe.ts', import.meta.url),
@@ -54,10 +55,11 @@ export function createConfiguredFleet(
     log,
     ...parts,
     onForbidden: createForbiddenAddressLog(log, clock),
-    onUnreadable: createUnreadableCredentialsLog(log, clock),
+    onUnreadable: unreadable.note,
     onBroken: (found) => noteBroken({ ...found, slug: directory.byId(found.serviceId)?.slug ?? null }),
     onFatal: fail('probe threads end again and again'),
   });
+  return { ...fleet, report: () => ({ ...fleet.report(), unreadableCredentials: unreadable.count() }) };
 }
 
 /** Creates the query that shows whether this process is online: true if at least one control target responds. */

@@ -24,6 +24,7 @@ export interface ObservedParts {
       readonly services: number;
       readonly restarts: number;
       readonly checksDone: number;
+      readonly unreadableCredentials?: number;
       readonly hosts: readonly ({
         readonly openChecks: number;
         readonly startDelayMs: { readonly p50: number; readonly p99: number };
@@ -115,6 +116,11 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'upbeat_services_probed',
     'Services that the probe threads check.',
     () => fleet.report().services,
+  );
+  metrics.gauge(
+    'upbeat_credentials_unreadable',
+    'Services whose credentials this node could not decrypt in the last hour: their checks are not made.',
+    () => fleet.report().unreadableCredentials ?? 0,
   );
   metrics.counter('upbeat_checks_total', 'Completed checks.', () => fleet.report().checksDone);
   metrics.counter(

@@ -3,6 +3,7 @@
  * learn that they are not public, credentials that cannot be decrypted, and attempts that meet a bug of this program.
  */
 
+import { BoundedMap } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import { HOUR_MS } from '../domain/durations.ts';
@@ -30,18 +31,35 @@ export function createForbiddenAddressLog(
   };
 }
 
-/** Creates the function that logs checks whose credentials cannot be decrypted. */
+/** Checks whose credentials cannot be decrypted. */
+export interface UnreadableCredentialsLog {
+  /** Logs a check, and counts it. */
+  note(found: UnreadableCredentials): void;
+  /** The number of services whose credentials could not be decrypted in the last hour, {@link MAX_REMEMBERED} at most. */
+  count(): number;
+}
+
+/** Creates the log of checks whose credentials cannot be decrypted. */
 export function createUnreadableCredentialsLog(
   log: Log,
   clock: Pick<Clock, 'monotonic'>,
-): (found: UnreadableCredentials) => void {
+): UnreadableCredentialsLog {
   const isNew = createRepeatFilter(clock);
-  return ({ domain, problem }) => {
-    if (isNew(domain))
-      log.warn(
-        { domain, problem: describeCause({ cause: { code: 'credentials_unreadable', problem } }) },
-        'a check is not made: set secrets.checksKey of this node, or enter its credentials again',
-      );
+  /** When an attempt of a domain was last not made. */
+  const noted = new BoundedMap<string, number>(MAX_REMEMBERED);
+  return {
+    note({ domain, problem }) {
+      noted.set(domain, clock.monotonic());
+      if (isNew(domain))
+        log.warn(
+          { domain, problem: describeCause({ cause: { code: 'credentials_unreadable', problem } }) },
+          'a check is not made: set secrets.checksKey of this node, or enter its credentials again',
+        );
+    },
+    count() {
+      const since = clock.monotonic() - MIN_REPEAT_MS;
+      return [...noted.values()].filter((at) => at > since).length;
+    },
   };
 }
 

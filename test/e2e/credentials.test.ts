@@ -155,6 +155,12 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   });
   await until(() => program.output().includes('they were encrypted with another key'), 30_000);
   t.match((await program.get('/api/v1/status/other-example-org')).body, { status: 'unknown' });
+  t.match((await page('/metrics')).text, /^upbeat_credentials_unreadable 1$/m);
+  t.match(
+    (await page('/dashboard/services/other-example-org')).text,
+    /credentials of this check cannot be decrypted/,
+  );
+  t.notMatch((await page(dashboard)).text, /cannot be decrypted/);
 
   // Everything that can be read.
   await program.until(path, ({ status }: Status) => status === 'up');

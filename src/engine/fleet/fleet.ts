@@ -58,6 +58,8 @@ export interface FleetReport {
   readonly hosts: readonly (HostReport | null)[];
   /** Checks completed in all threads since the start. */
   readonly checksDone: number;
+  /** Services whose credentials could not be decrypted of late; absent: none. */
+  readonly unreadableCredentials?: number;
 }
 
 /** A fleet. */

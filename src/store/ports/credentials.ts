@@ -18,4 +18,6 @@ export interface CredentialStore {
   matchCredentials(
     credentials: readonly (CredentialToSeal & { readonly sealed: string })[],
   ): Promise<readonly boolean[]>;
+  /** Whether each sealed text was sealed with another key than that of this process; false: this process has no key. */
+  foreignCredentials(sealed: readonly string[]): Promise<readonly boolean[]>;
 }

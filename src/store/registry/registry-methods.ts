@@ -1,4 +1,5 @@
 /** The methods of the registry's thread that are the same for all databases. */
+import { isKeyOf } from '../../domain/credential-seal.ts';
 import type { IdempotentName, IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
@@ -124,6 +125,10 @@ const CALLS: Calls<ServedByCalls> = {
   }),
   sealCredentials: read(({ secrets }, credentials) => secrets.sealCredentials(credentials)),
   matchCredentials: read(async ({ secrets }, credentials) => secrets.matchCredentials(credentials)),
+  foreignCredentials: read(async ({ secrets }, sealed) => {
+    const key = secrets.checksKey();
+    return sealed.map((text) => key !== null && !isKeyOf(key, text));
+  }),
   ...PAGE_CALLS,
   ...CONTENT_CALLS,
   renewLease: write(renewLease),

@@ -33,6 +33,7 @@ import {
 import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
+const NO_ANSWERS: readonly boolean[] = [];
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
@@ -55,10 +56,12 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     const { id, slug, name } = service;
     const { texts } = session.language;
     const current = status.get(id) ?? unknownStatus(id);
-    const [beats, logs, checks] = await Promise.all([
+    const { sealed = {} } = service.check;
+    const [beats, logs, checks, foreign] = await Promise.all([
       registry.recentHeartbeats(id),
       registry.heartbeatLogs(id),
       samples.newest(id, SHOWN).catch((): Sample[] => []),
+      Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
     ]);
     const shownAs = directory.pageName(service);
     const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
@@ -69,6 +72,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         service,
         forms: viewForms(refused),
         settings: viewSettings(service, refused, session.language, sources.bounds),
+        unreadable: foreign.includes(true),
         page: shownAs,
         word: texts.status[current.status],
         status: current.status,

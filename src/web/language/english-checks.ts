@@ -76,6 +76,8 @@ export const englishChecks = {
   yes: 'yes',
   no: 'no',
   standard: 'default',
+  unreadable:
+    'The credentials of this check cannot be decrypted: the key of this installation is another one now. The check is not made, and the status stays as it is. Enter the credentials again.',
   keptSecret: 'stored; enter a new one to replace it',
   removeSecret: 'remove the stored one',
 };

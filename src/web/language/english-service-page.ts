@@ -98,6 +98,8 @@ export const englishServicePage = {
     suspect: 'our own connection was down',
     none: 'no checks',
   } satisfies WordOf<DayKind>,
+  downNote:
+    'Uptime is the share of good checks. Down is the share of failed checks of the time that the checks stand for, each for the interval that the service has now: days on which it had a longer one show less than there was.',
   day: (date: string, uptime: string, downtime: string | null, slow: string | null) =>
     `${date}: ${uptime} up${downtime === null ? '' : `, down for ${downtime}`}${slow === null ? '' : `, ${slow} of the responses slow`}`,
   dayWithout: (date: string, why: string) => `${date}: ${why}`,

@@ -69,6 +69,8 @@ export const germanChecks: Texts['checks'] = {
   yes: 'ja',
   no: 'nein',
   standard: 'Standard',
+  unreadable:
+    'Die Zugangsdaten dieser Prüfung lassen sich nicht entschlüsseln: der Schlüssel dieser Installation ist jetzt ein anderer. Die Prüfung findet nicht statt, und der Status bleibt, wie er ist. Geben Sie die Zugangsdaten neu ein.',
   keptSecret: 'gespeichert; ein neuer Wert ersetzt ihn',
   removeSecret: 'den gespeicherten Wert entfernen',
 };

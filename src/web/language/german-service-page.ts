@@ -97,6 +97,8 @@ export const germanServicePage: Texts['page'] = {
     suspect: 'unsere eigene Verbindung war unterbrochen',
     none: 'keine Prüfungen',
   },
+  downNote:
+    'Die Verfügbarkeit ist der Anteil guter Prüfungen. Gestört ist der Anteil fehlgeschlagener an der Zeit, für welche die Prüfungen stehen, jede für das heutige Intervall des Dienstes: Tage mit einem längeren zeigen weniger, als es war.',
   day: (date, uptime, downtime, slow) =>
     `${date}: ${uptime} erreichbar${downtime === null ? '' : `, ${downtime} gestört`}${slow === null ? '' : `, ${slow} der Antworten langsam`}`,
   dayWithout: (date, why) => `${date}: ${why}`,
