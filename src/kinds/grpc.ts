@@ -14,6 +14,7 @@ import { type Fault, responseFault, targetFault, timeoutFault } from '../outboun
 import type { Headers } from '../outbound/response-head.ts';
 import { attemptOf, defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
+import { holdSession } from './hold-session.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 const METHOD_PATH = '/grpc.health.v1.Health/Check';
@@ -118,6 +119,7 @@ class HealthCall {
       maxSessionMemory: 1,
     });
     this.#session = session;
+    holdSession(session);
     session.on('error', (error) => this.#onError(error));
     session.on('goaway', (code) => {
       if (code !== 0) this.#onReset(code);
