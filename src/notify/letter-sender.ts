@@ -46,8 +46,11 @@ export function startLetterSender(options: LetterSenderOptions) {
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
   let tidiedAt = Number.NEGATIVE_INFINITY;
+  let preparedAt = Number.NEGATIVE_INFINITY;
 
   const prepare = async (now: number): Promise<void> => {
+    if (clock.monotonic() - preparedAt < SECOND_MS) return;
+    preparedAt = clock.monotonic();
     if (clock.monotonic() - tidiedAt >= TIDY_INTERVAL_MS) {
       tidiedAt = clock.monotonic();
       await registry.tidySubscriptions(now);

@@ -177,8 +177,7 @@ export async function subscriptionContract(
       { id: letter.id, outcome: 'failed', dueAt: now + 60_000 },
       ...first.slice(1).map(delivered),
     ]);
-    t.equal(await registry.writeLetters(now, ALL), 1);
-    t.equal(await registry.writeLetters(now, ALL), 3);
+    t.equal(await registry.writeLetters(now, ALL), 4, 'the rest of the first change, and the second one');
     t.equal(await registry.writeLetters(now, ALL), 0);
     const second = await registry.dueLetters(now, ALL);
     t.same(
@@ -226,6 +225,7 @@ export async function subscriptionContract(
       });
       const [late] = await registry.dueLetters(NOON, ALL);
       t.equal(await registry.tidySubscriptions(NOON + 47 * HOUR), 0);
+      t.same(await registry.dueLetters(NOON, ALL), [late], 'letters that wait stay');
       t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1);
       t.equal(await registry.findSubscription(late?.secret ?? ''), null);
       await registry.removeService(service.slug);
@@ -238,7 +238,7 @@ export async function subscriptionContract(
         ['up', now + 1],
         ['down', now + 2],
       ]);
-      for (let round = 0; round < 4; round++) await registry.writeLetters(now, ALL);
+      await registry.writeLetters(now, ALL);
       for (let round = 0; round < 3; round++) {
         const [letter, ...others] = await registry.dueLetters(now, ALL);
         t.same(others, []);

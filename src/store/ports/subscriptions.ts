@@ -95,7 +95,7 @@ export interface SubscriptionStore {
 /** What the sender of letters calls. Only the monitor sends. */
 export interface LetterStore {
   /**
-   * Writes the letters about the oldest change that has not been told to all its subscribers, at most `limit`, unless as many wait
+   * Writes letters about the oldest changes that have not been told to all their subscribers, at most `limit`, unless as many wait
    * already. Resolves with their number. Subscribers of several topics of the change get one letter.
    */
   writeLetters(now: number, limit: number): Promise<number>;

@@ -25,6 +25,8 @@ import {
   readChannelAddress,
 } from './subscription-rows.ts';
 
+/** Maximum number of changes whose letters are written in a call. */
+const MAX_CHANGES = 100;
 /** Maximum number of channels whose receivers are asked in a call. */
 const MAX_ASKED = 20;
 
@@ -41,34 +43,39 @@ export const LETTER_CALLS: Calls<LetterStore> = {
 
 async function writeLetters(store: RegistryStore, now: number, limit: number): Promise<number> {
   const { kysely, queries } = store;
-  const change = await queries.first(
+  const changes = await queries.all(
     kysely
       .selectFrom('subscription_changes')
       .selectAll()
       .where('written', '=', sql.lit(0))
       .orderBy('id')
-      .limit(1),
+      .limit(MAX_CHANGES),
   );
-  if (change === undefined) return 0;
+  if (changes.length === 0) return 0;
   const waiting = await queries.all(
     kysely.selectFrom('letters').select('id').where('change_id', 'is not', null).limit(limit),
   );
   if (waiting.length >= limit) return 0;
-  const ids = await findSubscribers(store, change, now, limit);
-  if (ids.length > 0)
+  let written = 0;
+  for (const change of changes) {
+    if (written >= limit) break;
+    const ids = await findSubscribers(store, change, now, limit - written);
+    if (ids.length > 0)
+      await queries.run(
+        kysely
+          .insertInto('letters')
+          .values(ids.map((id) => ({ subscription_id: id, change_id: change.id, due_at: now }))),
+      );
+    const isWhole = ids.length < limit - written;
     await queries.run(
       kysely
-        .insertInto('letters')
-        .values(ids.map((id) => ({ subscription_id: id, change_id: change.id, due_at: now }))),
+        .updateTable('subscription_changes')
+        .set({ after_id: ids.at(-1) ?? change.after_id, written: isWhole ? 1 : 0 })
+        .where('id', '=', change.id),
     );
-  const isWhole = ids.length < limit;
-  await queries.run(
-    kysely
-      .updateTable('subscription_changes')
-      .set({ after_id: ids.at(-1) ?? change.after_id, written: isWhole ? 1 : 0 })
-      .where('id', '=', change.id),
-  );
-  return ids.length;
+    written += ids.length;
+  }
+  return written;
 }
 
 /** The next subscribers of a change, each address once, in the order of their IDs. */
@@ -341,13 +348,17 @@ async function tidySubscriptions(store: RegistryStore, now: number): Promise<num
       .where('recorded_at', '<', now - DAY_MS)
       .where('id', 'not in', waiting),
   );
-  // Letters whose subscription, channel or change is gone.
-  const { subscriptions, channels } = {
-    subscriptions: kysely.selectFrom('subscriptions').select('id'),
-    channels: kysely.selectFrom('channels').select('id'),
-  };
-  await queries.run(kysely.deleteFrom('letters').where('subscription_id', 'not in', subscriptions));
-  await queries.run(kysely.deleteFrom('letters').where('channel_id', 'not in', channels));
+  // Null is in no list, and is not absent from one either, unless that is empty.
+  await queries.run(
+    kysely
+      .deleteFrom('letters')
+      .where('subscription_id', 'is not', null)
+      .where('subscription_id', 'not in', kysely.selectFrom('subscriptions').select('id')),
+  );
+  const channels = kysely.selectFrom('channels').select('id');
+  await queries.run(
+    kysely.deleteFrom('letters').where('channel_id', 'is not', null).where('channel_id', 'not in', channels),
+  );
   await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', 'not in', channels));
   return new Set(ended).size;
 }

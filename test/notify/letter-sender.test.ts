@@ -1,0 +1,68 @@
+/** The sender of letters: its rate, its order, its retries, and what a restart leaves. */
+import t from 'tap';
+import { MAX_LETTERS_PER_SECOND } from '../../src/notify/letter-sender.ts';
+import { openLetterWorld } from './letter-world.ts';
+
+t.test('it sends at most 20 letters a second, and each once, also over a restart', async (t) => {
+  const count = 65;
+  const world = await openLetterWorld(t, count);
+  const { clock, sent, registry } = world;
+  await world.turn('down');
+  let isFirst = true;
+  const first = world.start(() => isFirst);
+  await world.reached(MAX_LETTERS_PER_SECOND);
+  await clock.advance(900);
+  t.equal(sent.length, MAX_LETTERS_PER_SECOND, 'no burst');
+  await clock.advance(100);
+  await world.reached(2 * MAX_LETTERS_PER_SECOND);
+  // The process loses the lease while letters are in flight, and ends.
+  const inFlight = Promise.withResolvers<{ readonly outcome: 'delivered' }>();
+  world.setAnswer(() => inFlight.promise);
+  await clock.advance(1_000);
+  await world.reached(2 * MAX_LETTERS_PER_SECOND + 8);
+  isFirst = false;
+  world.setAnswer(() => ({ outcome: 'delivered' }));
+  const before = sent.length;
+  const second = world.start();
+  while (new Set(sent.map(({ to }) => to)).size < count) await clock.advance(1_000);
+  inFlight.resolve({ outcome: 'delivered' });
+  await Promise.all([first.stop(), second.stop()]);
+  const times = new Map<string, number>();
+  for (const { to } of sent) times.set(to, (times.get(to) ?? 0) + 1);
+  t.equal(times.size, count);
+
+  const twice = [...times.values()].filter((number) => number > 1);
+  t.same(new Set(twice), new Set([2]), 'at most once more');
+  t.ok(twice.length <= 8, 'only what was in flight');
+  t.ok(before < sent.length);
+  t.same(await registry.dueLetters(clock.now(), 1_000), []);
+});
+
+t.test('it tries again over a day, in the order of each subscriber, and logs no address', async (t) => {
+  const world = await openLetterWorld(t, 2);
+  const { clock, sent } = world;
+  await world.turn('down');
+  await world.turn('up');
+  const problem = { code: 'mail_refused', text: '451 try again' } as const;
+  world.setAnswer(({ to }) =>
+    to.startsWith('s0') ? { outcome: 'failed', problem } : { outcome: 'delivered' },
+  );
+  const sender = world.start();
+  await world.reached(3);
+  const of = (name: string) => sent.filter(({ to }) => to.startsWith(name)).map(({ subject }) => subject);
+  await clock.advance(4_000);
+  t.same(of('s0'), ['🔴 SHOP is down: no answer'], 'the second letter waits for the first one');
+  t.same(of('s1'), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 sec']);
+  await clock.advance(2_000);
+  await world.reached(4);
+  world.setAnswer(() => ({ outcome: 'delivered' }));
+  await clock.advance(60_000);
+  await world.reached(6);
+  t.same(of('s0').slice(2), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 sec']);
+  const ids = sent
+    .filter(({ to, subject }) => to.startsWith('s0') && subject.startsWith('🔴'))
+    .map(({ id }) => id);
+  t.equal(new Set(ids).size, 1, 'all attempts have one identifier');
+  await sender.stop();
+  t.notMatch(world.logged.join('\n'), /@example/);
+});
