@@ -112,6 +112,7 @@ export async function openWorld(dataDir: string) {
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
       kinds: {},
       requestConfirmation: away,
+      acknowledgeLinks: { read: () => null },
       charge: away,
       proofs: {
         instructions: (_, domain) => ({ recordName: `_upbeat.${domain}`, word: 'word', fileUrl: domain }),

@@ -17,10 +17,12 @@ import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
 import { openSharedStores, type StoreStates } from './main/open-stores.ts';
+import { operatorChannels } from './main/operator-channels.ts';
 import type { Probing } from './main/start-probing.ts';
 import { type RoleChanges, startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
+import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
 import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
@@ -231,7 +233,7 @@ function ownResults(probing: Probing | null): StoreStates {
 }
 
 /** Ends the process with status 2 and all problems of the configuration, if it has any. */
-function readOrEnd(read: () => Config): Config {
+function readOrEnd<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -243,6 +245,7 @@ if (import.meta.main) {
   const { values } = parseArgs({ options: { config: { type: 'string' } } });
   const read = () => loadConfig({ file: values.config ?? 'config/upbeat.yaml', env: process.env });
   const config = readOrEnd(read);
+  readOrEnd(() => operatorChannels(config, CHANNEL_KINDS_TABLE));
   const log = createLog(config.log);
   try {
     const program = startProgram(config, read, log);

@@ -1,7 +1,7 @@
-/** `POST /api/v1/apply`: gives an account the services and status pages of a document (docs/apply.md). */
+/** `POST /api/v1/apply`: gives an account the services, status pages, channels and rules of a document (docs/apply.md). */
 import { type ApplyContext, type ApplyOptions, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
 import { ApplyDocumentSchema, domainIn, type PublicServices } from '../app/apply-document.ts';
-import type { Plan } from '../app/apply-plan.ts';
+import { CONTENT_TYPES, type Plan } from '../app/apply-plan.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';
@@ -11,6 +11,7 @@ import { enumOf, named, namedObject } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
+import { ChannelDefinitionSchema } from './channels.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { PageDefinitionSchema } from './owned-pages.ts';
 import {
@@ -20,6 +21,7 @@ import {
   viewVerification,
 } from './owned-services.ts';
 import { refusedError, resultOf } from './refused.ts';
+import { RuleDefinitionSchema } from './rules.ts';
 import { changed, principalOf, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: a thousand services, and pages with logos. */
@@ -29,7 +31,7 @@ const QUERY = {
   dry_run: enumParameter(['0', '1'], '`1`: nothing is changed, and the response is the plan.', '0'),
   prune: enumParameter(
     ['0', '1'],
-    '`1`: services and pages of the account that the document does not list are removed. A list that the document does not have, `services` or `pages`, removes nothing.',
+    '`1`: what the account has and the document does not list is removed. A list that the document does not have removes nothing.',
     '0',
   ),
 };
@@ -41,8 +43,10 @@ const PlanSchema = namedObject('ApplyPlan', {
   changes: Type.Array(
     namedObject('PlannedChange', {
       action: enumOf(['create', 'change', 'remove']),
-      type: enumOf(['service', 'page']),
-      key: Type.String({ description: 'The domain of a service, or the slug of a page.' }),
+      type: enumOf(CONTENT_TYPES),
+      key: Type.String({
+        description: 'The domain of a service, the slug of a page, or the name of a channel or rule.',
+      }),
       path: Type.Union([Type.String(), Type.Null()], {
         description: 'Its path in the document, such as `services.3`; null: it is not listed.',
       }),
@@ -75,6 +79,8 @@ const DocumentSchema = named('AccountDocument', {
       ...ApplyDocumentSchema.properties.pages,
       items: PageDefinitionSchema,
     },
+    channels: { ...ApplyDocumentSchema.properties.channels, items: ChannelDefinitionSchema },
+    rules: { ...ApplyDocumentSchema.properties.rules, items: RuleDefinitionSchema },
   },
 });
 
@@ -127,9 +133,9 @@ export function applyRoute({ directory, context }: ApplySources): Route {
     method: 'POST',
     id: 'applyDocument',
     tag: 'Services',
-    summary: 'Applies a document of services and status pages',
+    summary: 'Applies a document of services, status pages, channels and rules',
     description:
-      'Gives the account of the key the services and status pages of the document, and returns what was changed. A service is found by its domain, a page by its slug; an absent member has its default. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
+      'Gives the account of the key the services, status pages, channels and rules of the document, and returns what was changed. A service is found by its domain, a page by its slug, a channel or rule by its name; an absent member has its default, and an absent secret of a channel stays. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
     parameters: [...queryParameters(QUERY), IDEMPOTENCY_KEY],
     body: {
       schema: DocumentSchema,

@@ -1,12 +1,25 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 import type { Service } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { WantedPage } from '../store/ports/account-content.ts';
+import type { WantedChannel, WantedPage, WantedRule } from '../store/ports/account-content.ts';
+import type { RuleStore } from '../store/ports/alerts.ts';
+import type { ChannelStore } from '../store/ports/channels.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import type { ContentItem, ContentType } from './apply-plan.ts';
+import {
+  channelItem,
+  type ListedNames,
+  type PresentAlerts,
+  readPresentAlerts,
+  readWantedChannel,
+  readWantedRule,
+  ruleItem,
+  wantedRuleItem,
+} from './apply-alerts.ts';
+import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
 import { type AccountPrincipal, accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
+import { ChannelDocumentSchema, type ChannelKinds } from './channel-document.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
 import {
   listedFinder,
@@ -19,6 +32,7 @@ import {
 import type { AllowedPorts } from './read-check.ts';
 import { createDocumentReader } from './read-document.ts';
 import { findParent, type Registration } from './register-services.ts';
+import { RuleDocumentSchema, ruleDocumentOf } from './rule-document.ts';
 import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
 import { readServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from './service-document.ts';
 
@@ -28,6 +42,8 @@ export const ApplyDocumentSchema = Type.Object(
     $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
     services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
     pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
+    channels: Type.Optional(Type.Array(ChannelDocumentSchema, { description: 'Where the account is told.' })),
+    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is told.' })),
   },
   { additionalProperties: false },
 );
@@ -39,16 +55,29 @@ export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
 export interface ApplyLists {
   readonly services?: readonly unknown[];
   readonly pages?: readonly unknown[];
+  readonly channels?: readonly unknown[];
+  readonly rules?: readonly unknown[];
 }
 
 const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
 
 const readStructure = createDocumentReader<ApplyLists>(
   Type.Object(
-    { $schema: Type.Optional(Type.String()), services: AnyList, pages: AnyList },
+    {
+      $schema: Type.Optional(Type.String()),
+      services: AnyList,
+      pages: AnyList,
+      channels: AnyList,
+      rules: AnyList,
+    },
     { additionalProperties: false },
   ),
 );
+
+/** The names of the lists. */
+const LISTS = ['services', 'pages', 'channels', 'rules'] as const satisfies readonly (keyof ApplyLists)[];
+/** The list of each type. */
+const LIST_OF = { service: 'services', page: 'pages', channel: 'channels', rule: 'rules' } as const;
 
 /** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
 export function readLists(document: unknown): {
@@ -57,14 +86,9 @@ export function readLists(document: unknown): {
 } {
   const structure = readStructure(document);
   if (structure.ok) return { lists: structure.value, refusals: [] };
-  const { services, pages }: { readonly services?: unknown; readonly pages?: unknown } = Object(document);
-  return {
-    lists: {
-      ...(Array.isArray(services) ? { services } : {}),
-      ...(Array.isArray(pages) ? { pages } : {}),
-    },
-    refusals: structure.refusals,
-  };
+  const given: Readonly<Record<string, unknown>> = Object(document);
+  const lists = LISTS.filter((name) => Array.isArray(given[name])).map((name) => [name, given[name]]);
+  return { lists: Object.fromEntries(lists), refusals: structure.refusals };
 }
 
 /** The public services. */
@@ -81,11 +105,15 @@ export interface PublicServices {
 export interface ReadApplyContext {
   readonly registry: Pick<ServiceStore, 'servicesOf'> &
     Pick<PageStore, 'pagesOf'> &
-    Pick<CredentialStore, 'matchCredentials'>;
-  /** Called only if pages are listed, or a service is new. */
+    Pick<CredentialStore, 'matchCredentials'> &
+    Pick<ChannelStore, 'channelsOf'> &
+    Pick<RuleStore, 'rulesOf'>;
+  /** Called only if pages or rules are listed, or a service is new. */
   readonly loadPublic: () => Promise<PublicServices>;
   readonly ports: AllowedPorts;
   readonly bounds: CheckBounds;
+  readonly kinds: ChannelKinds;
+  readonly now: () => number;
 }
 
 /** The domain of a service that was not validated; empty: it has none. */
@@ -103,14 +131,19 @@ export interface PresentContent {
   readonly listed: ReadonlySet<ContentType>;
   /** Null: neither a page nor a new service is listed. */
   readonly publicServices: PublicServices | null;
+  readonly alerts: PresentAlerts;
+  /** Slugs of its status pages; empty: neither pages nor rules are listed. */
+  readonly pages: ReadonlySet<string>;
 }
 
 /** What a document lists. */
 export interface WantedContent {
   readonly services: ReadonlyMap<string, WantedRegistration>;
   readonly pages: ReadonlyMap<string, WantedPage>;
+  readonly channels: ReadonlyMap<string, WantedChannel>;
+  readonly rules: ReadonlyMap<string, WantedRule>;
   readonly items: readonly ContentItem[];
-  /** The path in the document of a service or page; null: it is not listed. */
+  /** The path in the document; null: it is not listed. */
   readonly pathOf: (type: ContentType, key: string) => string | null;
 }
 
@@ -122,30 +155,42 @@ interface WantedRegistration {
 
 /** Reads what an account has. */
 export async function readPresent(
-  { registry, loadPublic }: ReadApplyContext,
+  { registry, loadPublic, kinds }: ReadApplyContext,
   accountId: number,
-  { services: listed, pages: listedPages }: ApplyLists,
+  lists: ApplyLists,
 ): Promise<PresentContent> {
+  const { services: listed, pages: listedPages, channels: listedChannels, rules: listedRules } = lists;
   const services = new Map((await registry.servicesOf(accountId)).map((one) => [one.domain, one]));
   const isNew = (one: unknown) => !services.has(domainIn(one));
-  const needsPublic = listedPages !== undefined || listed?.some(isNew) === true;
+  const namesServices = listedPages !== undefined || listedRules !== undefined;
+  const needsPublic = namesServices || listed?.some(isNew) === true;
   const publicServices = needsPublic ? await loadPublic() : null;
   const byId = new Map([...services.values()].map((service) => [service.id, service]));
   const nameOf = (id: number) => {
     const service = byId.get(id) ?? publicServices?.findById(id) ?? null;
     return service === null ? null : nameOnPage(service);
   };
-  const pages = listedPages === undefined ? [] : await registry.pagesOf(accountId);
+  const pages = namesServices ? await registry.pagesOf(accountId) : [];
+  const alerts = await readPresentAlerts(registry, accountId, lists);
+  const channelNames = new Map([...alerts.channels.values()].map(({ id, name }) => [id, name]));
+  const names = { service: nameOf, channel: (id: number) => channelNames.get(id) ?? null };
   const items = [
     ...(listed === undefined ? [] : [...services.values()].map((one) => serviceItem(one, one.check.sealed))),
-    ...pages.map((page) => pageItem(pageDocumentOf(page, null, nameOf), page.logo)),
+    ...(listedPages === undefined ? [] : pages).map((page) =>
+      pageItem(pageDocumentOf(page, null, nameOf), page.logo),
+    ),
+    ...(listedChannels === undefined ? [] : [...alerts.channels.values()]).map((channel) =>
+      channelItem(kinds, channel, channel),
+    ),
+    ...[...alerts.rules.values()].map((rule) => ruleItem(ruleDocumentOf(rule, names))),
   ];
-  const types = { service: listed, page: listedPages };
   return {
     services,
     items,
     publicServices,
-    listed: new Set((['service', 'page'] as const).filter((type) => types[type] !== undefined)),
+    alerts,
+    pages: new Set(pages.map(({ slug }) => slug)),
+    listed: new Set(CONTENT_TYPES.filter((type) => lists[LIST_OF[type]] !== undefined)),
   };
 }
 
@@ -155,10 +200,10 @@ export async function readPresent(
  * such as `services.3.check.settings.port`.
  */
 export async function readWanted(
-  { registry, ports, bounds }: ReadApplyContext,
+  { registry, ports, bounds, kinds, now }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
-  { services: present, publicServices }: PresentContent,
+  { services: present, publicServices, alerts, pages: presentPages }: PresentContent,
   prune: boolean,
 ): Promise<Outcome<WantedContent>> {
   const { role, accountId } = principal;
@@ -188,7 +233,29 @@ export async function readWanted(
     (one) => readPageDocument(one, find.idOf),
     ({ slug }) => slug,
   );
-  const refusals = [...services.refusals, ...pages.refusals];
+  const channels = readList(
+    'channels',
+    lists.channels,
+    (one) => readWantedChannel(kinds, alerts.channels, one, now()),
+    ({ name }) => name,
+  );
+  /** Whether something that the account has and the document does not list stays. */
+  const staysBeside = (list: keyof ApplyLists) => !prune || lists[list] === undefined;
+  const names: ListedNames = {
+    service: find.idOf,
+    serviceName: find.nameOf,
+    channels: alerts.channels,
+    hasChannel: (name) => channels.found.has(name) || (staysBeside('channels') && alerts.channels.has(name)),
+    hasPage: (slug) => pages.found.has(slug) || (staysBeside('pages') && presentPages.has(slug)),
+  };
+  const rules = readList(
+    'rules',
+    lists.rules,
+    (one) => readWantedRule(one, names),
+    ({ name }) => name,
+  );
+  const read = { service: services, page: pages, channel: channels, rule: rules };
+  const refusals = CONTENT_TYPES.flatMap((type) => read[type].refusals);
   if (refusals.length > 0) return { ok: false, refusals };
   const registrations = [...services.found.values()];
   const compared = await compareSecrets(registry, registrations, (domain) => present.get(domain)?.check);
@@ -199,6 +266,8 @@ export async function readWanted(
   return accept({
     services: new Map(wanted.map((one) => [one.service.domain, one])),
     pages: pages.found,
+    channels: channels.found,
+    rules: rules.found,
     items: [
       ...wanted.map(({ service, credentials }) => serviceItem(service, credentials.kept, credentials.fresh)),
       ...[...pages.found.values()].map((page) => {
@@ -208,8 +277,12 @@ export async function readWanted(
           page.logo,
         );
       }),
+      ...[...channels.found.values()].map((channel) =>
+        channelItem(kinds, channel, alerts.channels.get(channel.name) ?? null),
+      ),
+      ...[...rules.found.values()].map((rule) => wantedRuleItem(rule, names)),
     ],
-    pathOf: (type, key) => (type === 'service' ? services : pages).paths.get(key) ?? null,
+    pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
 }
 

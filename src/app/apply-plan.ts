@@ -8,12 +8,15 @@ interface MemberGroup {
 }
 
 /** What an account can have. */
-export type ContentType = 'service' | 'page';
+export type ContentType = 'service' | 'page' | 'channel' | 'rule';
 
-/** A service or a status page, as it is or as it is wanted. */
+/** The types in the order of a plan. */
+export const CONTENT_TYPES: readonly ContentType[] = ['service', 'page', 'channel', 'rule'];
+
+/** A service, a status page, a channel or a rule, as it is or as it is wanted. */
 export interface ContentItem {
   readonly type: ContentType;
-  /** The domain of a service, or the slug of a page. */
+  /** The domain of a service, the slug of a page, or the name of a channel or rule. */
   readonly key: string;
   readonly document: object;
   /** Secrets by their paths; plans compare them and never show them. */
@@ -79,8 +82,12 @@ export function makePlan(
   const removed = present
     .filter((item) => prunes.has(item.type) && !kept.has(idOf(item)))
     .map(({ type, key }): PlannedChange => ({ action: 'remove', type, key, path: null, members: [] }))
-    .sort((a, b) => (a.type === b.type ? (a.key < b.key ? -1 : 1) : a.type === 'service' ? -1 : 1));
+    .sort((a, b) => (a.type === b.type ? (a.key < b.key ? -1 : 1) : orderOf(a) - orderOf(b)));
   return { changes: [...changes, ...removed], unchanged };
+}
+
+function orderOf({ type }: Pick<ContentItem, 'type'>): number {
+  return CONTENT_TYPES.indexOf(type);
 }
 
 function idOf({ type, key }: Pick<ContentItem, 'type' | 'key'>): string {

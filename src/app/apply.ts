@@ -122,13 +122,25 @@ function splitPlan(
   const services = changes.filter(({ type }) => type === 'service');
   const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
   const pages = changes.filter(({ type }) => type === 'page');
+  const ofAlerts = changes.filter(({ type }) => type === 'channel' || type === 'rule');
+  const keysOf = (type: PlannedChange['type'], removed: boolean) =>
+    ofAlerts.filter((one) => one.type === type && isRemoval(one) === removed).map(({ key }) => key);
+  const alerts = {
+    removedRules: keysOf('rule', true).flatMap((name) => present.alerts.rules.get(name)?.id ?? []),
+    removedChannels: keysOf('channel', true).flatMap((name) => present.alerts.channels.get(name)?.id ?? []),
+    channels: keysOf('channel', false).flatMap((name) => wanted.channels.get(name) ?? []),
+    rules: keysOf('rule', false).flatMap((name) => wanted.rules.get(name) ?? []),
+  };
   const count = Math.max(1, Math.ceil(ordered.length / MAX_SERVICES_TOGETHER));
   const steps = Array.from({ length: count }, (_, index): Step => {
     const some = ordered.slice(index * MAX_SERVICES_TOGETHER, (index + 1) * MAX_SERVICES_TOGETHER);
     const ofPages = pages.filter((page) => index === (isRemoval(page) ? 0 : count - 1));
+    // Rules may name services of any step.
+    const isLast = index === count - 1;
     return {
-      planned: [...some, ...ofPages],
+      planned: [...some, ...ofPages, ...(isLast ? ofAlerts : [])],
       changes: {
+        ...(isLast && ofAlerts.length > 0 ? { alerts } : {}),
         removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
         removedServices: some.filter(isRemoval).flatMap(({ key }) => present.services.get(key)?.slug ?? []),
         services: some.flatMap(({ key }) => {

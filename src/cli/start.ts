@@ -47,6 +47,9 @@ async function check(file: string): Promise<void> {
   const config = await readConfig(file);
   const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
   const { findWarnings } = await import('../config/resolve-config.ts');
+  const { operatorChannels } = await import('../main/operator-channels.ts');
+  const { CHANNEL_KINDS_TABLE } = await import('../notify/channels/kinds-table.ts');
+  operatorChannels(config, CHANNEL_KINDS_TABLE);
   const { services } = await loadCatalogue(config.catalogue.file);
   printText(`${file}: no problems; ${services.length} services in ${config.catalogue.file}`);
   for (const { path, message } of findWarnings(config)) printNote(`warning: ${path} ${message}`);

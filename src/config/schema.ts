@@ -3,6 +3,13 @@
  * Durations and blocks are written as text in files; `formats.ts` reads them into what the program uses.
  */
 
+import {
+  CHANNEL_KINDS,
+  type ChannelKind,
+  type ChannelSettings,
+  MESSAGE_LANGUAGES,
+  type MessageLanguage,
+} from '../domain/alert/channel.ts';
 import { DAY_MS } from '../domain/durations.ts';
 import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { DEFAULT_REGION } from '../domain/region.ts';
@@ -55,6 +62,20 @@ const Provider = Type.Object(
     clientSecret: Type.String({ minLength: 1, secret: true }),
   },
   // A provider that is not of this form may hold its secret anywhere, so it is never printed whole.
+  { additionalProperties: false, secret: true },
+);
+
+const OperatorChannel = Type.Object(
+  {
+    kind: Type.Unsafe<ChannelKind>({ type: 'string', enum: [...CHANNEL_KINDS] }),
+    language: Type.Optional(Type.Unsafe<MessageLanguage>({ type: 'string', enum: [...MESSAGE_LANGUAGES] })),
+    // The schema of the kind validates them at the start (src/main/operator-channels.ts).
+    settings: Type.Unsafe<ChannelSettings>({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    }),
+  },
+  // The settings of a kind may be secret.
   { additionalProperties: false, secret: true },
 );
 
@@ -236,6 +257,12 @@ export const CONFIG_SCHEMA = section(
             ),
           },
           'The mail server that sends alerts and the letters to subscribers (docs/alerts/email.md).',
+        ),
+        operator: list(
+          OperatorChannel,
+          [],
+          'Channels that tell the operator when the monitor loses its connection, and when it is back: kind, settings and language (docs/alerts.md).',
+          { maxItems: 20 },
         ),
       },
       'Alerts.',

@@ -1,4 +1,5 @@
 /** The URL table. */
+import { alertRoutes } from '../api/alerts.ts';
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
 import { channelRoutes } from '../api/channels.ts';
@@ -91,6 +92,7 @@ function ownedRoutes(
     ...ownerIncidentRoutes({ context: { ...context, siteUrl } }),
     ...ownerMaintenanceRoutes({ context: { ...context, siteUrl } }),
     ...keyRoutes(context),
+    ...alertRoutes(owned),
     ...channelRoutes(owned),
     ...ruleRoutes(owned),
     ...webhookRoutes(context),

@@ -6,6 +6,7 @@ import { createSiteCookie } from '../http/cookies.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { badgeBuilder } from './badge-builder.ts';
+import { acknowledgePage } from './dashboard/acknowledge-page.ts';
 import type { DashboardSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
@@ -49,6 +50,7 @@ export type PageSources = Omit<
     | 'samples'
     | 'kinds'
     | 'requestConfirmation'
+    | 'acknowledgeLinks'
     | 'charge'
     | 'sendsMail'
   > | null;
@@ -110,6 +112,7 @@ function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {
     ...providerPages(page, dashboard),
     ...setupPages(render, dashboard),
     ...dashboardPages(render, dashboard),
+    acknowledgePage(render, dashboard),
   ].map((route) => ({
     ...route,
     sameOrigin: true,

@@ -1,9 +1,11 @@
 /** `apply` where another process interferes, and by members of an account. */
 import t, { type Test } from 'tap';
 import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../../src/app/apply.ts';
+import { exportAccount } from '../../src/app/export-document.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
+import { TEST_KINDS } from '../support/channel-kinds.ts';
 
 /** An empty registry with the account of ada. */
 async function start(t: Test) {
@@ -27,6 +29,7 @@ async function start(t: Test) {
     },
     ports: null,
     bounds: { usual, minIntervalMs: 30_000, regions: () => [] },
+    kinds: TEST_KINDS,
     now: () => 1,
   };
   return { registry, accountId, context, resolved };
@@ -99,4 +102,83 @@ t.test('members apply as their role permits, and a new kind of check asks for th
   t.match(await apply('health', '30s'), { ok: true });
   t.same(resolved, ['a.example.org']);
   t.match(await registry.servicesOf(accountId), [{ verified: false, check: { kind: 'health' } }]);
+});
+
+t.test('channels and rules are created, kept, changed and removed with services and pages', async (t) => {
+  const { registry, accountId, context } = await start(t);
+  const principal = { role: 'operator', accountId } as const;
+  const apply = async (document: object, options: object = {}) => {
+    const outcome = await applyDocument(context, principal, document, { ...OPTIONS, ...options });
+    if (!outcome.ok) return outcome.refusals.map(({ field, refusal }) => `${field}: ${refusal.code}`);
+    return outcome.value.changes.map(({ action, type, key, members }) =>
+      [action, type, key, ...members.map(({ field, secret }) => (secret ? `${field}*` : field))].join(' '),
+    );
+  };
+  const settings = { server: 'https://push.example.com', token: 'one' };
+  const ops = { name: 'Ops', kind: 'gotify', settings };
+  const mail = { name: 'Mail', kind: 'email', settings: { to: 'ops@example.org' } };
+  const rule = { name: 'Mine', services: ['shop.example.org'], pages: ['acme'], channels: ['Mail', 'Ops'] };
+  const document = {
+    services: [{ domain: 'shop.example.org' }],
+    pages: [{ slug: 'acme', title: 'Acme' }],
+    channels: [mail, ops],
+    rules: [rule, { name: 'Own', own: true, channels: ['Ops'], repeat: '1h' }],
+  };
+  const created = await apply(document, { dryRun: true });
+  t.strictSame(created, [
+    'create service shop.example.org',
+    'create page acme title',
+    'create channel Mail kind settings.to',
+    'create channel Ops kind settings.server settings.token*',
+    'create rule Mine services pages channels',
+    'create rule Own own channels repeat',
+  ]);
+  t.strictSame(await registry.channelsOf(accountId), [], 'a dry run changes nothing');
+  t.strictSame(await apply(document), created);
+  t.strictSame(await apply(document), [], 'again changes nothing');
+  const { token: _, ...shown } = settings;
+  t.strictSame(await apply({ channels: [{ ...ops, settings: shown }] }), [], 'an absent secret stays');
+  const [stored] = await registry.servicesOf(accountId);
+  t.match(await registry.rulesOf(accountId), [{ of: { services: [stored?.id] } }, { of: { own: true } }]);
+  const { document: exported, credentials } = await exportAccount(
+    registry,
+    accountId,
+    context.loadPublic,
+    TEST_KINDS,
+  );
+  t.match(exported, { ...document, channels: [mail, { ...ops, settings: shown }] });
+  t.strictSame(credentials, [{ of: 'Ops', type: 'channel', setting: 'token', isList: false }]);
+  t.strictSame(await apply(exported), [], 'an export describes what is there');
+
+  t.strictSame(await apply({ channels: [{ ...ops, settings: { ...settings, token: 'two' } }] }), [
+    'change channel Ops settings.token*',
+  ]);
+  t.strictSame(
+    await apply({
+      channels: [
+        { ...mail, kind: 'gotify' },
+        { name: 'Bad', kind: 'email', settings: {} },
+      ],
+      rules: [{ ...rule, channels: ['None'] }, rule, rule],
+    }),
+    [
+      'channels.0.kind: channel_kind_fixed',
+      'channels.1.settings.to: setting_invalid',
+      'rules.0.channels.0: rule_channel_unknown',
+      'rules.2: listed_twice',
+    ],
+  );
+  t.strictSame(await apply({ channels: [ops], rules: [rule] }, { prune: true }), [
+    'rules.0.channels.0: rule_channel_unknown',
+  ]);
+  t.strictSame(await apply({ channels: [mail], rules: [{ ...rule, channels: ['Mail'] }] }, { prune: true }), [
+    'change rule Mine channels',
+    'remove channel Ops',
+    'remove rule Own',
+  ]);
+  t.strictSame(
+    (await registry.channelsOf(accountId)).map(({ name }) => name),
+    ['Mail'],
+  );
+  t.match(await registry.rulesOf(accountId), [{ name: 'Mine' }]);
 });

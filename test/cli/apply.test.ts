@@ -248,7 +248,7 @@ pages:
           - shop.example.org
           - hers.example.org
   - { slug: no, title: "", logo: missing.png }
-rules: []
+checks: []
 `,
   );
   t.strictSame(await apply('-f', one, '-f', two, '-f', join(folder, 'gone.yaml')), {
@@ -269,7 +269,7 @@ rules: []
     status: 1,
     stdout: '',
     stderr: [
-      `${two}:16: rules: There is no member rules.`,
+      `${two}:16: checks: There is no member checks.`,
       `${one}:4: services[1].domain: The domain needs at least two labels, such as example.com.`,
       `${one}:8: services[1].check.settings.port: The setting port is 22, which is not among checks.ports: the operator can add it there.`,
       `${two}:2: services[0].nme: There is no member nme.`,
@@ -314,7 +314,7 @@ rules: []
   for (const [content, reason] of [
     ['services: [', /:1: unexpected end/],
     ['a: 1\na: 2', /:2: duplicated mapping key/],
-    ['- a', /a document is a group with "services" and "pages"/],
+    ['- a', /a document is a group with "services", "pages", "channels" and "rules"/],
     ['services: 7', /:1: services: The member services must be a list/],
   ] as const)
     t.match(await apply('-f', file('bad.yaml', content)), { status: 1, stderr: reason }, content);

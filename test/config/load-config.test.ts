@@ -73,7 +73,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.ownersMayProbePrivate heartbeats.silence',
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount limits.minInterval',
       'incidents.feedInterval auth.providers',
-      'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls',
+      'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls alerts.operator',
       'storage.dataDir storage.rawRetention storage.rollupRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
       'storage.influx.bucket storage.influx.api node.name node.region node.roles secrets.key secrets.checksKey log.level log.format',
@@ -120,7 +120,10 @@ t.test('it has the defaults that operators are promised', async (t) => {
     },
     incidents: { feedIntervalMs: 300_000 },
     auth: { providers: [] },
-    alerts: { smtp: { host: null, port: null, user: null, password: null, from: null, tls: 'starttls' } },
+    alerts: {
+      smtp: { host: null, port: null, user: null, password: null, from: null, tls: 'starttls' },
+      operator: [],
+    },
     storage: {
       dataDir: './data',
       rawRetentionMs: 90 * 86_400_000,

@@ -73,6 +73,8 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/heatmap.png',
     '/api/v1/account/incidents',
     '/api/v1/account/incidents/{id}',
+    '/api/v1/alerts',
+    '/api/v1/alerts/{thread}/acknowledge',
     '/api/v1/apply',
     '/api/v1/channels',
     '/api/v1/channels/{id}',

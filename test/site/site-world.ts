@@ -1,6 +1,7 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 import type { AddressInfo } from 'node:net';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
+import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
@@ -315,6 +316,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       kinds: TEST_KINDS,
       requestConfirmation: async () => {},
       sendsMail: true,
+      acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       proofs: {
         instructions: (accountId, domain) => ({

@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
+import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
 import type { Role } from '../../src/domain/role.ts';
@@ -87,6 +88,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
     requestConfirmation: async () => {},
+    acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
     charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, createFakeClock(NOW)),
     limits: () => ({
       anonymousPerMinute: 15,

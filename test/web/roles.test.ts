@@ -28,6 +28,7 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/domains': 'editor',
   '/dashboard/domains/verify': 'editor',
   '/dashboard/domains/drop': 'editor',
+  '/dashboard/alerts/acknowledge': 'editor',
   '/dashboard/notices/drop': 'editor',
   '/dashboard/services/:slug/save': 'editor',
   '/dashboard/services/:slug/address': 'editor',

@@ -1,9 +1,10 @@
-/** `upbeat apply`: gives an account the services and status pages that files list. */
+/** `upbeat apply`: gives an account the services, status pages, channels and rules that files list. */
 import { type ApplyContext, type ApplyOutcome, type ApplyRefused, applyDocument } from '../../app/apply.ts';
 import type { Plan } from '../../app/apply-plan.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
+import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from '../accounts.ts';
@@ -78,6 +79,7 @@ function contextOf(registry: Registry, { catalogue, checks, limits }: Config): A
     resolve: async () => [],
     ports: allowedPorts(checks),
     bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
+    kinds: CHANNEL_KINDS_TABLE,
     now: systemClock.now,
   };
 }

@@ -2,9 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApplyDocumentSchema } from '../../app/apply-document.ts';
+import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
 import { PROBED_KINDS } from '../../domain/service.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
+import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 
 /** The file. */
 export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');
@@ -19,12 +22,17 @@ export function applySchema(): string {
       check: { ...check, allOf: PROBED_KINDS.map(settingsOfKind) },
     },
   };
-  const { services } = ApplyDocumentSchema.properties;
+  const channel = { ...ChannelDocumentSchema, allOf: CHANNEL_KINDS.flatMap(settingsOfChannel) };
+  const { services, channels } = ApplyDocumentSchema.properties;
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Services and status pages of an account of Upbeat',
+    title: 'Services, status pages, channels and rules of an account of Upbeat',
     ...ApplyDocumentSchema,
-    properties: { ...ApplyDocumentSchema.properties, services: { ...services, items: service } },
+    properties: {
+      ...ApplyDocumentSchema.properties,
+      services: { ...services, items: service },
+      channels: { ...channels, items: channel },
+    },
   };
   // The formats are ours: editors do not know them, and the program validates them.
   return `${JSON.stringify(schema, (name, value) => (name === 'format' ? undefined : value), 2)}\n`;
@@ -36,6 +44,20 @@ function settingsOfKind(kind: (typeof PROBED_KINDS)[number]) {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { properties: { settings: { ...CHECK_KINDS[kind].settings, additionalProperties: false } } },
   };
+}
+
+/** The secrets of a channel need not be named again, so none of its settings is required. */
+function settingsOfChannel(kind: ChannelKind) {
+  const kinds: ChannelKinds = CHANNEL_KINDS_TABLE;
+  const { required: _, ...settings } = kinds[kind]?.settings ?? {};
+  if (kinds[kind] === undefined) return [];
+  return [
+    {
+      if: { properties: { kind: { const: kind } }, required: ['kind'] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { settings: { ...settings, additionalProperties: false } } },
+    },
+  ];
 }
 
 if (import.meta.main) writeFileSync(SCHEMA_FILE, applySchema());

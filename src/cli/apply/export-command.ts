@@ -1,5 +1,6 @@
 /** `upbeat export`: prints what an account has as a file that `apply` reads. */
 import { type ExportedAccount, exportAccount } from '../../app/export-document.ts';
+import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from '../accounts.ts';
 import type { CommonOptions } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
@@ -13,12 +14,17 @@ export async function exportContent(options: CommonOptions & AccountChoice): Pro
   const choice = readAccountChoice(options);
   const exported = await withRegistry(config, async (registry, { catalogue }) => {
     const account = await findAccount(registry, choice);
-    return await exportAccount(registry, account.id, () => loadPublicServices(registry, catalogue.file));
+    return await exportAccount(
+      registry,
+      account.id,
+      () => loadPublicServices(registry, catalogue.file),
+      CHANNEL_KINDS_TABLE,
+    );
   });
   const { document, variables } = withVariables(exported);
   process.stdout.write(json ? `${formatJson(document)}\n` : await formatYaml(document));
-  for (const { variable, domain, setting } of variables)
-    printNote(`not exported: ${setting} of ${domain}; apply takes it from the variable ${variable}`);
+  for (const { variable, of, setting } of variables)
+    printNote(`not exported: ${setting} of ${of}; apply takes it from the variable ${variable}`);
   for (const domain of exported.addresses)
     printNote(`not exported: the heartbeat address of ${domain}; "upbeat services address" makes a new one`);
 }
@@ -27,10 +33,10 @@ export async function exportContent(options: CommonOptions & AccountChoice): Pro
 function withVariables({ document, credentials }: ExportedAccount) {
   const variables = credentials.map((one) => ({
     ...one,
-    variable: `${one.domain}_${one.setting}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'),
+    variable: `${one.of}_${one.setting}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'),
   }));
   const services = document.services?.map((service) => {
-    const own = variables.filter(({ domain }) => domain === service.domain);
+    const own = variables.filter(({ type, of }) => type === 'service' && of === service.domain);
     const escaped = escapeVariables(service);
     if (own.length === 0) return escaped;
     const { check } = service;
@@ -41,6 +47,18 @@ function withVariables({ document, credentials }: ExportedAccount) {
     const settings = { ...Object(escapeVariables(check?.settings ?? {})), ...Object.fromEntries(secrets) };
     return { ...Object(escaped), check: { ...Object(escapeVariables(check ?? {})), settings } };
   });
-  const pages = escapeVariables(document.pages);
-  return { document: { services, pages }, variables };
+  const channels = document.channels?.map((channel) => {
+    const own = variables.filter(({ type, of }) => type === 'channel' && of === channel.name);
+    const secrets = own.map(({ setting, variable }) => [setting, `\${${variable}}`]);
+    const escaped: { readonly settings?: object } = Object(escapeVariables(channel));
+    return own.length === 0
+      ? escaped
+      : { ...escaped, settings: { ...escaped.settings, ...Object.fromEntries(secrets) } };
+  });
+  const [pages, rules] = [escapeVariables(document.pages), escapeVariables(document.rules)];
+  const alerts = {
+    ...(channels === undefined ? {} : { channels }),
+    ...(rules === undefined ? {} : { rules }),
+  };
+  return { document: { services, pages, ...alerts }, variables };
 }

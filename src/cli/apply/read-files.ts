@@ -87,7 +87,9 @@ export function readApplyFiles(
       const source = { file, document: number, lineOf: locate };
       if (document === null || document === undefined) return;
       if (typeof document !== 'object' || Array.isArray(document))
-        problems.push(describePlace(source, [], 'a document is a group with "services" and "pages"'));
+        problems.push(
+          describePlace(source, [], 'a document is a group with "services", "pages", "channels" and "rules"'),
+        );
       else for (const [name, value] of Object.entries(document)) take(source, name, value);
     });
   };

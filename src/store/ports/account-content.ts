@@ -1,4 +1,6 @@
 /** Port of the registry: several changes of what an account has, in one transaction. */
+import type { Channel } from '../../domain/alert/channel.ts';
+import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
 import type { NewService } from './services.ts';
@@ -22,6 +24,27 @@ export interface WantedGroup extends Pick<PageGroup, 'name'> {
   readonly services: readonly (number | string)[];
 }
 
+/** A channel as its account wants it. It is found by its name. */
+export type WantedChannel = Pick<Channel, 'name' | 'kind' | 'settings' | 'language' | 'confirmedAt'>;
+
+/** A rule as its account wants it. It is found by its name. */
+export type WantedRule = Pick<AlertRule, 'name' | 'events' | 'afterMs' | 'repeatMs' | 'quiet' | 'enabled'> & {
+  /** Services by id, or by domain. */
+  readonly of: Omit<AlertRule['of'], 'services'> & { readonly services: readonly (number | string)[] };
+  /** By id, or by name. */
+  readonly channels: readonly (number | string)[];
+};
+
+/** Changes of channels and rules. */
+export interface AlertContent {
+  /** Numbers of rules of the account. */
+  readonly removedRules: readonly number[];
+  /** Numbers of channels of the account. */
+  readonly removedChannels: readonly number[];
+  readonly channels: readonly WantedChannel[];
+  readonly rules: readonly WantedRule[];
+}
+
 /** Changes, which are made in the order of these members. */
 export interface ContentChanges {
   /** Slugs of pages of the account; others are ignored. */
@@ -30,6 +53,8 @@ export interface ContentChanges {
   readonly removedServices: readonly string[];
   readonly services: readonly WantedService[];
   readonly pages: readonly WantedPage[];
+  /** Removals are made first. Absent: none. */
+  readonly alerts?: AlertContent;
 }
 
 /** How changes are made. */
@@ -47,8 +72,8 @@ export interface ContentOptions {
 
 /** A change that was refused. */
 export interface RefusedContent {
-  readonly type: 'service' | 'page';
-  /** The domain of the service, or the slug of the page. */
+  readonly type: 'service' | 'page' | 'channel' | 'rule';
+  /** The domain of the service, the slug of the page, or the name of the channel or rule. */
   readonly key: string;
   readonly refusal: Refusal;
 }

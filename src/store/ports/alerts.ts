@@ -94,6 +94,10 @@ export interface AlertStore {
    * their rule, or have not agreed, are left out.
    */
   commitAlerts(decision: AlertDecision): Promise<boolean>;
+  /** What the engine remembers of an account, null: nothing, and the newest acknowledgements, at most 100. */
+  alertsOf(
+    accountId: number,
+  ): Promise<{ readonly state: string | null; readonly acknowledgements: readonly Acknowledgement[] }>;
   /** Adds an acknowledgement; false: there is no such open thread of the account. Idempotent. */
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */

@@ -1,6 +1,6 @@
 /** Port of the registry: changes that a client can repeat without making them twice (docs/api.md, Idempotency). */
 import type { ContentStore } from './account-content.ts';
-import type { RuleStore } from './alerts.ts';
+import type { AlertStore, RuleStore } from './alerts.ts';
 import type { ChannelStore, MessageStore } from './channels.ts';
 import type { KeyStore } from './keys.ts';
 import type { OwnersWordsStore } from './owners-words.ts';
@@ -43,7 +43,8 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<OwnersWordsStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance'> &
   Pick<ChannelStore, 'addChannel'> &
   Pick<MessageStore, 'addMessage' | 'replayMessage'> &
-  Pick<RuleStore, 'addRule'>;
+  Pick<RuleStore, 'addRule'> &
+  Pick<AlertStore, 'acknowledge'>;
 
 /** The names of these changes. */
 export const IDEMPOTENT_NAMES = [
@@ -61,6 +62,7 @@ export const IDEMPOTENT_NAMES = [
   'addMessage',
   'replayMessage',
   'addRule',
+  'acknowledge',
 ] as const satisfies readonly (keyof IdempotentCalls)[];
 
 /** The name of such a change. */

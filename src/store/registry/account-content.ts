@@ -11,6 +11,7 @@ import {
   type WantedService,
 } from '../ports/account-content.ts';
 import { ensureAccount } from './account-rows.ts';
+import { putAlerts, removeAlerts } from './alert-content.ts';
 import { addServices, ownedServices, removeService } from './owner-services.ts';
 import { chosenCheck, registerService } from './ownership.ts';
 import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
@@ -46,15 +47,21 @@ export const CONTENT_CALLS: Calls<ContentStore> = {
 async function putContent(
   registry: OpenRegistry,
   accountId: number,
-  { removedPages, removedServices, services, pages }: ContentChanges,
+  { removedPages, removedServices, services, pages, alerts }: ContentChanges,
   options: ContentOptions,
 ): Promise<RefusedContent[]> {
+  if (alerts !== undefined) await removeAlerts(registry, accountId, alerts);
   for (const slug of removedPages) await removePage(registry, accountId, slug);
   const removed = await findRows(registry, 'slug', removedServices);
   for (const row of removed) if (row.account_id === accountId) await removeService(registry, row.slug);
   const refused = await putServices(registry, accountId, services, options);
   // A page may show services of which one was refused.
   if (refused.length === 0) refused.push(...(await putPages(registry, accountId, pages, options)));
+  if (refused.length === 0 && alerts !== undefined) {
+    const named = alerts.rules.flatMap(({ of }) => of.services).filter(isDomain);
+    const ids = await idsOf(registry, accountId, named);
+    refused.push(...(await putAlerts(registry, accountId, alerts, options, (domain) => ids.get(domain))));
+  }
   return refused;
 }
 
@@ -152,8 +159,7 @@ async function putPages(
   const refused: RefusedContent[] = [];
   if (pages.length === 0) return refused;
   const domains = pages.flatMap(({ groups }) => groups.flatMap(({ services }) => services)).filter(isDomain);
-  const rows = await findRows(registry, 'domain', [...new Set(domains)]);
-  const ids = new Map(rows.filter((row) => row.account_id === accountId).map((row) => [row.domain, row.id]));
+  const ids = await idsOf(registry, accountId, domains);
   const present = new Map((await pagesOf(registry, accountId)).map((page) => [page.slug, page]));
   for (const { groups: wanted, logo, ...page } of pages) {
     const groups = wanted.map(({ name, services }) => ({
@@ -184,6 +190,16 @@ async function changePageRow(
   const { accountId, slug, title, text, groups, revision } = before;
   if (!isDeepStrictEqual({ slug, title, text, groups }, after))
     await changePage(registry, accountId, slug, revision, after, now);
+}
+
+/** The ids of services of the account by their domains. */
+async function idsOf(
+  registry: OpenRegistry,
+  accountId: number,
+  domains: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await findRows(registry, 'domain', [...new Set(domains)]);
+  return new Map(rows.filter((row) => row.account_id === accountId).map((row) => [row.domain, row.id]));
 }
 
 /** Live services of owners by one of these values. */

@@ -1,7 +1,15 @@
 /** The feed of events, what was decided about them, and acknowledgements (docs/architecture.md, Alerts). */
+import type { Selectable } from 'kysely';
 import type { AlertChange } from '../../domain/alert/event.ts';
 import type { NewAlertEvent } from '../../domain/alert/make-event.ts';
-import type { AlertDecision, AlertFacts, AlertStore, DecidedMessage } from '../ports/alerts.ts';
+import type {
+  Acknowledgement,
+  AlertDecision,
+  AlertFacts,
+  AlertStore,
+  DecidedMessage,
+} from '../ports/alerts.ts';
+import type { AlertSchema } from './alert-schema.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { addMessages, countAlerts } from './message-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
@@ -11,6 +19,8 @@ import { addSubscriptionChanges } from './subscription-changes.ts';
 
 /** Name of the fact with the position of the last decision. */
 const POSITION_FACT = 'alert-position';
+/** Maximum number of acknowledgements of an account that are read beside its state. */
+const MAX_ACKNOWLEDGEMENTS = 100;
 
 const ADD_EVENT: Batch<unknown> = {
   types: ['bigint', 'bigint', 'bigint', 'text'],
@@ -69,17 +79,26 @@ export const ALERT_CALLS: Calls<AlertStore> = {
     const rows = await queries.all(
       kysely.selectFrom('alert_acknowledgements').selectAll().where('decided', '=', sql.lit(0)).orderBy('id'),
     );
-    return rows.map((row) => ({
-      id: row.id,
-      accountId: row.account_id,
-      thread: row.thread,
-      by: row.by_name,
-      at: row.at,
-    }));
+    return rows.map(fromRow);
+  }),
+  alertsOf: read(async ({ kysely, queries }, accountId) => {
+    const state = kysely.selectFrom('alert_states').select('state').where('account_id', '=', accountId);
+    const newest = kysely
+      .selectFrom('alert_acknowledgements')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .orderBy('id', 'desc')
+      .limit(MAX_ACKNOWLEDGEMENTS);
+    const [row, rows] = [await queries.first(state), await queries.all(newest)];
+    return { state: row?.state ?? null, acknowledgements: rows.map(fromRow) };
   }),
   alertFacts: read(alertFacts),
   countAlerts: read(countAlerts),
 };
+
+function fromRow(row: Selectable<AlertSchema['alert_acknowledgements']>): Acknowledgement {
+  return { id: row.id, accountId: row.account_id, thread: row.thread, by: row.by_name, at: row.at };
+}
 
 /**
  * Appends events to the feed inside the transaction of their changes, if there is anything that alerts are made for. This

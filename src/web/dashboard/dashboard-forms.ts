@@ -60,8 +60,8 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     ChannelStore &
     MessageStore &
     RuleStore &
-    Pick<AlertStore, 'acknowledge'> &
     SubscriptionStore &
+    Pick<AlertStore, 'alertsOf' | 'acknowledge'> &
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
@@ -74,6 +74,10 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly kinds: ChannelKinds;
   /** Asks the receiver of a channel to agree, where its kind needs it. */
   readonly requestConfirmation: (channel: Channel) => Promise<void>;
+  /** Reads the last part of the links in messages of alerts; null: this installation did not make it. */
+  readonly acknowledgeLinks: {
+    readonly read: (token: string) => { readonly accountId: number; readonly thread: string } | null;
+  };
   /** Counts messages that an account sends manually. Throws `rate_limited` beyond the limit. */
   readonly charge: SendContext['charge'];
   readonly limits: () => ApiLimits;

@@ -1,5 +1,6 @@
 /** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
 
+import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
 import { accept } from '../../app/change.ts';
 import { addClaim, claimKinds, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
@@ -37,7 +38,7 @@ const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heart
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
-  const { registry, directory, status, proofs, siteUrl } = sources;
+  const { registry, directory, status, proofs, siteUrl, now } = sources;
   const context = changeContext(sources);
   const invitation = invitationCookie(sources);
   const rule = ruleCookie(sources);
@@ -52,12 +53,13 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
-    const [keys, services, claims, notices, accounts] = await Promise.all([
+    const [keys, services, claims, notices, accounts, alerts] = await Promise.all([
       viewRights(session).mayOwn ? listKeys(context, memberOf(session)) : [],
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
       registry.membershipsOf(session.personId),
+      openAlerts({ registry }, accountId),
     ]);
     return show(
       './dashboard',
@@ -94,6 +96,22 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
         services: services.map((service) => {
           const word = (status.get(service.id) ?? unknownStatus(service.id)).status;
           return { service, page: directory.pageName(service), word };
+        }),
+        alerts: alerts.map(({ thread, since, services: affected, total, acknowledged }) => {
+          const more = total - affected.length;
+          const names = [
+            ...affected.map(({ name }) => name),
+            ...(more > 0 ? [language.texts.alerts.more(more)] : []),
+          ].join(', ');
+          return {
+            thread,
+            names,
+            since: language.texts.alerts.openSince(time(since)),
+            taken:
+              acknowledged === null
+                ? null
+                : language.texts.alerts.acknowledgedBy(acknowledged.by, time(acknowledged.at)),
+          };
         }),
         claimKinds: claimKinds(),
         claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
@@ -146,6 +164,10 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),
     ),
+    form('alerts/acknowledge', async (_, session, fields) => {
+      const thread = fields.get('thread') ?? '';
+      return await acknowledgeAlert({ registry, now }, memberOf(session), thread, session.personName);
+    }),
     form('notices/drop', async (_, { accountId }, fields) =>
       accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),
     ),

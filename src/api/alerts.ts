@@ -1,0 +1,105 @@
+/** Open alerts of an account: `/api/v1/alerts` (docs/alerts.md). */
+import { type AlertContext, acknowledgeAlert, openAlerts } from '../app/alerts.ts';
+import type { OpenAlert } from '../domain/alert/open-alerts.ts';
+import { formatTime } from '../domain/durations.ts';
+import type { OpenApiParameter } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
+import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { KeyStore } from '../store/ports/keys.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { cutWindow, ownListRoute } from './own-list.ts';
+import { resultOf } from './refused.ts';
+import { principalOf, REMOVED, writeRoute } from './write-route.ts';
+
+const AlertSchema = namedObject('Alert', {
+  thread: Type.String({ description: 'What its messages have in common.' }),
+  since: TimeSchema,
+  services: Type.Array(
+    namedObject('AlertService', { slug: Type.String(), name: Type.String(), url: Type.String() }),
+    { description: 'The first 20 services that it is about.' },
+  ),
+  service_count: whole('Number of services.'),
+  acknowledged_at: nullable(TimeSchema, 'Null: nobody has acknowledged it.'),
+  acknowledged_by: nullable(Type.String(), 'Empty: somebody, by the link in a message.'),
+});
+
+const THREAD: OpenApiParameter = {
+  name: 'thread',
+  in: 'path',
+  required: true,
+  description: 'The thread of the alert, as the list has it.',
+  schema: { type: 'string' },
+  example: '3',
+};
+
+/** Sources of the routes. */
+export interface AlertSources {
+  readonly context: Omit<AlertContext, 'registry'> & {
+    readonly registry: AlertContext['registry'] &
+      Pick<KeyStore, 'listKeys'> &
+      IdempotencyStore &
+      IdempotentCalls;
+  };
+}
+
+/** The routes. */
+export function alertRoutes({ context }: AlertSources): Route[] {
+  const { registry } = context;
+  const placeOf = ({ since, thread }: OpenAlert) => [since, thread];
+  return [
+    ownListRoute({
+      path: '/api/v1/alerts',
+      id: 'listAlerts',
+      tag: 'Alerts',
+      summary: 'The open alerts of the account',
+      description: 'Those that a channel was told of and that are not over.',
+      name: 'AlertList',
+      member: 'alerts',
+      item: AlertSchema,
+      order: 'Oldest first.',
+      place: ['number', 'string'],
+      placeOf,
+      read: async (accountId, window) => cutWindow(await openAlerts(context, accountId), window, placeOf),
+      view: viewAlert,
+    }),
+    writeRoute({
+      path: '/api/v1/alerts/:thread/acknowledge',
+      method: 'POST',
+      id: 'acknowledgeAlert',
+      tag: 'Alerts',
+      summary: 'Acknowledges an alert',
+      description:
+        'The channels are told once, and reminders end until something changes. Doing it again changes nothing.',
+      parameters: [THREAD, IDEMPOTENCY_KEY],
+      answers: { 204: { description: 'It is acknowledged.' } },
+      problems: { 404: 'There is no such alert, or it is over (alert_not_found).', ...REPEAT_PROBLEMS },
+      handle: (request) =>
+        once<void>(context, {
+          id: 'acknowledgeAlert',
+          request,
+          secret: null,
+          async change(calls) {
+            const { key, params } = request;
+            const made = { ...context, registry: { ...registry, ...calls } };
+            const keys = await registry.listKeys(key.accountId);
+            const name = keys.find(({ id }) => id === key.id)?.name ?? '';
+            resultOf(await acknowledgeAlert(made, principalOf(key), params.thread ?? '', name));
+          },
+          answer: () => REMOVED,
+        }),
+    }),
+  ];
+}
+
+function viewAlert({ thread, since, services, total, acknowledged }: OpenAlert): Static<typeof AlertSchema> {
+  return {
+    thread,
+    since: formatTime(since),
+    services: services.map(({ slug, name, url }) => ({ slug, name, url })),
+    service_count: total,
+    acknowledged_at: acknowledged === null ? null : formatTime(acknowledged.at),
+    acknowledged_by: acknowledged?.by ?? null,
+  };
+}

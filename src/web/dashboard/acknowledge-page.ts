@@ -1,0 +1,62 @@
+/**
+ * `/alerts/acknowledge/:secret`: the page to which messages of alerts link. Its address proves that the message came from here, so
+ * nobody has to sign in. A request for it changes nothing, because programs follow links too: only its button does.
+ */
+import { acknowledgeByLink, openAlerts } from '../../app/alerts.ts';
+import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { time } from '../../language/phrase.ts';
+import type { RenderPage } from '../parts/views.ts';
+import type { DashboardSources } from './dashboard-forms.ts';
+import { languageOf } from './sign-in-pages.ts';
+
+/** The route. */
+export function acknowledgePage(
+  render: RenderPage,
+  sources: Pick<DashboardSources, 'registry' | 'acknowledgeLinks' | 'now' | 'siteUrl'>,
+): Route {
+  const { acknowledgeLinks, siteUrl } = sources;
+
+  const page = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = languageOf(request);
+    const { alerts } = language.texts;
+    const secret = request.params.secret ?? '';
+    const found = acknowledgeLinks.read(secret);
+    if (found === null) return show({ title: alerts.acknowledgeTitle, problem: alerts.wrongLink }, 404);
+    const isSent = request.method === 'POST' && (await acknowledgeByLink(sources, found)).ok;
+    const open = await openAlerts(sources, found.accountId);
+    const alert = open.find(({ thread }) => thread === found.thread);
+    if (alert === undefined)
+      return show({ title: alerts.overTitle, lead: alerts.overLead }, isSent ? 200 : 410);
+    const { acknowledged, services, total, since } = alert;
+    const more = total - services.length;
+    return show({
+      title: acknowledged === null ? alerts.acknowledgeTitle : alerts.acknowledgedTitle,
+      lead: acknowledged === null ? alerts.acknowledgeLead : null,
+      taken: acknowledged === null ? null : alerts.acknowledgedBy(acknowledged.by, time(acknowledged.at)),
+      services: services.map(({ name, url }) => ({ name, url })),
+      more: more > 0 ? alerts.more(more) : null,
+      since: [time(since)],
+      action: acknowledged === null ? `/alerts/acknowledge/${secret}` : null,
+    });
+
+    function show(data: object, status = 200): HttpResponse {
+      const empty = { problem: null, lead: null, taken: null, services: [], more: null, since: null };
+      const answer = render('./acknowledge', { language, siteUrl, action: null, ...empty, ...data }, status);
+      // The address is a secret: it is not sent to other sites, nor kept by caches and search engines.
+      const secrecy = {
+        'Cache-Control': 'no-store',
+        'Referrer-Policy': 'no-referrer',
+        'X-Robots-Tag': 'noindex',
+      };
+      return { ...answer, headers: { ...answer.headers, ...secrecy } };
+    }
+  };
+
+  return {
+    path: '/alerts/acknowledge/:secret',
+    bucket: 'pages',
+    access: 'secret',
+    anyMethod: true,
+    handle: page,
+  };
+}
