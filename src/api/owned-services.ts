@@ -262,7 +262,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
             keep(JSON.stringify(services.momentOf(known)));
             const registry = { ...context.registry, ...calls };
             const { domain, check } = known;
-            const outcome = await verifyDomain({ ...context, registry }, principal, domain, check.kind);
+            const outcome = await verifyDomain({ ...context, registry }, principal, domain, check);
             const verification = viewVerification(key.accountId, domain, false, proofs);
             return resultOf(outcome, outcome.ok ? {} : { verification });
           },

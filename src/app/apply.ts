@@ -13,7 +13,7 @@ import {
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
 import { type AccountPrincipal, type FieldRefusal, type Refused, refuseRole } from './change.ts';
 import { sealSettings } from './seal-settings.ts';
-import { claimPlace } from './services.ts';
+import { claimPlace, hasMoved } from './services.ts';
 
 /** The dependencies of `apply`. */
 export interface ApplyContext extends ReadApplyContext {
@@ -85,7 +85,7 @@ export async function applyDocument(
   return refused ?? { ok: true, value: plan };
 }
 
-/** Permits checks of services that a member gives another kind, as `changeService` does; null: all are permitted. */
+/** Permits checks of services that a member gives another kind or address, as `changeService` does; null: all are permitted. */
 async function claimPlaces(
   context: ApplyContext,
   { role }: AccountPrincipal,
@@ -96,8 +96,8 @@ async function claimPlaces(
   const refusals: FieldRefusal[] = [];
   const moved = role === 'operator' ? [] : changes.filter(({ type }) => type === 'service');
   for (const { key } of moved) {
-    const [before, after] = [present.services.get(key)?.check.kind, services.get(key)?.service.check.kind];
-    if (before === undefined || after === undefined || before === after) continue;
+    const [before, after] = [present.services.get(key)?.check, services.get(key)?.service.check];
+    if (before === undefined || after === undefined || !hasMoved(before, after)) continue;
     const place = await claimPlace(context, key, after);
     if (place.ok) continue;
     for (const { refusal } of place.refusals) refusals.push({ field: pathOf('service', key), refusal });

@@ -20,7 +20,7 @@ import { limitsFor } from './check-choice.ts';
 import { isObject, mergePatch } from './merge-patch.ts';
 import { type OpenCheck, sealSettings } from './seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
-import { claimPlace, type ServiceContext } from './services.ts';
+import { claimPlace, hasMoved, type ServiceContext } from './services.ts';
 
 /** The dependencies of these changes. */
 export interface DefinitionContext extends Omit<ServiceContext, 'registry'> {
@@ -63,12 +63,12 @@ export async function createService(
   if (added.ok || !added.refusals.some(({ refusal: { code } }) => PROVABLE.has(code))) return added;
   const { domain, check } = definition;
   if ((await proofs.check(accountId, domain)) !== null) return added;
-  const place = await claimPlace(context, domain, check.kind);
+  const place = await claimPlace(context, domain, check);
   if (!place.ok) return place;
   const proven = nameField(await register(true));
   if (!proven.ok) return proven;
   // The addresses are stored again, since there was no service to store them for before.
-  const placed = await claimPlace(context, domain, check.kind);
+  const placed = await claimPlace(context, domain, check);
   return placed.ok ? proven : placed;
 }
 
@@ -100,8 +100,8 @@ export async function patchService(
     if (!reading.ok) return reading;
     const { secrets, ...wanted } = reading.value;
     if (wanted.domain !== domain) return refuse({ code: 'domain_fixed' }, 'domain');
-    if (wanted.check.kind !== check.kind && principal.role !== 'operator') {
-      const place = await claimPlace(context, domain, wanted.check.kind);
+    if (hasMoved(check, wanted.check) && principal.role !== 'operator') {
+      const place = await claimPlace(context, domain, wanted.check);
       if (!place.ok) return place;
     }
     const moved = refuseMoved(check, wanted.check, sealed);

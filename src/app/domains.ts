@@ -5,7 +5,7 @@ import { settingFields } from '../kinds/settings.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
 import { readAll, readDomain, readKind } from './read-input.ts';
-import { claimPlace } from './services.ts';
+import { type CheckedPlace, claimPlace } from './services.ts';
 
 /** The dependencies of changes of claims. */
 export interface DomainContext {
@@ -80,7 +80,7 @@ export async function verifyClaim(
   if (denied !== null) return denied;
   const claim = (await context.registry.claimsOf(principal.accountId)).find((one) => one.domain === domain);
   if (claim === undefined) return refuse({ code: 'no_claim', domain });
-  return await verifyDomain(context, principal, domain, claim.kind);
+  return await verifyDomain(context, principal, domain, { kind: claim.kind, url: null });
 }
 
 /**
@@ -93,7 +93,7 @@ export async function verifyDomain(
   },
   principal: AccountPrincipal,
   domain: string,
-  kind: CheckKind,
+  check: CheckedPlace,
 ): Promise<Outcome<Service>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
@@ -101,11 +101,11 @@ export async function verifyDomain(
   const { registry, proofs, now } = context;
   const missing = await proofs.check(accountId, domain);
   if (missing !== null) return refuse(missing, 'domain');
-  const place = await claimPlace(context, domain, kind);
+  const place = await claimPlace(context, domain, check);
   if (!place.ok) return place;
-  const proven = await attempt(() => registry.proveDomain(accountId, domain, kind, now()), 'domain');
+  const proven = await attempt(() => registry.proveDomain(accountId, domain, check.kind, now()), 'domain');
   if (!proven.ok) return proven;
   // The addresses are stored again, since there was no service to store them for before.
-  const placed = await claimPlace(context, domain, kind);
+  const placed = await claimPlace(context, domain, check);
   return placed.ok ? proven : placed;
 }

@@ -2,7 +2,6 @@
 import { type Category, isCategory } from '../domain/category.ts';
 import {
   type CheckDefinition,
-  type CheckKind,
   type CheckSettings,
   MONITORING_KINDS,
   type Service,
@@ -90,9 +89,9 @@ export async function changeService(
   const limits = limitsFor(principal, context.bounds);
   const reading = readServiceEdit(check, changes, context.ports, limits, domain);
   if (!reading.ok) return reading;
-  const kind = reading.value.check?.kind ?? check.kind;
-  if (kind !== check.kind && principal.role !== 'operator') {
-    const place = await claimPlace(context, domain, kind);
+  const after = reading.value.check ?? check;
+  if (hasMoved(check, after) && principal.role !== 'operator') {
+    const place = await claimPlace(context, domain, after);
     if (!place.ok) return place;
   }
   const { secrets, ...edit } = reading.value;
@@ -115,8 +114,8 @@ export async function removeService(
 }
 
 /**
- * Permits checks of an owner's domain. Refused with `shared_address` if too many services of owners resolve to the same
- * address (decisions, Ownership). Heartbeat services need no permission, because they are not requested.
+ * Permits checks of an owner's domain, and of the host of `check.url`. Refused with `shared_address` if too many services of owners
+ * resolve to the same address (decisions, Ownership). Heartbeat services need no permission, because they are not requested.
  */
 export async function claimPlace(
   {
@@ -124,10 +123,22 @@ export async function claimPlace(
     resolve,
   }: Pick<ServiceContext, 'resolve'> & { readonly registry: Pick<OwnershipStore, 'claimAddresses'> },
   domain: string,
-  kind: CheckKind,
+  { kind, url }: CheckedPlace,
 ): Promise<Outcome<void>> {
   if (kind === 'heartbeat') return accept(undefined);
-  return await attempt(async () => registry.claimAddresses(domain, await resolve(domain)), 'kind');
+  const hosts = new Set([domain, url === null ? domain : (URL.parse(url)?.hostname ?? domain)]);
+  return await attempt(async () => {
+    const addresses = await Promise.all([...hosts].map((host) => resolve(host)));
+    await registry.claimAddresses(domain, [...new Set(addresses.flat())]);
+  }, 'kind');
+}
+
+/** What decides which addresses a check requests. */
+export type CheckedPlace = Pick<CheckDefinition, 'kind' | 'url'>;
+
+/** Whether a check may request other addresses than the one before it. */
+export function hasMoved(before: CheckedPlace, after: CheckedPlace): boolean {
+  return before.kind !== after.kind || before.url !== after.url;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The rules for changes of a service by its owner. */
 import t from 'tap';
 import { readServiceDocument } from '../../src/app/service-document.ts';
-import { readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
+import { claimPlace, readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ownerLimits } from '../../src/kinds/check-members.ts';
 import type { ServiceEdit } from '../../src/store/ports/services.ts';
@@ -249,4 +249,24 @@ t.test('a method of another kind than root is dropped where nobody chooses it', 
   const exported = { domain: 'shop.example', check: { kind: 'http', method: 'GET' } };
   const reading = readServiceDocument(exported, null, LIMITS);
   t.match(reading, { value: { check: { kind: 'http', method: null } } }, 'exports of before stay valid');
+});
+
+t.test('the host of an address of a check counts as a destination, beside the domain', async (t) => {
+  const claimed: (readonly [string, readonly string[]])[] = [];
+  const context = {
+    registry: {
+      async claimAddresses(domain: string, addresses: readonly string[]) {
+        claimed.push([domain, addresses]);
+      },
+    },
+    resolve: async (host: string) => [`4 of ${host}`, 'shared'],
+  };
+  const claim = (kind: 'http' | 'heartbeat', url: string | null) =>
+    claimPlace(context, 'shop.example', { kind, url });
+  for (const url of [null, 'https://shop.example/x', 'https://cdn.shop.example:8443/x'])
+    t.same(await claim('http', url), { ok: true, value: undefined });
+  t.same(await claim('heartbeat', 'https://cdn.shop.example/'), { ok: true, value: undefined });
+  const own = ['shop.example', ['4 of shop.example', 'shared']] as const;
+  const both = ['shop.example', ['4 of shop.example', 'shared', '4 of cdn.shop.example']] as const;
+  t.strictSame(claimed, [own, own, both]);
 });

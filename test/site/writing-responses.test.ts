@@ -4,6 +4,8 @@ import t from 'tap';
 import { sendWith } from './send-with.ts';
 import { service, startApi, type World } from './site-world.ts';
 
+t.setTimeout(120_000);
+
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
@@ -221,7 +223,8 @@ t.test('it gives every response that the document names of operations with a key
     confirm(find('verifyService'), 200, await send('POST', path, undefined, mine));
   }
   confirm(find('verifyService'), 409, await send('POST', `${last}/verify`, undefined, mine));
-  confirm(find('changeService'), 409, await send('PATCH', last, { check: { kind: 'tls' } }, mine));
+  for (const check of [{ kind: 'tls' }, { url: 'https://s20.example.com/other' }])
+    confirm(find('changeService'), 409, await send('PATCH', last, { check }, mine));
 
   const poor = await startApi({ authenticatedPerMinute: 1 });
   t.teardown(poor.close);

@@ -144,7 +144,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('pause', (service, session) => setPaused(service, session, true)),
     form('resume', (service, session) => setPaused(service, session, false)),
     form('verify', async ({ domain, check }, session) => {
-      const outcome = await verifyDomain(context, memberOf(session), domain, check.kind);
+      const outcome = await verifyDomain(context, memberOf(session), domain, check);
       return renameFields(outcome, { domain: 'form', kind: 'form' });
     }),
     form('delete', async ({ slug, domain }, session, fields) => {
