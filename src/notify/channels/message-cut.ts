@@ -3,6 +3,9 @@
 /** Control characters, separators of lines, and marks of direction. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
+// A family of several persons, a flag and a letter with its accents are one character to a reader.
+const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
 /** One line of at most `maxLength` UTF-16 units. */
 export function cleanLine(text: string, maxLength: number): string {
   return cutText(text.toWellFormed().replace(CONTROLS, ' ').replace(/ {2,}/g, ' ').trim(), maxLength);
@@ -22,12 +25,14 @@ export function cleanLines(text: string, maxLength: number): string {
 
 /** The text with at most `maxLength` UTF-16 units, cut between characters; an ellipsis stands for what is missing. */
 export function cutText(text: string, maxLength: number): string {
-  return cutBy(text, maxLength, (character) => character.length);
-}
-
-/** The text with at most `maxBytes` bytes of UTF-8, cut between characters. */
-export function cutBytes(text: string, maxBytes: number): string {
-  return cutBy(text, maxBytes, (character) => Buffer.byteLength(character));
+  if (text.length <= maxLength) return text;
+  let kept = '';
+  // One character of the reader may have thousands of marks.
+  for (const { segment } of SEGMENTER.segment(text.slice(0, 2 * maxLength))) {
+    if (kept.length + segment.length + 1 > maxLength) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
 }
 
 /** As many whole lines as have at most `maxLength` units together, joined; an ellipsis stands for those that are missing. */
@@ -46,20 +51,4 @@ export function joinLines(
     kept.push(line);
   }
   return [...kept, '…'].join('\n');
-}
-
-// A family of several persons, a flag and a letter with its accents are one character to a reader.
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-function cutBy(text: string, max: number, sizeOf: (character: string) => number): string {
-  if (sizeOf(text) <= max) return text;
-  let kept = '';
-  let size = sizeOf('…');
-  // One character of the reader may have thousands of marks.
-  for (const { segment } of SEGMENTER.segment(text.slice(0, 4 * max))) {
-    size += sizeOf(segment);
-    if (size > max) break;
-    kept += segment;
-  }
-  return `${kept.trimEnd()}…`;
 }

@@ -1,6 +1,6 @@
 /**
  * Kind `ntfy`: a topic of ntfy.sh or of a server of the owner's. Limits by ntfy's documentation: 4,096 bytes of message (longer ones
- * become attachments), 1,024 of title, 3 actions.
+ * become attachments), 1,024 of title, which no title has, 3 actions.
  */
 import { Type } from '../../json-schema.ts';
 import {
@@ -13,13 +13,12 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { cutBytes, joinLines } from './message-cut.ts';
+import { joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, type Tone } from './message-text.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://ntfy.sh';
 const MAX_MESSAGE_BYTES = 4_000;
-const MAX_TITLE_BYTES = 1_000;
 /** From 1 to 5: 5 sounds and vibrates for long, 2 is silent. */
 const PRIORITIES: Readonly<Record<Tone, number>> = { bad: 5, warning: 3, good: 3, info: 2 };
 const TAGS: Readonly<Record<Tone, string>> = {
@@ -65,7 +64,7 @@ export const ntfyChannel = defineChannel({
     const lines = plainLines(text, channel.language);
     const json = {
       topic,
-      title: cutBytes(text.title, MAX_TITLE_BYTES),
+      title: text.title,
       message: joinLines(lines.length === 0 ? [text.title] : lines, MAX_MESSAGE_BYTES, Buffer.byteLength),
       priority: PRIORITIES[text.tone],
       tags: [TAGS[text.tone]],

@@ -3,13 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { escapeMarkup } from '../../../src/language/phrase.ts';
 import { escapeMarkdown, escapeSlack, linkUrl } from '../../../src/notify/channels/markup.ts';
-import {
-  cleanLine,
-  cleanLines,
-  cutBytes,
-  cutText,
-  joinLines,
-} from '../../../src/notify/channels/message-cut.ts';
+import { cleanLine, cleanLines, cutText, joinLines } from '../../../src/notify/channels/message-cut.ts';
 import { anyText } from '../../support/any-text.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { findSlackCommand, readHtml } from './receiver-checks.ts';
@@ -55,7 +49,6 @@ t.test('it cuts any text within its limit, and leaves no half of a character', a
       t.notMatch(line, /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
       t.ok(cleanLines(text, max).length <= max);
       t.ok(cutText(text, max).length <= max);
-      t.ok(Buffer.byteLength(cutBytes(text.toWellFormed(), max + 2)) <= max + 2);
       const lines = text.split('\n');
       const joined = joinLines(lines, max).split('\n');
       t.ok(joined.join('\n').length <= max);

@@ -258,7 +258,7 @@ const matrixError = (status: number, errcode: string, error: string, more: objec
   status,
   body: { errcode, error, ...more },
 });
-const MATRIX_ROOM = '!room:example.com';
+const MATRIX_ROOM = '!ro/om?#1:example.com';
 const matrixTo =
   (room: string, token = 'syt_good') =>
   (origin: string) => ({ server: origin, room, token });

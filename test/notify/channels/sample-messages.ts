@@ -215,4 +215,17 @@ export const LONGEST_MESSAGES: readonly AlertMessage[] = [
     ),
     total: 1_000_000,
   }),
+  // Three bytes in UTF-8 and one unit in UTF-16.
+  messageOf({
+    items: Array.from({ length: 20 }, () =>
+      itemOf({ reason: { code: 'text', text: '雲'.repeat(999) } }, '雲'.repeat(999)),
+    ),
+    total: 21,
+    cause: { kind: 'dependency', name: '雲'.repeat(999) },
+  }),
+  messageOf({
+    items: Array.from({ length: 20 }, (_, at) =>
+      itemOf({ reason: { code: 'text', text: `${at} ${'雲'.repeat(999)}` } }, '雲'.repeat(999)),
+    ),
+  }),
 ];
