@@ -130,11 +130,11 @@ function createFeedWriter(
   const entryOf = (incident: Incident): AtomEntry[] => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
-    const { id, title, status, severity, startedAt, updates } = incident;
+    const { id, source, title, status, severity, startedAt, updates } = incident;
     return [
       {
         id: `${tag}incident/${id}`,
-        title: `${fullName(service)}: ${title} (${severity}, ${status})`,
+        title: `${fullName(service)}: ${source === 'owner' ? 'the owner says: ' : ''}${title} (${severity}, ${status})`,
         url: `${siteUrl}/status/${directory.pageName(service)}`,
         publishedAt: updates[0]?.at ?? startedAt,
         updatedAt: updates.at(-1)?.at ?? startedAt,

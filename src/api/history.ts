@@ -5,9 +5,11 @@ import type { Bucket } from '../domain/sample.ts';
 import { readParameters, refuse } from '../http/parameters.ts';
 import { retryLater } from '../http/problem.ts';
 import { json, type Route } from '../http/route.ts';
-import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
+import { namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import { isSampleReadError, MAX_BUCKETS, type SampleQuery } from '../store/ports/samples.ts';
+import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
 import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
 import { findService } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -75,6 +77,19 @@ export const HistorySchema = namedObject('History', {
       'Checks of this window are still on their way to the store, after it was out of reach: some are missing here.',
   }),
   missing_since: nullable(TimeSchema, 'From this time on checks are missing; null where none are.'),
+  maintenance: Type.Optional(
+    object(
+      {
+        windows: whole('Windows of maintenance that the owner announced.'),
+        uptime_ratio: nullable(Type.Number({ minimum: 0, maximum: 1 }), 'Of all checks of the window.'),
+        uptime_ratio_without: nullable(
+          Type.Number({ minimum: 0, maximum: 1 }),
+          'Of the checks outside of announced maintenance; null: there are none.',
+        ),
+      },
+      'Uptime with and without announced maintenance; absent where none was announced.',
+    ),
+  ),
   buckets: Type.Array(HistoryBucketSchema, { maxItems: 1_000 }),
 });
 
@@ -86,10 +101,12 @@ const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].
 const USUAL_BUCKETS = 120;
 
 /** Sources of the route. */
-export type HistorySources = Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'now'>;
+export interface HistorySources extends Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'now'> {
+  readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
+}
 
 /** The route. */
-export function historyRoute({ directory, samples, regions, now }: HistorySources): Route {
+export function historyRoute({ directory, samples, regions, registry, now }: HistorySources): Route {
   return readRoute({
     path: '/api/v1/services/:slug/history',
     id: 'getHistory',
@@ -108,6 +125,12 @@ export function historyRoute({ directory, samples, regions, now }: HistorySource
       const missingSince = samples.missingSince?.() ?? null;
       const isIncomplete = missingSince !== null && missingSince < window.to;
       const buckets = await readBuckets(samples, inRegion({ serviceId: service.id, ...window }, filter));
+      const announced =
+        service.origin === 'catalogue'
+          ? null
+          : await readAnnouncedChecks({ registry, samples }, service.id, window.from, window.to, (query) =>
+              inRegion(query, filter),
+            );
       return json({
         service: viewServiceName(service),
         from: formatTime(window.from),
@@ -116,10 +139,19 @@ export function historyRoute({ directory, samples, regions, now }: HistorySource
         ...(region === undefined ? {} : { region }),
         incomplete: isIncomplete,
         missing_since: isIncomplete ? formatTime(missingSince) : null,
+        ...(announced === null ? {} : { maintenance: viewAnnounced(buckets, announced, window.from) }),
         buckets: buckets.map(viewBucket),
       });
     },
   });
+}
+
+function viewAnnounced(buckets: readonly Bucket[], windows: readonly AnnouncedChecks[], from: number) {
+  return {
+    windows: windows.length,
+    uptime_ratio: uptimeWithout(buckets, [], from),
+    uptime_ratio_without: uptimeWithout(buckets, windows, from),
+  };
 }
 
 /** The window of a query, epoch milliseconds. Throws `invalid_parameter`. */

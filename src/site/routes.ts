@@ -2,12 +2,13 @@
 import { alertRoutes } from '../api/alerts.ts';
 import { applyRoute } from '../api/apply.ts';
 import { atomRoutes } from '../api/atom.ts';
+import { type CalendarSources, calendarRoutes } from '../api/calendars.ts';
 import { channelRoutes } from '../api/channels.ts';
 import { type DependencySources, dependencyRoutes } from '../api/dependencies.ts';
 import { createEventStreams, type EventSources, type EventStreams } from '../api/events.ts';
 import { type AddressSources, addressRoutes } from '../api/heartbeat-addresses.ts';
 import { type HeartbeatSources, heartbeatRoutes } from '../api/heartbeats.ts';
-import { historyRoute } from '../api/history.ts';
+import { type HistorySources, historyRoute } from '../api/history.ts';
 import { type IncidentSources, incidentRoutes } from '../api/incidents.ts';
 import { keyRoutes } from '../api/keys.ts';
 import { ownedPageRoutes } from '../api/owned-pages.ts';
@@ -49,7 +50,9 @@ export type RouteSources = Omit<
     AddressSources &
     BadgeSources &
     ChartSources &
-    HeatmapSources,
+    HeatmapSources &
+    Omit<CalendarSources, 'pages'> &
+    Pick<HistorySources, 'registry'>,
   | 'intervalMs'
   | 'slowOverMs'
   | 'siteUrl'
@@ -138,6 +141,7 @@ export function createRoutes(sources: RouteSources): {
     regionsRoute(parts),
     streams.route,
     ...atomRoutes({ ...parts, pages }),
+    ...calendarRoutes({ ...parts, pages }),
     ...badgeRoutes(parts),
     chartRoute(parts),
     heatmapRoute(parts),

@@ -2,13 +2,17 @@
 
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Maintenance } from '../domain/maintenance.ts';
+import type { OwnerIncident } from '../domain/owner-incident.ts';
+import type { Occurrence, OwnerMaintenance } from '../domain/owner-maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
 import type { Service } from '../domain/service.ts';
 import { isListable, type OwnedPage, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
+import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
+import { nextOccurrences } from './owners-words.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
@@ -16,7 +20,8 @@ import { intervalOf, isStale } from './staleness.ts';
 /** The part of the registry that status pages use. */
 export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
-  Pick<IncidentStore, 'incidentsOfServices'>;
+  Pick<IncidentStore, 'incidentsOfServices'> &
+  Pick<OwnersWordsStore, 'incidentsSaidOn' | 'maintenancesSaidOn'>;
 
 /** Sources of a status page. */
 export interface PageViewSources
@@ -40,8 +45,12 @@ export interface PageView {
   /** Every service of the page. */
   readonly services: readonly ListedService[];
   readonly verdict: PageVerdict;
-  /** Planned and running maintenances by their start. */
+  /** Planned and running maintenances of vendors and of single services, by their start. */
   readonly maintenances: readonly Maintenance[];
+  /** Incidents that the owner writes about the page or services on it, newest start first. */
+  readonly said: readonly OwnerIncident[];
+  /** Maintenance that the owner announces, each with the occurrence that runs or comes next, by its start. */
+  readonly announced: readonly (OwnerMaintenance & { readonly occurrence: Occurrence })[];
   /** When the page was read, epoch milliseconds. */
   readonly at: number;
 }
@@ -60,7 +69,12 @@ export async function readPageView(slug: string, sources: PageViewSources): Prom
     services: services.flatMap((id) => findListed(directory, page.accountId, id) ?? []),
   }));
   const ids = groups.flatMap(({ services }) => services.map(({ id }) => id));
-  const maintenances = await pages.maintenancesOfServices(ids, MAX_MAINTENANCES);
+  const query = { accountId: page.accountId, pageId: page.id, serviceIds: ids };
+  const [maintenances, said, announced] = await Promise.all([
+    pages.maintenancesOfServices(ids, MAX_MAINTENANCES),
+    pages.incidentsSaidOn(query),
+    pages.maintenancesSaidOn(query, at).then((all) => withNext(all, at)),
+  ]);
   const running = new Set(
     maintenances.filter(({ phase }) => phase === 'running').map(({ serviceId }) => serviceId),
   );
@@ -75,7 +89,21 @@ export async function readPageView(slug: string, sources: PageViewSources): Prom
   }));
   const all = listed.flatMap(({ services }) => services);
   const verdict = judgePage(all.map(({ standing }) => standing));
-  return { page, groups: listed, services: all, verdict, maintenances, at };
+  return { page, groups: listed, services: all, verdict, maintenances, said, announced, at };
+}
+
+/** Maintenances with an occurrence ahead, by its start. */
+async function withNext(all: readonly OwnerMaintenance[], at: number) {
+  const found = await Promise.all(
+    all.map(async (maintenance) => {
+      const [occurrence] = await nextOccurrences(maintenance, at, 1);
+      return occurrence === undefined ? [] : [{ ...maintenance, occurrence }];
+    }),
+  );
+  return found
+    .flat()
+    .sort((a, b) => a.occurrence.startsAt - b.occurrence.startsAt)
+    .slice(0, MAX_MAINTENANCES);
 }
 
 /**

@@ -114,14 +114,16 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/beat/{secret}',
     '/beat/{secret}/{signal}',
     '/incidents.atom',
+    '/p/{slug}/calendar.ics',
     '/p/{slug}/incidents.atom',
+    '/status/{slug}/calendar.ics',
     '/status/{slug}/incidents.atom',
   ]);
   const ajv = new Ajv({ strict: false, allErrors: true });
   ajv.addSchema(document, 'document');
   for (const [path, { get: operation }] of Object.entries(document.paths)) {
     if (path === '/api/v1/events' || operation === undefined) continue;
-    const ofService = /badge|chart|atom/.test(path) ? 'shop-example' : 'shop';
+    const ofService = /badge|chart|atom|\.ics/.test(path) ? 'shop-example' : 'shop';
     const slug = /\/(?:p|pages)\/\{slug\}/.test(path) ? 'acme' : ofService;
     const filled = path.replace('{slug}', slug).replace('{secret}', secret).replace('{signal}', 'start');
     const [, id] = IDS.find(([part]) => path.includes(part)) ?? ['', 'own-1-1'];

@@ -1,7 +1,9 @@
 /** What owners say, over HTTP: incidents and maintenance by the API, and where others see them. */
+import ICAL from 'ical.js';
 import t, { type Test } from 'tap';
+import { openSampleStore } from '../support/sample-store.ts';
 import { sendWith } from './send-with.ts';
-import { NOW, service, startApi } from './site-world.ts';
+import { check, current, NOW, service, startApi } from './site-world.ts';
 
 const HOUR = 3_600_000;
 const at = (ms: number) => new Date(ms).toISOString();
@@ -223,4 +225,135 @@ t.test('a maintenance is announced, changed, runs, is extended, ended and withdr
   t.match((await send('GET', '/api/v1/maintenance')).json, { total: 0 });
   await world.registry.advanceMaintenances(NOW);
   t.match((await send('GET', '/api/v1/incidents')).json.incidents, [{ status: 'resolved' }]);
+});
+
+t.test('pages show what the owner says as safe HTML, beside what checks see', async (t) => {
+  const { world, ada, send } = await start(t);
+  const text = '**Sorry.** [x](javascript:alert(1)) <script>alert(1)</script> https://a.example';
+  await send('POST', '/api/v1/incidents', { ...SAID, title: '<b>Late</b>', text }, ada);
+  await send('POST', '/api/v1/incidents', { title: 'Only here', text: 'A page.', pages: ['acme'] }, ada);
+  const work = { title: 'Disks & <i>more</i>', text: '*Slow.*', duration: '2h', pages: ['acme'] };
+  await send('POST', '/api/v1/maintenances', work, ada);
+  await world.registry.advanceMaintenances(NOW);
+  const safe =
+    /<strong>Sorry\.<\/strong> \[x\]\(javascript:alert\(1\)\) &lt;script&gt;alert\(1\)&lt;\/script&gt; <a href="https:\/\/a\.example" rel="nofollow noopener">/;
+  const page = (await world.get('/p/acme')).text;
+  t.match(page, safe);
+  t.match(page, /The owner reports:<\/strong> &lt;b&gt;Late&lt;\/b&gt; \(major\)/);
+  t.match(page, /Only here[\s\S]*Disks &amp; &lt;i&gt;more&lt;\/i&gt;[\s\S]*<em>Slow\.<\/em>/);
+  t.match(page, /<a href="webcal:\/\/upbeat\.test\/p\/acme\/calendar\.ics">/);
+  t.equal(page.match(/&lt;b&gt;Late/g)?.length, 2, 'it is shown once, and in the verdict');
+  t.notMatch(page, /<script>alert|href="javascript/);
+  t.match(
+    page,
+    /data-live-part="overall">[\s\S]{0,300}No service has been checked yet/,
+    'the verdict is of checks',
+  );
+  const german = (await world.get('/p/acme', { 'accept-language': 'de' })).text;
+  t.match(german, /Der Betreiber meldet:/);
+  t.match(
+    (await world.get('/status/shop')).text,
+    /The owner says[\s\S]*&lt;b&gt;Late[\s\S]*In progress|Maintenance/,
+  );
+  t.match((await world.get('/status/shop/incidents/owner-1-1')).text, safe);
+  t.match((await world.get('/status/shop/incidents.atom')).text, /the owner says: &lt;b&gt;Late/);
+});
+
+t.test('maintenance is a calendar that readers take, with the same ids for ever', async (t) => {
+  const { ada, send, world } = await start(t);
+  const title = `Ärger, "x"; \\ ${'lang '.repeat(30)}`.trim();
+  const weekly = {
+    starts_at: '2026-11-24T22:00',
+    time_zone: 'Europe/Berlin',
+    recurrence: 'FREQ=WEEKLY;COUNT=3',
+  };
+  const made = await send(
+    'POST',
+    '/api/v1/maintenances',
+    { title, text: 'one\n\ntwo, 3', duration: '1h', services: ['shop'], ...weekly },
+    ada,
+  );
+  t.equal(made.status, 201);
+  const read = async (path: string) => {
+    const response = await world.get(path);
+    t.equal(response.headers.get('content-type'), 'text/calendar; charset=utf-8');
+    t.ok(
+      response.text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75),
+      'lines are folded',
+    );
+    return new ICAL.Component(ICAL.parse(response.text)).getAllSubcomponents('vevent').map((component) => {
+      const event = new ICAL.Event(component);
+      return {
+        uid: event.uid,
+        sequence: event.sequence,
+        start: event.startDate.toJSDate().toISOString(),
+        hours: event.duration.toSeconds() / 3_600,
+        title: event.summary,
+        text: event.description,
+        status: component.getFirstPropertyValue('status'),
+      };
+    });
+  };
+  const first = Date.UTC(2026, 10, 24, 21);
+  const eventAt = (week: number) => ({
+    uid: `m1-${first / 1_000 + week * 604_800}@upbeat.test`,
+    sequence: 0,
+    start: at(first + week * 168 * HOUR),
+    hours: 1,
+    title,
+    text: 'one\ntwo, 3',
+    status: 'CONFIRMED',
+  });
+  const all = [eventAt(0), eventAt(1), eventAt(2)];
+  t.strictSame(await read('/status/shop/calendar.ics'), all);
+  t.strictSame(await read('/p/acme/calendar.ics'), all);
+  await send('POST', '/api/v1/maintenances/m1/occurrence', { action: 'skip' }, ada);
+  t.match(await read('/p/acme/calendar.ics'), [
+    { uid: all[0]?.uid, sequence: 1, status: 'CANCELLED' },
+    { uid: all[1]?.uid, sequence: 1, status: 'CONFIRMED' },
+    {},
+  ]);
+  await send('DELETE', '/api/v1/maintenances/m1', undefined, ada);
+  t.same(
+    new Set((await read('/status/shop/calendar.ics')).map(({ status }) => status)),
+    new Set(['CANCELLED']),
+  );
+  t.equal((await world.get('/status/none/calendar.ics')).status, 404);
+  t.equal((await world.get('/p/none/calendar.ics')).status, 404);
+});
+
+t.test('uptime is told with and without announced maintenance', async (t) => {
+  const samples = openSampleStore({ now: () => NOW + 8 * HOUR });
+  t.teardown(() => samples.close());
+  const shop = service(1, 'shop', { origin: 'owner', accountId: 1 });
+  const world = await startApi({ services: [shop], samples, startAt: NOW });
+  t.teardown(world.close);
+  const key = world.makeKey({ accountId: 1, scopes: ['read', 'write'] });
+  await world.status.put([current(1, check(NOW))]);
+  const sampleAt = (minute: number) => ({
+    ...{ serviceId: 1, at: NOW + minute * 60_000, latencyMs: 100, suspect: false },
+    ...(minute < 0
+      ? ({ status: 'up', statusCode: 200 } as const)
+      : ({ status: 'down', statusCode: 503 } as const)),
+  });
+  await samples.append(Array.from({ length: 300 }, (_, index) => sampleAt(index - 240)));
+  const past = (await world.get('/api/v1/services/shop/history')).json as object;
+  t.notOk('maintenance' in past, 'nothing was announced');
+  await sendWith(world)(
+    'POST',
+    '/api/v1/maintenances',
+    { title: 'x', duration: '30m', services: ['shop'] },
+    key,
+  );
+  await world.clock.advance(HOUR);
+  const { json } = await world.get('/api/v1/services/shop/history');
+  t.strictSame((json as { readonly maintenance: object }).maintenance, {
+    windows: 1,
+    uptime_ratio: 240 / 300,
+    uptime_ratio_without: 240 / 270,
+  });
+  t.match(
+    (await world.get('/status/shop')).text,
+    /80(?:\.0)?%[\s\S]{0,80}88\.\d+% without announced maintenance/,
+  );
 });

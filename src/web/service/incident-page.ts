@@ -1,21 +1,25 @@
 /** The page of one incident: its title, its timeline, and links to the previous and next incident. */
 
 import type { Incident } from '../../domain/incident.ts';
+import { readOwnerIncidentId } from '../../domain/owner-incident.ts';
 import { fullName } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage } from '../language/language.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
+import { viewSaid } from '../parts/owners-words.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 
 /** Sources of the page. */
 export interface IncidentPageSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
-  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'>;
+  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'> &
+    Pick<OwnersWordsStore, 'findOwnerIncident'>;
 }
 
 /** The route. */
@@ -45,6 +49,11 @@ export function incidentPage(
       const at = now();
       const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
       const view = show(incident);
+      const number = readOwnerIncidentId(incident.id.replace(/-\d+$/, ''));
+      const said =
+        incident.source === 'owner' && number !== null && service.accountId !== null
+          ? await registry.findOwnerIncident(service.accountId, number)
+          : null;
       return render('./incident', {
         language,
         meta: openGraphTags(siteUrl, {
@@ -60,6 +69,7 @@ export function incidentPage(
         styles: [assets.serviceStyle],
         feed: `/status/${page}/incidents.atom`,
         incident: view,
+        said: said === null ? null : await viewSaid(said, at, language),
         older: older === null ? null : show(older),
         newer: newer === null ? null : show(newer),
       });

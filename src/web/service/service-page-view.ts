@@ -17,6 +17,7 @@ import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-stat
 import { portOf } from '../../kinds/settings.ts';
 import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
+import { type AnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
@@ -47,6 +48,8 @@ export interface ServiceKnowledge {
   readonly lastDay: readonly Bucket[];
   /** UTC days of a year, oldest first. */
   readonly year: readonly Bucket[];
+  /** Checks of the year within announced maintenance; null or absent: there was none. */
+  readonly maintained?: readonly AnnouncedChecks[] | null;
   /** First check within the year, epoch milliseconds; null: there is none, or checks began before the year. */
   readonly measuredFrom: number | null;
   /** The newest incidents, newest first. */
@@ -112,6 +115,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     uptimes: knownRanges(known).map((name) => ({
       name: texts.page.upFor(texts.page.range[name]),
       value: percentOf(daysOf[name]) ?? '–',
+      without: withoutMaintenance(known, daysOf[name], language),
     })),
     measured:
       known.measuredFrom === null
@@ -123,7 +127,9 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     maintenances: known.maintenances.map((maintenance) => ({
       heading: texts.page.maintenance[maintenance.phase],
       title: maintenance.title,
-      url: webAddress(maintenance.sourceUrl),
+      by: maintenance.ownerId === undefined ? null : texts.page.saidByOwner,
+      text: maintenance.ownerId === undefined ? '' : maintenance.description,
+      url: maintenance.ownerId === undefined ? webAddress(maintenance.sourceUrl) : null,
       time: texts.page.from(
         time(maintenance.startsAt),
         maintenance.endsAt === null ? null : time(maintenance.endsAt),
@@ -135,6 +141,14 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     calendarLabel: texts.page.calendarLabel(percentOf(year)),
     days: dayRows(quarter, intervalMs, language),
     months: monthRows(year, intervalMs, language),
+    said: known.incidents
+      .filter(
+        ({ source, status, severity }) =>
+          source === 'owner' && status !== 'resolved' && severity !== 'maintenance',
+      )
+      .map((incident) => viewPageIncident(incident, page, now, language)),
+    calendarFile: `/status/${page}/calendar.ics`,
+    calendarFeed: `${known.siteUrl.replace(/^https?/, 'webcal')}/status/${page}/calendar.ics`,
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
     ...snippetsOf(known),
   };
@@ -166,6 +180,19 @@ export function describeSource(
     ...(expected === 0 ? [] : [checks.expectationsDetail(expected)]),
   ];
   return details.length === 0 ? how : `${how} (${details.join(', ')})`;
+}
+
+/** Uptime without announced maintenance; null: it is the same. */
+function withoutMaintenance(
+  { maintained = null }: ServiceKnowledge,
+  buckets: readonly Bucket[],
+  { texts, formats }: Language,
+): string | null {
+  const [first] = buckets;
+  if (maintained === null || first === undefined) return null;
+  const [whole, without] = [uptimeOf(buckets), uptimeWithout(buckets, maintained, first.startAt)];
+  if (whole === null || without === null || formats.percent(whole) === formats.percent(without)) return null;
+  return texts.page.withoutMaintenance(formats.percent(without));
 }
 
 /** The ranges to offer. For a new service, ranges that would show the same as a shorter one are left out. */

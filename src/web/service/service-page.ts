@@ -12,8 +12,10 @@ import { type HttpRequest, json, type Route } from '../../http/route.ts';
 import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import { isSampleReadError, type RegionFilter, type SampleStore } from '../../store/ports/samples.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
+import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -48,6 +50,7 @@ const FAILING_LOOKED_AT = 100;
 export interface ServicePageSources extends SiteSources {
   readonly registry: Pick<IncidentStore, 'listIncidents' | 'incidentsSince'> &
     Pick<VendorStore, 'listMaintenances'> &
+    Pick<OwnersWordsStore, 'announcedWindows'> &
     Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
   readonly changes: Pick<LiveChanges, 'position'>;
 }
@@ -69,6 +72,20 @@ export function servicePages(
   const past = async ({ service, filter }: Shown, window: Window, read = readAll) => {
     try {
       return await read(service.id, window, filter);
+    } catch (error) {
+      if (!isSampleReadError(error)) throw error;
+      return null;
+    }
+  };
+
+  /** The checks of a year within maintenance that the owner announced; null as for {@link past}. */
+  const maintainedOf = async ({ service, filter }: Shown, at: number) => {
+    if (service.origin === 'catalogue') return null;
+    const { from } = daysUntil(at, YEAR_DAYS);
+    try {
+      return await readAnnouncedChecks({ registry, samples }, service.id, from, at, (query) =>
+        inRegion(query, filter),
+      );
     } catch (error) {
       if (!isSampleReadError(error)) throw error;
       return null;
@@ -144,6 +161,7 @@ export function servicePages(
         staleSince: isOld ? seenAt(current, listenedAt) : null,
         lastDay: day ?? [],
         year: year ?? [],
+        maintained: await maintainedOf(shown, at),
         measuredFrom: await measuredFrom(shown, year, at),
         incidents: runningFirst(incidents, incidentsOfYear).slice(0, MAX_INCIDENTS_SHOWN),
         incidentsOfYear,

@@ -1,7 +1,9 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
 import { createPromiseCache } from '../../async/promise-cache.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
+import { ownerIncidentId, worstSaid } from '../../domain/owner-incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { fullName } from '../../domain/service.ts';
@@ -25,6 +27,7 @@ import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
+import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { uptimeOf } from '../service/service-days.ts';
@@ -38,6 +41,8 @@ export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources
 const MAX_INCIDENTS_SHOWN = 10;
 /** Maximum number of running incidents on the first page; the filter shows the others. */
 const MAX_RUNNING_SHOWN = 50;
+/** How long a resolved incident of the owner is shown first, milliseconds. */
+const SAID_FOR_MS = 7 * DAY_MS;
 const NAMED_IN_EMBED = 5;
 const YEAR_SECONDS = 31_536_000;
 const QUERY = {
@@ -113,12 +118,18 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       }),
     ]);
     const shown = found.slice(0, MAX_INCIDENTS_SHOWN);
+    const said = look.said.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - SAID_FOR_MS);
+    const isSaid = ({ source, id }: Incident) =>
+      source === 'owner' && said.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
+    const worst = worstSaid(said);
     const lists = [
       { heading: running.length > 0 ? texts.statusPage.runningIncidents : null, incidents: running },
       { heading: running.length > 0 ? texts.statusPage.pastIncidents : null, incidents: shown },
     ].map((list) => ({
       ...list,
-      incidents: list.incidents.flatMap((incident) => showIncident(incident, look, language)),
+      incidents: list.incidents.flatMap((incident) =>
+        isSaid(incident) ? [] : showIncident(incident, look, language),
+      ),
     }));
     const link = (start: number) => {
       const query = new URLSearchParams({
@@ -173,7 +184,26 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             };
           }),
         })),
+      reported: worst === null ? null : { title: worst.title, severity: texts.severity[worst.severity] },
+      said: await Promise.all(said.map((one) => viewSaid(one, look.at, language))),
+      announced: await Promise.all(
+        look.announced.map(async ({ title, markdown, services, pages: named, occurrence }) => ({
+          title,
+          html: await ownerTextMarkup(markdown),
+          phase: occurrence.startsAt <= look.at ? 'running' : 'planned',
+          span: texts.page.from(time(occurrence.startsAt), time(occurrence.endsAt)),
+          names: named.includes(look.page.id)
+            ? []
+            : look.services
+                .filter(({ service }) => services.includes(service.id))
+                .map(({ service }) => fullName(service)),
+        })),
+      ),
+      calendar: `/p/${page.slug}/calendar.ics`,
+      webcal: `${siteUrl.replace(/^https?/, 'webcal')}/p/${page.slug}/calendar.ics`,
       maintenances: look.maintenances.flatMap((maintenance) => {
+        // Those of the owner are announced once for all services.
+        if (maintenance.ownerId !== undefined) return [];
         const service = directory.byId(maintenance.serviceId);
         if (service === null) return [];
         const { startsAt, endsAt } = maintenance;

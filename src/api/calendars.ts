@@ -1,0 +1,159 @@
+/** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
+import { DAY_MS } from '../domain/durations.ts';
+import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/owner-maintenance.ts';
+import { fullName } from '../domain/service.ts';
+import {
+  LIMIT_HEADERS,
+  OPEN_TO_ALL,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  problems,
+  SLUG,
+} from '../http/openapi.ts';
+import type { HttpResponse, Route } from '../http/route.ts';
+import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notify/calendar.ts';
+import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
+import type { VendorStore } from '../store/ports/vendors.ts';
+import { nextOccurrences } from '../view/owners-words.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import type { SiteSources } from '../view/site-sources.ts';
+import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
+
+/** How long past maintenance stays in a calendar, milliseconds. */
+const PAST_MS = 30 * DAY_MS;
+/** Maximum number of occurrences of one maintenance. */
+const MAX_OCCURRENCES = 60;
+/** Maximum number of events of a calendar. */
+const MAX_EVENTS = 500;
+/** Maximum number of maintenances of the vendor. */
+const MAX_VENDORS = 50;
+
+/** Sources of these routes. */
+export interface CalendarSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
+  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
+  readonly registry: Pick<OwnersWordsStore, 'maintenancesSaidOf'> & Pick<VendorStore, 'listMaintenances'>;
+  /** Status pages of owners; null: this site has none. */
+  readonly pages: (PageViewSources & { readonly pages: Pick<OwnersWordsStore, 'maintenancesSaidOn'> }) | null;
+}
+
+/** The routes. */
+export function calendarRoutes({ directory, registry, pages, siteUrl, now }: CalendarSources): Route[] {
+  const { hostname } = new URL(siteUrl);
+  const answer = (name: string, events: readonly CalendarEvent[]): HttpResponse => ({
+    status: 200,
+    headers: { 'Content-Type': CALENDAR_MEDIA_TYPE, 'Cache-Control': 'no-cache' },
+    body: writeCalendar(name, events),
+  });
+
+  const eventsOf = async (all: readonly OwnerMaintenance[], url: string): Promise<CalendarEvent[]> => {
+    const from = now() - PAST_MS;
+    const events = await Promise.all(
+      all.map(async (said) => {
+        const { cancelledAt, changes, durationMs } = said;
+        const inForce = await nextOccurrences({ ...said, cancelledAt: null }, from, MAX_OCCURRENCES);
+        const skipped = changes.flatMap(({ startsAt, endsAt }) =>
+          endsAt === null && startsAt > from
+            ? [{ startsAt, endsAt: startsAt + durationMs, isSkipped: true }]
+            : [],
+        );
+        return [...inForce.map((one) => ({ ...one, isSkipped: false })), ...skipped].map((one) => ({
+          uid: `${ownerMaintenanceId(said.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
+          sequence: said.revision - 1,
+          title: said.title,
+          text: said.plain,
+          url,
+          startsAt: one.startsAt,
+          endsAt: one.endsAt,
+          updatedAt: said.updatedAt,
+          isCancelled: one.isSkipped || (cancelledAt !== null && one.startsAt >= cancelledAt),
+        }));
+      }),
+    );
+    return events
+      .flat()
+      .sort((a, b) => a.startsAt - b.startsAt)
+      .slice(0, MAX_EVENTS);
+  };
+
+  const ofService: Route = {
+    path: '/status/:slug/calendar.ics',
+    bucket: 'api',
+    access: 'everyone',
+    describe: () =>
+      describeCalendar('getServiceCalendar', 'Maintenance of one service as a calendar', [
+        SLUG('The domain with each dot replaced by a dash.', 'github-com'),
+      ]),
+    async handle({ params }) {
+      const service = directory.byPageName(params.slug ?? '');
+      if (service === null) throw serviceNotFound(params.slug ?? '');
+      const url = `${siteUrl}/status/${directory.pageName(service)}`;
+      const [said, planned] = await Promise.all([
+        registry.maintenancesSaidOf(service.id, now()),
+        registry.listMaintenances({ serviceId: service.id, limit: MAX_VENDORS, offset: 0 }),
+      ]);
+      const ofVendor = planned
+        .filter(({ ownerId }) => ownerId === undefined)
+        .map((one) => ({
+          uid: `${one.id}@${hostname}`,
+          sequence: 0,
+          title: one.title,
+          text: one.description,
+          url,
+          startsAt: one.startsAt,
+          endsAt: one.endsAt,
+          updatedAt: one.updates.at(-1)?.at ?? one.startsAt,
+          isCancelled: false,
+        }));
+      return answer(fullName(service), [...(await eventsOf(said, url)), ...ofVendor]);
+    },
+  };
+  const ofPage = (sources: NonNullable<CalendarSources['pages']>): Route => ({
+    path: '/p/:slug/calendar.ics',
+    bucket: 'api',
+    access: 'everyone',
+    describe: () =>
+      describeCalendar('getPageCalendar', 'Maintenance of a status page as a calendar', [
+        SLUG('The page, in any case.', 'acme'),
+      ]),
+    async handle({ params }) {
+      const view = await readPageView(params.slug ?? '', sources);
+      if (view === null) throw pageNotFound(params.slug ?? '');
+      const { page, services } = view;
+      const serviceIds = services.map(({ service }) => service.id);
+      const query = { accountId: page.accountId, pageId: page.id, serviceIds };
+      const said = await sources.pages.maintenancesSaidOn(query, now());
+      return answer(page.title, await eventsOf(said, `${siteUrl}/p/${page.slug}`));
+    },
+  });
+  return [ofService, ...(pages === null ? [] : [ofPage(pages)])];
+}
+
+function describeCalendar(
+  operationId: string,
+  summary: string,
+  parameters: readonly OpenApiParameter[],
+): OpenApiOperation {
+  return {
+    operationId,
+    tags: ['Incidents'],
+    security: OPEN_TO_ALL,
+    summary,
+    description:
+      'iCalendar (RFC 5545), from 30 days ago on, up to 60 occurrences of each. Ids never change; what was cancelled is marked as such.',
+    parameters,
+    responses: {
+      200: {
+        description: 'The calendar, with a strong ETag.',
+        headers: LIMIT_HEADERS,
+        content: { 'text/calendar': { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...problems({
+        401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
+        404: 'There is no such service or page.',
+        429: 'Too many requests; a calendar counts like the rest of the API.',
+      }),
+    },
+  };
+}
