@@ -193,7 +193,7 @@ type Listed = ReadonlySet<string>;
 function readBody(body: Uint8Array): unknown {
   const document = parseJson(body);
   const lists: Readonly<Record<string, unknown>> = Object(document);
-  const refusals = ['services', 'pages'].flatMap((member) => {
+  const refusals = ['channels', 'services', 'rules', 'pages'].flatMap((member) => {
     const list = lists[member];
     if (!Array.isArray(list) || list.length <= MAX_SERVICES_TOGETHER) return [];
     const problem = { code: 'limit', keyword: 'maxItems', limit: MAX_SERVICES_TOGETHER } as const;

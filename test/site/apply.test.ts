@@ -91,12 +91,12 @@ t.test('it refuses a document with an error for each member, and changes nothing
       {
         services: [{ domain: 'x' }, { ...SHOP, check: { kind: 'htp' } }],
         pages: [{ slug: 'a b' }],
-        rules: [],
+        shelves: [],
       },
       '',
       400,
       [
-        ['rules', 'member_invalid'],
+        ['shelves', 'member_invalid'],
         ['services.0.domain', 'domain_invalid'],
         ['services.1.check.kind', 'member_invalid'],
         ['pages.0.title', 'member_invalid'],
@@ -167,6 +167,39 @@ t.test('a document that is sent again with its Idempotency-Key is applied once',
   const atOnce = await Promise.all([1, 2, 3].map(() => apply(document, '', { 'idempotency-key': 'c' })));
   t.strictSame(new Set(atOnce.map(({ status, json }) => JSON.stringify([status, json]))).size, 1);
 });
+
+t.test(
+  'only who may replace a credential learns whether a guess is right, and never what it is',
+  async (t) => {
+    const { world, apply } = await start(t);
+    const withToken = (token: string) => ({
+      services: [{ ...SHOP, check: { kind: 'http', settings: { token } } }],
+    });
+    t.equal((await apply(withToken('hunter2'))).status, 200);
+    const dry = async (token: string, headers: Record<string, string> = {}) =>
+      await apply(withToken(token), '?dry_run=1', headers);
+    t.match(await dry('hunter2'), { status: 200, json: { changes: [], unchanged: 1 } });
+    const members = [{ field: 'check.settings.token', secret: true }];
+    const wrong = await dry('hunter3');
+    t.strictSame(wrong.json, {
+      dry_run: true,
+      changes: [{ action: 'change', type: 'service', key: 'shop.example.com', path: 'services.0', members }],
+      unchanged: 0,
+      unverified: [{ domain: 'shop.example.com', verification: VERIFICATION }],
+    });
+    const twice = { services: ['hunter2', 'hunter3'].map((token) => withToken(token).services[0]) };
+    t.match(await apply(twice, '?dry_run=1'), { status: 400, json: { errors: [{ code: 'listed_twice' }] } });
+    const reader = world.makeKey({ accountId: 1, scopes: ['read', 'heartbeat'] });
+    const stranger = world.makeKey({ accountId: 2, scopes: ['read', 'write'] });
+    for (const [token, guesses] of [
+      ['hunter2', 'right'],
+      ['hunter3', 'wrong'],
+    ] as const) {
+      t.match(await dry(token, reader), { status: 403, json: { code: 'insufficient_scope' } }, guesses);
+      t.match(await dry(token, stranger), { status: 403, json: { code: 'forbidden_domain' } }, guesses);
+    }
+  },
+);
 
 t.test('the command applies files by a key', async (t) => {
   const { world, key } = await start(t);
