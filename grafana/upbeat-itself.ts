@@ -18,7 +18,7 @@ export function upbeatItself(): Dashboard {
       'Whether Upbeat checks in time, reaches its stores, reads vendors’ pages and responds quickly.',
     from: 'now-6h',
     variables: [siteVariable()],
-    panels: [...atAGlance(), ...checks(), ...stores(), ...feeds(), ...api(), ...process()],
+    panels: [...atAGlance(), ...checks(), ...stores(), ...feeds(), ...alerts(), ...api(), ...process()],
   });
 }
 
@@ -167,6 +167,29 @@ function feeds() {
         series('sum(rate(upbeat_feed_polls_failed_total[$__rate_interval]))', 'failed per second'),
         series('sum(upbeat_feeds_failing)', 'failing pages'),
       ],
+    }),
+  ];
+}
+
+function alerts() {
+  return [
+    lineChart({
+      title: 'Messages of alerts',
+      description:
+        'Messages that wait, those of them whose last attempt failed, and events that are not decided.',
+      unit: 'short',
+      width: 12,
+      queries: [
+        series('sum by (state) (upbeat_alert_messages{state=~"waiting|retrying"})', '{{state}}'),
+        series('sum(upbeat_alert_events_backlog)', 'events'),
+      ],
+    }),
+    lineChart({
+      title: 'Alerts that wait',
+      description: 'For how long the longest waiting message has been due. An alert fires above two minutes.',
+      unit: 's',
+      width: 12,
+      queries: [series('max(upbeat_alert_overdue_seconds)', 'due for')],
     }),
   ];
 }

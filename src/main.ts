@@ -3,6 +3,7 @@
  * the parent process in `cli/keep-alive.mjs`. `node src/main.ts --config FILE` runs it without that parent.
  */
 import { parseArgs } from 'node:util';
+import type { AlertFigures } from './alerts/alert-figures.ts';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { endByError } from './cli/command.ts';
 import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
@@ -87,7 +88,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     node,
     nodes: node.nodes(),
     prober: prober(),
-    parts: { ...states(), ...ownResults(started.probing()) },
+    parts: { ...states(), ...ownResults(started.probing()), ...ownAlerts(owners?.alertFigures() ?? null) },
   });
   const api = createApp({
     settings: {
@@ -130,6 +131,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     record: { prober },
     node,
     fence: started.fence,
+    alerts: owners === null ? null : owners.alertFigures,
     cluster: isClustered(config) ? started : null,
     samples,
     directory,
@@ -235,6 +237,13 @@ function ownResults(probing: Probing | null): StoreStates {
   if (probing === null) return {};
   const { problem, waiting, dropped } = probing.results();
   return { results: { problem, waiting, lost: dropped } };
+}
+
+/** Adds why this process decides or sends no alerts although it should. */
+function ownAlerts(figures: AlertFigures | null): StoreStates {
+  if (figures === null || figures.problem === null) return {};
+  const { problem, counts } = figures;
+  return { alerts: { problem, waiting: counts.waiting } };
 }
 
 /** Ends the process with status 2 and all problems of the configuration, if it has any. */

@@ -21,7 +21,8 @@ import type { SampleStore } from '../store/ports/samples.ts';
 import { findKey } from '../store/registry/secret-box.ts';
 import { VERSION } from '../version.ts';
 import { openMailer } from './mail-server.ts';
-import { type AlertParts, startAlerts } from './start-alerts.ts';
+import { operatorChannels } from './operator-channels.ts';
+import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
 
 /** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
@@ -52,10 +53,14 @@ export async function joinOwners(parts: {
       return createIdentityProvider(provider, { outbound });
     }),
   );
+  const operator = operatorChannels(parts.config, CHANNEL_KINDS_TABLE);
   const mailer = await openMailer(parts.config, { clock, log });
   // A site without a mail server does not load what writes letters.
   const letters = mailer === null ? null : await import('../notify/letter-sender.ts');
+  let alerts: Alerts | null = null;
   return {
+    /** Figures of alerts; null: another process decides and sends. */
+    alertFigures: () => alerts?.figures() ?? null,
     /**
      * Starts deliveries of webhooks and letters, and alerts. Only the monitor may do so, or every process would deliver each of
      * them. `isOurs` tells whether this process is still the monitor. Returns a function that stops the deliveries.
@@ -64,11 +69,11 @@ export async function joinOwners(parts: {
       const random = systemRandom;
       const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
       const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
-      const stopAlerts = startAlerts({ ...parts.alerts, registry, links, tools, log }, isOurs);
+      alerts = startAlerts({ ...parts.alerts, registry, links, operator, tools, log }, isOurs);
       const sending = { registry, siteUrl: http.siteUrl, clock, random, log, isOurs };
       const sender = mailer === null ? undefined : letters?.startLetterSender({ ...sending, mailer });
       return async () => {
-        await Promise.all([webhooks.stop(), stopAlerts(), sender?.stop()]);
+        await Promise.all([webhooks.stop(), alerts?.stop(), sender?.stop()]);
       };
     },
     /** The parts that the dashboard uses. */

@@ -1,11 +1,14 @@
 /** Joins what tells people: the engine that decides, and the sender of messages. Only the monitor runs them. */
 import { type AlertEngineOptions, startAlertEngine } from '../alerts/alert-engine.ts';
+import { type AlertFigures, watchAlertFigures } from '../alerts/alert-figures.ts';
 import type { AcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { systemRandom } from '../clock.ts';
+import type { Channel } from '../domain/alert/channel.ts';
 import type { Log } from '../log.ts';
 import type { ChannelTools } from '../notify/channels/channel-kind.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { startMessageSender } from '../notify/message-sender.ts';
+import { startOperatorSender } from '../notify/operator-sender.ts';
 import type { ProberState } from '../record/connection-watch.ts';
 import type { Registry } from '../store/ports/registry.ts';
 
@@ -13,17 +16,26 @@ import type { Registry } from '../store/ports/registry.ts';
 export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'status'> {
   readonly registry: Registry;
   /** The prober's own connection: while it is offline nothing is decided or sent. */
-  readonly prober: () => Pick<ProberState, 'online'>;
+  readonly prober: () => Pick<ProberState, 'online' | 'offlineSince'>;
   /** Calls the listener after each transition, until the returned function is called. */
   readonly watchTransitions: (listener: () => void) => () => void;
   readonly links: AcknowledgeLinks;
+  /** The operator's own channels. */
+  readonly operator: readonly Channel[];
   readonly tools: ChannelTools;
   readonly log: Log;
 }
 
-/** Starts both. Returns a function that stops them. */
-export function startAlerts(parts: AlertParts, isMonitor: () => boolean): () => Promise<void> {
-  const { registry, services, status, prober, watchTransitions, links, tools, log } = parts;
+/** What tells people, at work. */
+export interface Alerts {
+  /** Null: nothing was read yet. */
+  figures(): AlertFigures | null;
+  stop(): Promise<void>;
+}
+
+/** Starts both. */
+export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts {
+  const { registry, services, status, prober, watchTransitions, links, operator, tools, log } = parts;
   const { clock, siteUrl } = tools;
   const isOurs = () => isMonitor() && prober().online;
   const sender = startMessageSender({
@@ -37,9 +49,20 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): () => 
     onMessages: sender.poll,
   });
   const unwatch = watchTransitions(engine.look);
-  return async () => {
-    unwatch();
-    await engine.stop();
-    await sender.stop();
+  const operatorSender = startOperatorSender({
+    ...{ registry, tools, log, prober, isMonitor },
+    channels: operator,
+    kinds: CHANNEL_KINDS_TABLE,
+  });
+  const figures = watchAlertFigures({ registry, clock, log, isOurs });
+  return {
+    figures: figures.current,
+    async stop() {
+      unwatch();
+      await operatorSender.stop();
+      await figures.stop();
+      await engine.stop();
+      await sender.stop();
+    },
   };
 }

@@ -5,6 +5,7 @@ import type { Verdict } from '../domain/status.ts';
 import type { SampleStoreStats } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
+import { observeAlerts, type ReadAlertFigures } from './observe-alerts.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
 
 /** The observed parts, each with the members that the metrics read. */
@@ -62,6 +63,8 @@ export interface ObservedParts {
     /** Polls ended since the start. */
     polls(): { readonly good: number; readonly failed: number };
   };
+  /** Null (the default): this process tells nobody. */
+  readonly alerts?: ReadAlertFigures | null;
   /** This process as a part of a cluster; null (the default) if it is none. */
   readonly cluster?: ClusterFigures | null;
   /** Null (the default) if it is not used. */
@@ -106,6 +109,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     const { name, region } = parts.node;
     metrics.info('upbeat_node_info', 'Name and region of this process.', { node: name, region });
   }
+  if (parts.alerts) observeAlerts(metrics, parts.alerts);
   if (parts.cluster) observeCluster(metrics, parts.cluster, parts);
   metrics.gauge(
     'upbeat_clock_offset_seconds',

@@ -102,11 +102,11 @@ export function startMessageSender(options: MessageSenderOptions) {
   });
 }
 
-/** One attempt. Null: it was aborted because the program ends. */
-async function sendOnce(
+/** Makes one attempt, which ends after 30 s. Does not reject. Null: it was aborted because the program ends. */
+export async function sendOnce(
   kind: ChannelKindParts | undefined,
   tools: ChannelTools,
-  { channel, message, reference, key }: DueMessage,
+  { channel, message, reference, key }: Pick<DueMessage, 'channel' | 'message' | 'reference' | 'key'>,
   end: AbortSignal,
 ): Promise<SendResult | null> {
   // The receiver agrees first; what was decided before it withdrew is not sent.

@@ -56,6 +56,8 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   const end = new AbortController();
   /** Attempts in flight by key; their items are still due in the registry. */
   const inFlight = new Map<number, Promise<void>>();
+  /** Keys of attempts that have ended since the last read began: what it returns of them may be from before their outcome. */
+  const endedSinceRead = new Set<number>();
   /** Outcomes that could not be stored yet, by the ID of their item. */
   const unstored = new Map<number, Outcome>();
   let failing = false;
@@ -97,12 +99,13 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
       await forget(clock.now() - KEPT_MS);
     }
     if (inFlight.size >= MAX_IN_FLIGHT) return;
+    endedSinceRead.clear();
     const items = await due(clock.now(), MAX_IN_FLIGHT + inFlight.size);
     if (stopped || !isOurs()) return;
     for (const item of items) {
       if (inFlight.size >= MAX_IN_FLIGHT) return;
       const key = keyOf(item);
-      if (!inFlight.has(key)) inFlight.set(key, settle(item, key));
+      if (!inFlight.has(key) && !endedSinceRead.has(key)) inFlight.set(key, settle(item, key));
     }
   };
 
@@ -114,12 +117,11 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     } catch (error) {
       if (unstored.size === 0) log.error({ error }, `an outcome of ${what} could not be stored`);
       if (outcome !== null) unstored.set(item.id, outcome);
-      inFlight.delete(key);
-      return;
     }
     inFlight.delete(key);
+    endedSinceRead.add(key);
     // The next item need not wait for slow receivers of others.
-    poll();
+    if (unstored.size === 0) poll();
   };
 
   const cancel: Cancel = clock.every(POLL_INTERVAL_MS, poll);

@@ -252,6 +252,7 @@ async function everyMetric(): Promise<string> {
     stores: () => ({ influx: { problem: null } }),
     site: { url: 'http://localhost:8080', version: '1.0.0' },
     node: { name: 'eu-1', region: 'eu' },
+    alerts: () => null,
     cluster: {
       shards: () => new Map(),
       results: () => ({ backlog: 0, takeovers: 0, dropped: 0, refused: 0, unreadable: 0, delayMs: 0 }),

@@ -1,0 +1,48 @@
+/** The loop that sends what waits in the registry. */
+import t from 'tap';
+import { silentLog } from '../../src/log.ts';
+import { startOutbox } from '../../src/notify/outbox.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+t.test('a read from before an outcome sends nothing again', async (t) => {
+  const clock = createFakeClock();
+  const waiting = new Set([1, 2]);
+  const sent: number[] = [];
+  /** Answers of reads, which see what was waiting when they began. */
+  const reads: (() => void)[] = [];
+  const ends: (() => void)[] = [];
+  const outbox = startOutbox<{ readonly id: number }, number>({
+    due() {
+      const seen = [...waiting].map((id) => ({ id }));
+      return new Promise((resolve) => reads.push(() => resolve(seen)));
+    },
+    attempt({ id }) {
+      sent.push(id);
+      return new Promise((resolve) => ends.push(() => resolve(id)));
+    },
+    note: async (id) => void waiting.delete(id),
+    forget: async () => 0,
+    ...{ clock, log: silentLog, isOurs: () => true, what: 'items' },
+  });
+  const step = async (list: (() => void)[]) => {
+    list.shift()?.();
+    await clock.advance(0);
+  };
+  await clock.advance(0);
+  await step(reads);
+  t.same(sent, [1, 2]);
+  outbox.poll();
+  await clock.advance(0);
+  await step(ends);
+  t.same([...waiting], [2], 'the outcome of the first is stored while a read is under way');
+  await step(reads);
+  t.same(sent, [1, 2]);
+  await step(reads);
+  await step(ends);
+  await step(reads);
+  await step(reads);
+  t.same(sent, [1, 2], 'each once');
+  const stopped = outbox.stop();
+  for (let n = 0; n < 4; n++) await step(reads);
+  await stopped;
+});
