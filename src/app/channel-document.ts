@@ -94,6 +94,14 @@ export function propertiesOf(kinds: ChannelKinds, kind: ChannelKind): Readonly<R
   return kinds[kind]?.settings.properties ?? {};
 }
 
+/** The value of a setting that was entered as text, where the text has the form of its type; the reader refuses others. */
+export function settingOfText(text: string, property: TSchema | undefined): string | number | boolean {
+  const type = property?.type;
+  if ((type === 'integer' || type === 'number') && /^-?\d{1,9}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
 /** A channel as a document, without secrets. */
 export function channelDocumentOf(
   kinds: ChannelKinds,

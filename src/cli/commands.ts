@@ -1,5 +1,6 @@
 /** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
 import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
+import { MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
 import { VERSION } from '../version.ts';
@@ -66,7 +67,7 @@ export function buildCommands(): Command {
   addForAccount(
     program,
     'apply',
-    'give an account the services and status pages that files list, and print what changes (docs/apply.md)',
+    'give an account the services, status pages, channels and rules that files list (docs/apply.md)',
     OWNER,
   )
     .addOption(fileOption())
@@ -78,7 +79,7 @@ export function buildCommands(): Command {
   addForAccount(
     program,
     'export',
-    'print the services and status pages of an account as a file that apply reads',
+    'print what an account has as a file that apply reads',
     'name of the account',
   ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
 
@@ -148,6 +149,35 @@ export function buildCommands(): Command {
   add(pages, 'remove', 'remove a status page')
     .argument('<slug>')
     .action(act(async () => (await import('./pages.ts')).endPage));
+
+  const channels = program.command('channels').description('channels, where accounts are told');
+  addForAccount(channels, 'list', 'list channels, without their secrets', 'account that owns them').action(
+    act(async () => (await import('./channels.ts')).listChannels),
+  );
+  addForAccount(channels, 'add', 'add a channel to an account, and print its number', OWNER)
+    .requiredOption('--name <name>', 'its name, by which rules name it')
+    .requiredOption('--kind <kind>', 'what it leads to, such as ntfy or slack (docs/alerts.md)')
+    .option('--setting <name=value>', 'setting of the kind (docs/alerts.md); may be given again', collect)
+    .option('--setting-file <name=file>', 'the same, with the content of a file, such as a secret', collect)
+    .addOption(
+      new Option('--language <code>', 'language of its messages').choices(MESSAGE_LANGUAGES).default('en'),
+    )
+    .action(act(async () => (await import('./channels.ts')).addChannel));
+  addForAccount(
+    channels,
+    'test',
+    'send a test through the running program, and wait for its outcome',
+    'account that owns it',
+  )
+    .argument('<id>', 'number of the channel, from "upbeat channels list"', readId)
+    .action(act(async () => (await import('./channels.ts')).testChannel));
+  addForAccount(channels, 'remove', 'remove a channel, also from rules', 'account that owns it')
+    .argument('<id>', 'number of the channel, from "upbeat channels list"', readId)
+    .action(act(async () => (await import('./channels.ts')).endChannel));
+  const rules = program.command('rules').description('rules, of which changes accounts are told');
+  addForAccount(rules, 'list', 'list rules', 'account that owns them').action(
+    act(async () => (await import('./channels.ts')).listRules),
+  );
 
   addJson(program, 'nodes', 'list the live nodes of the cluster, and what they do').action(
     act(async () => (await import('./nodes.ts')).listNodes),

@@ -21,6 +21,8 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'timezone_invalid',
   'setting_invalid',
   'accept_invalid',
+  'channel_name_missing',
+  'member_invalid',
   'page_slug_invalid',
   'page_slug_reserved',
   'page_title_missing',

@@ -1,5 +1,5 @@
 /** The fields of the settings of a channel, made from the schema of its kind. */
-import { type ChannelKinds, propertiesOf } from '../../app/channel-document.ts';
+import { type ChannelKinds, propertiesOf, settingOfText } from '../../app/channel-document.ts';
 import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { TSchema } from '../../json-schema.ts';
 import type { Language } from '../language/language.ts';
@@ -20,7 +20,7 @@ export function readChannelFields(
   const settings: Record<string, string | number | boolean | null> = {};
   for (const [name, property] of Object.entries(propertiesOf(kinds, kind))) {
     const text = fields.get(`${PREFIX}${name}`) ?? '';
-    if (text !== '') settings[name] = readValue(text, property);
+    if (text !== '') settings[name] = settingOfText(text, property);
     // A secret that is not entered stays; another setting without a text is removed.
     else if (before !== null && (property.writeOnly !== true || fields.has(`${REMOVAL}${name}`)))
       settings[name] = null;
@@ -72,11 +72,4 @@ export function channelFields(
 function inputOf({ type, enum: choices }: TSchema): 'number' | 'choice' | 'text' {
   if (choices !== undefined || type === 'boolean') return 'choice';
   return type === 'integer' || type === 'number' ? 'number' : 'text';
-}
-
-/** A value of the type of the schema, where the text has that form; the reader refuses others. */
-function readValue(text: string, { type }: TSchema): string | number | boolean {
-  if ((type === 'integer' || type === 'number') && /^-?\d{1,9}$/.test(text)) return Number(text);
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
-  return text;
 }

@@ -1,0 +1,174 @@
+/** `upbeat channels` and `upbeat rules`: where accounts are told, and of what. */
+import { readFileSync } from 'node:fs';
+import { propertiesOf, settingOfText } from '../app/channel-document.ts';
+import { addChannel as addToAccount, removeChannel, testChannel as sendTest } from '../app/channels.ts';
+import { listRules as rulesOfAccount } from '../app/rules.ts';
+import { systemClock } from '../clock.ts';
+import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
+import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
+import { messageOf } from '../error.ts';
+import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { type AccountChoice, chooseAccount, findAccount, readAccountChoice } from './accounts.ts';
+import { CommandError, type CommonOptions, UsageError } from './command.ts';
+import { withRegistry } from './open-stores.ts';
+import { resultOf } from './outcome.ts';
+import { printJson, printNote, printRows } from './output.ts';
+
+/** Options of `channels add`. */
+export interface AddChannelOptions extends CommonOptions, AccountChoice {
+  readonly name: string;
+  readonly kind: string;
+  readonly language: string;
+  /** Each `NAME=VALUE`. */
+  readonly setting?: readonly string[];
+  /** Each `NAME=FILE`. */
+  readonly settingFile?: readonly string[];
+}
+
+/** How long `channels test` waits for the outcome, and the time between two looks, milliseconds. */
+const TEST_TIMEOUT_MS = 60_000;
+const POLL_MS = 250;
+
+/** Prints the channels of an account, without secrets. */
+export async function listChannels(options: CommonOptions & AccountChoice): Promise<void> {
+  const { config, json = false } = options;
+  const choice = readAccountChoice(options);
+  const rows = await withRegistry(config, async (registry) => {
+    const { id } = await findAccount(registry, choice);
+    const [channels, messages] = [await registry.channelsOf(id), await registry.messagesOf(id)];
+    return channels.map((channel) => {
+      const last = messages.find(({ channelId }) => channelId === channel.id);
+      const problem = last?.problem ?? null;
+      return {
+        id: channel.id,
+        name: channel.name,
+        kind: channel.kind,
+        to: CHANNEL_KINDS_TABLE[channel.kind].describe(channel.settings),
+        confirmed: channel.confirmedAt !== null,
+        last:
+          last === undefined ? null : problem === null ? last.message.type : describeChannelProblem(problem),
+      };
+    });
+  });
+  printRows(
+    rows,
+    json,
+    'There are no channels. Make one: upbeat channels add --account NAME --name NAME --kind KIND',
+  );
+}
+
+/** Adds a channel; prints its number, or its properties as JSON. */
+export async function addChannel(options: AddChannelOptions): Promise<void> {
+  const { config, name, language, json = false } = options;
+  const kind = readKind(options.kind);
+  const document = { name, kind, language, settings: readSettings(kind, options) };
+  const choice = readAccountChoice(options);
+  const channel = await withRegistry(config, async (registry) => {
+    const { id: accountId } = await chooseAccount(registry, choice);
+    const principal = { role: 'operator', accountId } as const;
+    return resultOf(await addToAccount(contextOf(registry), principal, document));
+  });
+  if (json)
+    printJson({
+      id: channel.id,
+      name: channel.name,
+      kind: channel.kind,
+      confirmed: channel.confirmedAt !== null,
+    });
+  else console.log(channel.id);
+}
+
+/** Sends a test through the running program, waits for its outcome and prints it. Throws {@link CommandError} if it fails. */
+export async function testChannel(id: number, options: CommonOptions & AccountChoice): Promise<void> {
+  const { config, json = false } = options;
+  const choice = readAccountChoice(options);
+  const outcome = await withRegistry(config, async (registry, { http }) => {
+    const { id: accountId } = await findAccount(registry, choice);
+    const context = { ...contextOf(registry), siteUrl: http.siteUrl, charge: async () => {} };
+    const thread = resultOf(await sendTest(context, { role: 'operator', accountId }, id));
+    const deadline = systemClock.monotonic() + TEST_TIMEOUT_MS;
+    while (systemClock.monotonic() < deadline) {
+      const sent = (await registry.messagesOf(accountId, id)).find(
+        ({ message }) => message.thread === thread,
+      );
+      if (sent?.problem) return { state: 'failed', problem: describeChannelProblem(sent.problem) };
+      if (sent?.deliveredAt) return { state: 'delivered', problem: null };
+      // The timer of the clock would not keep the process.
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    return {
+      state: 'waiting',
+      problem: `it was not sent within ${TEST_TIMEOUT_MS / 1_000} s; is the program running?`,
+    };
+  });
+  if (json) printJson(outcome);
+  if (outcome.problem !== null) throw new CommandError(`the test is ${outcome.state}: ${outcome.problem}`);
+  if (!json) printNote('delivered');
+}
+
+/** Removes a channel with its messages, also from rules. */
+export async function endChannel(id: number, options: CommonOptions & AccountChoice): Promise<void> {
+  const choice = readAccountChoice(options);
+  await withRegistry(options.config, async (registry) => {
+    const { id: accountId } = await findAccount(registry, choice);
+    resultOf(await removeChannel({ registry }, { role: 'operator', accountId }, id));
+  });
+}
+
+/** Prints the rules of an account. */
+export async function listRules(options: CommonOptions & AccountChoice): Promise<void> {
+  const { config, json = false } = options;
+  const choice = readAccountChoice(options);
+  const rules = await withRegistry(config, async (registry) => {
+    const { id } = await findAccount(registry, choice);
+    const services = new Map((await registry.loadServices()).map(({ service }) => [service.id, service]));
+    const findServiceById = (serviceId: number) => services.get(serviceId) ?? null;
+    return await rulesOfAccount({ registry, findServiceById }, id);
+  });
+  if (json) return printJson(rules.map(({ rule, document }) => ({ id: rule.id, ...document })));
+  const rows = rules.map(({ rule, document }) => {
+    const { own, services = [], categories = [], publicCategories = [], pages = [], channels } = document;
+    const watched = [...(own ? ['own'] : []), ...services, ...categories, ...publicCategories, ...pages];
+    return {
+      id: rule.id,
+      name: rule.name,
+      services: watched.join(', '),
+      events: rule.events.join(', '),
+      channels: channels.join(', '),
+      enabled: rule.enabled,
+    };
+  });
+  printRows(rows, false, 'There are no rules.');
+}
+
+function contextOf(registry: Registry) {
+  return { registry, kinds: CHANNEL_KINDS_TABLE, now: systemClock.now };
+}
+
+function readKind(word: string): ChannelKind {
+  const kind = CHANNEL_KINDS.find((one) => one === word);
+  if (kind === undefined)
+    throw new UsageError(`there is no kind ${word}: choose one of ${CHANNEL_KINDS.join(', ')}`);
+  return kind;
+}
+
+function readSettings(kind: ChannelKind, { setting = [], settingFile = [] }: AddChannelOptions) {
+  const properties = propertiesOf(CHANNEL_KINDS_TABLE, kind);
+  const pairs = [...setting.map(splitSetting), ...settingFile.map((text) => readFileOf(splitSetting(text)))];
+  return Object.fromEntries(pairs.map(([name, text]) => [name, settingOfText(text, properties[name])]));
+}
+
+function splitSetting(text: string): readonly [name: string, value: string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`"${text}" is no setting: expected NAME=VALUE`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function readFileOf([name, path]: readonly [string, string]): readonly [string, string] {
+  try {
+    return [name, readFileSync(path, 'utf8').trim()];
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
