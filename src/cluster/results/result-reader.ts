@@ -54,7 +54,11 @@ export interface ResultReader {
 
 /** Interval of reading an empty stream, milliseconds. */
 const POLL_MS = 50;
-const MAX_ENTRIES = 32;
+/**
+ * Maximum number of entries read at once, up to 4,000 results. They are evaluated in one turn of the event loop, during which
+ * the lease is not renewed, so that a judge with little CPU time would be taken for one that hangs.
+ */
+const MAX_ENTRIES = 8;
 /** Maximum number of results that are read and not acknowledged: about two seconds of a large cluster. */
 const MAX_IN_FLIGHT = 100_000;
 const MAX_ACKNOWLEDGED = 1_000;
