@@ -1,7 +1,8 @@
 /**
  * Changes by API that are on disk before they are answered: `node bench/writes.ts`. In each round services of fifty accounts are
  * created, then the first ones changed, and changed again one after the other, over HTTP into a registry in its thread that has
- * the catalogue. The floor is a row and a commit in SQLite for each.
+ * the catalogue. The floor is a row and a commit in SQLite for each. Then the same over Debian's PostgreSQL on loopback with its
+ * usual durability.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -17,7 +18,8 @@ import { silentLog } from '../src/log.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
 import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../src/view/service-directory.ts';
-import { atLeast, type BenchRow, floor, median, printRows } from './row.ts';
+import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
+import { absent, atLeast, type BenchRow, floor, median, printRows } from './row.ts';
 import { sendConcurrently } from './send-concurrently.ts';
 import { serveApp } from './serve-app.ts';
 import { makeServices } from './services.ts';
@@ -38,11 +40,51 @@ const USUAL_TIMING = {
   confirmAfterMs: [2_000, 4_000],
 };
 
-/** Measures all. */
+/** Measures all. Without a PostgreSQL there are no rows of it. */
 export async function run(): Promise<readonly BenchRow[]> {
   const plain = median(Array.from({ length: ROUNDS }, writePlain));
+  const embedded = await measure(null);
+  const rows = [
+    floor('writes: a row and a commit each in SQLite (floor)', plain, 'writes/s'),
+    atLeast(
+      'writes: services changed by API, durable',
+      embedded.changed,
+      'writes/s',
+      1_000,
+      embedded.changed / plain,
+    ),
+    atLeast(
+      'writes: services created with an Idempotency-Key',
+      ...([embedded.created, 'writes/s', 1_000, embedded.created / plain] as const),
+    ),
+    floor('writes: services changed one after the other', embedded.alone, 'writes/s'),
+    floor('writes: definitions read with the key of the account', embedded.read, 'reads/s'),
+  ];
+  return printRows([...rows, ...(await runOverPostgres())]);
+}
+
+async function runOverPostgres(): Promise<BenchRow[]> {
+  const name = 'writes over PostgreSQL:';
+  if ('skip' in NEEDS_POSTGRES) return [absent(`${name} services changed by API`, NEEDS_POSTGRES.skip)];
+  const ends: (() => unknown)[] = [];
+  try {
+    const server = await startPostgres({ teardown: (end) => void ends.unshift(end) }, { durable: true });
+    await createDatabase(server.url('postgres'), 'upbeat');
+    const { created, changed, alone } = await measure(server.url('upbeat'));
+    return [
+      floor(`${name} services changed by API, durable`, changed, 'writes/s'),
+      floor(`${name} services created with an Idempotency-Key`, created, 'writes/s'),
+      floor(`${name} services changed one after the other`, alone, 'writes/s'),
+    ];
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+/** Medians of the rounds, a second. `postgresUrl` null: over SQLite. */
+async function measure(postgresUrl: string | null) {
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
-  const world = await openWorld(folder);
+  const world = await openWorld(folder, postgresUrl);
   const rates = {
     created: [] as number[],
     changed: [] as number[],
@@ -58,22 +100,19 @@ export async function run(): Promise<readonly BenchRow[]> {
   }
   await world.close();
   rmSync(folder, { recursive: true, force: true });
-  const [created, changed] = [median(rates.created), median(rates.changed)];
-  const rows = [
-    floor('writes: a row and a commit each in SQLite (floor)', plain, 'writes/s'),
-    atLeast('writes: services changed by API, durable', changed, 'writes/s', 1_000, changed / plain),
-    atLeast('writes: services created with an Idempotency-Key', created, 'writes/s', 1_000, created / plain),
-    floor('writes: services changed one after the other', median(rates.alone), 'writes/s'),
-    floor('writes: definitions read with the key of the account', median(rates.read), 'reads/s'),
-  ];
-  return printRows(rows);
+  return {
+    created: median(rates.created),
+    changed: median(rates.changed),
+    alone: median(rates.alone),
+    read: median(rates.read),
+  };
 }
 
 /** A registry, and senders of changes. */
-export async function openWorld(dataDir: string) {
+export async function openWorld(dataDir: string, postgresUrl: string | null = null) {
   const clock = systemClock;
   const log = silentLog;
-  const registry = await openRegistry({ dataDir, log, clock, domainsPerAccount: SERVICES });
+  const registry = await openRegistry({ dataDir, postgresUrl, log, clock, domainsPerAccount: SERVICES });
   await registry.putCatalogue(
     makeServices(IN_CATALOGUE).map(({ id: _, revision: _r, ...service }) => service),
   );
