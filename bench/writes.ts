@@ -150,7 +150,6 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
       ports: null,
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
       kinds: {},
-      requestConfirmation: away,
       acknowledgeLinks: { read: () => null },
       charge: away,
       proofs: {

@@ -330,6 +330,8 @@ const NOTICES = {
     `The account ${name} was merged into this one: its services, keys, status pages, webhooks and members are here now.`,
   webhook_removed: ({ url }: { readonly url: string }) =>
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
+  channel_refused: ({ name }: OfName) =>
+    `The channel ${name} is off: the mail server has refused its last messages. Correct its address, or have the letter sent again that asks its receiver.`,
   /** No other channel of the account works. `problem`: in English. */
   channel_failing: ({ name, problem }: OfName & { readonly problem: string }) =>
     `Nothing has reached the channel ${name} for an hour: ${problem}. Alerts wait for it for a day.`,

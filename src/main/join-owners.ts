@@ -86,7 +86,6 @@ export async function joinOwners(parts: {
       acknowledgeLinks: links,
       proofs,
       kinds: CHANNEL_KINDS_TABLE,
-      requestConfirmation: async () => {},
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       sendsMail: mailer !== null,
       // Private addresses, which tests allow, may have any port.

@@ -35,7 +35,7 @@ export const MAX_LETTERS_PER_SECOND = 20;
 const MAX_IN_FLIGHT = 8;
 /** Maximum number of letters about changes that are written before they are sent. */
 const MAX_WRITTEN = 200;
-const TIDY_INTERVAL_MS = 5 * MINUTE_MS;
+const TIDY_INTERVAL_MS = MINUTE_MS;
 const MAX_NAME_LENGTH = 100;
 const JITTER = 0.1;
 
@@ -54,6 +54,7 @@ export function startLetterSender(options: LetterSenderOptions) {
     if (clock.monotonic() - tidiedAt >= TIDY_INTERVAL_MS) {
       tidiedAt = clock.monotonic();
       await registry.tidySubscriptions(now);
+      await registry.turnOffChannels(now);
     }
     await registry.askChannels(now);
     await registry.writeLetters(now, MAX_WRITTEN);

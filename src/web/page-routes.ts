@@ -49,7 +49,6 @@ export type PageSources = Omit<
     | 'registry'
     | 'samples'
     | 'kinds'
-    | 'requestConfirmation'
     | 'acknowledgeLinks'
     | 'charge'
     | 'sendsMail'

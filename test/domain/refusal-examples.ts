@@ -302,6 +302,10 @@ const NOTICES: Examples<NoticeParams> = {
     { url: 'https://a.example/hook' },
     'The webhook to https://a.example/hook was removed: its secret was lost. Add it again.',
   ],
+  channel_refused: [
+    { name: 'ops' },
+    'The channel ops is off: the mail server has refused its last messages. Correct its address, or have the letter sent again that asks its receiver.',
+  ],
   channel_failing: [
     { name: 'ops', problem: 'HTTP 503' },
     'Nothing has reached the channel ops for an hour: HTTP 503. Alerts wait for it for a day.',

@@ -314,7 +314,6 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       ports: null,
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       kinds: TEST_KINDS,
-      requestConfirmation: async () => {},
       sendsMail: true,
       acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),

@@ -7,6 +7,7 @@ import type { Registry } from '../../src/store/ports/registry.ts';
 import type { DueLetter } from '../../src/store/ports/subscriptions.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
+import { messageOf } from './registry-contract-alerts.ts';
 import { entry, firstTurn, NOON, owned, turn } from './registry-fixtures.ts';
 
 const HOUR = 3_600_000;
@@ -285,6 +286,32 @@ export async function subscriptionContract(
       { confirmedAt: NOON, settings: { to: 'eve@example.com' } },
     ]);
     t.equal(await registry.askChannels(NOON), 0);
+
+    const refuse = async (text: string) => {
+      await registry.addMessage(accountId, channel.id, messageOf('t-1'), NOON);
+      const due = (await registry.dueMessages(NOON, 10))[0];
+      const problem = { code: 'mail_refused', text } as const;
+      const settled = {
+        id: due?.id ?? 0,
+        wasDueAt: due?.dueAt ?? null,
+        at: NOON,
+        deliveredAt: null,
+        dueAt: null,
+      };
+      await registry.noteMessage({ ...settled, problem });
+    };
+    for (const text of ['550 unknown', '550 unknown', '451 later', '550 unknown', '550 unknown'])
+      await refuse(text);
+    t.equal(await registry.turnOffChannels(NOON), 0, 'not three in a row');
+    await refuse('550 5.1.1 unknown');
+    t.equal(await registry.turnOffChannels(NOON), 1);
+    t.equal(await registry.turnOffChannels(NOON), 0);
+    t.match(await registry.channelsOf(accountId), [{ confirmedAt: null }]);
+    t.match((await registry.noticesOf(accountId))[0]?.notice, { code: 'channel_refused', name: 'ops' });
+    t.equal(await registry.askChannels(NOON), 0, 'nobody is asked again by itself');
+    t.equal(await registry.askChannelAgain(accountId + 1, channel.id), false);
+    t.equal(await registry.askChannelAgain(accountId, channel.id), true);
+    t.equal(await registry.askChannels(NOON), 1);
     await registry.removeChannel(accountId, channel.id);
     t.equal(await registry.findAskedChannel(second), null);
     t.same(await registry.dueLetters(NOON, ALL), []);

@@ -3,6 +3,7 @@ import t from 'tap';
 import { CHANNEL_KINDS } from '../../src/domain/alert/channel.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { german } from '../../src/web/language/german.ts';
+import { NOW } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
 
 const GOTIFY = {
@@ -179,4 +180,27 @@ t.test('it says in German where to find the value of each setting', async (t) =>
         CHANNEL_KINDS.some((one) => one === kind && german.alerts.setting(one, name)),
         `${kind}.${name}`,
       );
+});
+
+t.test('an editor has the receiver of a channel asked once more', async (t) => {
+  const { ada, grace, call, post, registry } = await dashboard(t);
+  const settings = { to: 'ops@example.com' };
+  const made = {
+    accountId: ada.id,
+    name: 'Mail',
+    kind: 'email',
+    settings,
+    language: 'en',
+    createdAt: NOW,
+  } as const;
+  const { id } = await registry.addChannel({ ...made, confirmedAt: null });
+  t.equal(await registry.askChannels(NOW), 1);
+  t.equal(await registry.askChannels(NOW), 0);
+  const page = await call(`/dashboard/channels/${id}`, ada);
+  t.match(page.text, new RegExp(`action="/dashboard/channels/${id}/ask"`));
+  t.notMatch(page.text, /Send a test</, 'nothing else is sent before');
+  t.equal((await post(`/dashboard/channels/${id}/ask`, grace, {})).status === 303, false);
+  t.equal(await registry.askChannels(NOW), 0);
+  t.equal((await post(`/dashboard/channels/${id}/ask`, ada, {})).location, `/dashboard/channels/${id}`);
+  t.equal(await registry.askChannels(NOW), 1);
 });

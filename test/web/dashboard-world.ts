@@ -87,7 +87,6 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     ports: [80, 443],
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
-    requestConfirmation: async () => {},
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
     charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, createFakeClock(NOW)),
     limits: () => ({

@@ -88,6 +88,8 @@ export interface SubscriptionStore {
   countSubscriptions(topics: readonly SubscriptionTopic[]): Promise<number[]>;
   /** By the secret of a link; null: there is none, or the address of the channel has changed. */
   findAskedChannel(secret: string): Promise<AskedChannel | null>;
+  /** Makes the monitor ask the receiver of a channel once more, within the limits; false: the account has no such channel. */
+  askChannelAgain(accountId: number, id: number): Promise<boolean>;
   /** Confirms a channel; null as {@link findAskedChannel}. Idempotent. */
   confirmChannel(secret: string, now: number): Promise<AskedChannel | null>;
 }
@@ -101,6 +103,11 @@ export interface LetterStore {
   writeLetters(now: number, limit: number): Promise<number>;
   /** Writes letters to the receivers of channels that have not been asked. Resolves with their number. */
   askChannels(now: number): Promise<number>;
+  /**
+   * Takes the confirmation from e-mail channels whose last `MAX_REFUSALS` messages the mail server refused for good, with a
+   * notice to their accounts. Resolves with their number.
+   */
+  turnOffChannels(now: number): Promise<number>;
   /** Due letters: requests for confirmations first, and of each subscription only the oldest one. */
   dueLetters(now: number, limit: number): Promise<DueLetter[]>;
   /** Stores outcomes. After `MAX_REFUSALS` refusals in a row a subscription is deleted. */

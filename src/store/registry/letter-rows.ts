@@ -3,37 +3,23 @@ import type { AlertChange } from '../../domain/alert/event.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { readMailAddress } from '../../domain/mail-address.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
-import {
-  MAX_CHANNEL_CONFIRMATIONS_PER_DAY,
-  MAX_CONFIRMATIONS_PER_DAY,
-  MAX_REFUSALS,
-  readTopic,
-  topicsOf,
-  UNCONFIRMED_MS,
-} from '../../domain/subscription.ts';
+import { MAX_REFUSALS, readTopic, topicsOf, UNCONFIRMED_MS } from '../../domain/subscription.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../ports/subscriptions.ts';
+import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
 import { toService } from './service-rows.ts';
-import {
-  countLetter,
-  deleteSubscription,
-  digestMailbox,
-  makeSecret,
-  nameTopic,
-  readChannelAddress,
-} from './subscription-rows.ts';
+import { deleteSubscription, nameTopic, readChannelAddress } from './subscription-rows.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
-/** Maximum number of channels whose receivers are asked in a call. */
-const MAX_ASKED = 20;
 
 /** Letters. */
 export const LETTER_CALLS: Calls<LetterStore> = {
   writeLetters: write(writeLetters),
   askChannels: write(askChannels),
+  turnOffChannels: write(turnOffChannels),
   dueLetters: read(dueLetters),
   noteLetters: write(async (store, outcomes) => {
     for (const outcome of outcomes) await noteLetter(store, outcome);
@@ -147,46 +133,6 @@ async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number):
       (JSON.parse(groups) as readonly PageGroup[]).some(({ services }) => services.includes(serviceId)),
     )
     .map(({ id }) => id);
-}
-
-async function askChannels(registry: OpenRegistry, now: number): Promise<number> {
-  const { kysely, queries, secrets } = registry;
-  const rows = await queries.all(
-    kysely
-      .selectFrom('channels')
-      .leftJoin('channel_confirmations', 'channel_confirmations.channel_id', 'channels.id')
-      .select(['channels.id', 'channels.account_id', 'channels.settings', 'mailbox'])
-      .where('kind', '=', 'email')
-      .where('confirmed_at', 'is', null)
-      .orderBy('channels.id')
-      .orderBy('channel_confirmations.created_at', 'desc'),
-  );
-  let asked = 0;
-  const seen = new Set<number>();
-  for (const { id, account_id: accountId, settings, mailbox: before } of rows) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const address = readMailAddress(await readChannelAddress(registry, settings));
-    if (address === null || asked >= MAX_ASKED) continue;
-    const mailbox = await digestMailbox(registry, address);
-    if (mailbox === before) continue;
-    const isAllowed =
-      (await countLetter(registry, `account ${accountId}`, now, MAX_CHANNEL_CONFIRMATIONS_PER_DAY)) &&
-      (await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY));
-    if (!isAllowed) continue;
-    const { secret, sha256 } = makeSecret();
-    await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', '=', id));
-    await queries.run(
-      kysely.insertInto('channel_confirmations').values({ sha256, channel_id: id, mailbox, created_at: now }),
-    );
-    await queries.run(
-      kysely
-        .insertInto('letters')
-        .values({ channel_id: id, secret: (await secrets.box()).seal(secret), due_at: now }),
-    );
-    asked++;
-  }
-  return asked;
 }
 
 async function dueLetters(registry: OpenRegistry, now: number, limit: number): Promise<DueLetter[]> {

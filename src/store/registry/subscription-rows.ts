@@ -96,6 +96,17 @@ export const SUBSCRIPTION_CALLS: Calls<SubscriptionStore> = {
     return topics.map((topic) => counts.get(topic) ?? 0);
   }),
   findAskedChannel: read(async (registry, secret) => (await findChannel(registry, secret))?.asked ?? null),
+  askChannelAgain: write(async ({ kysely, queries }, accountId, id) => {
+    const own = kysely
+      .selectFrom('channels')
+      .select('id')
+      .where('account_id', '=', accountId)
+      .where('id', '=', id);
+    if ((await queries.first(own)) === undefined) return false;
+    await queries.run(kysely.deleteFrom('letters').where('channel_id', '=', id));
+    await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', '=', id));
+    return true;
+  }),
   confirmChannel: write(async (registry, secret, now) => {
     const found = await findChannel(registry, secret);
     if (found === null) return null;

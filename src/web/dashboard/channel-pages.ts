@@ -178,7 +178,6 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
         const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
         const outcome = await addChannel(context, memberOf(session), document);
         if (!outcome.ok) return outcome;
-        await sources.requestConfirmation(outcome.value);
         const hasRule = await addFirstRule(outcome.value, session);
         return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
       },
@@ -195,10 +194,12 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('save', async (channel, session, fields) => {
       const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      const outcome = await patchChannel(context, memberOf(session), channel.id, patch, null);
-      if (outcome.ok && outcome.value.confirmedAt === null && channel.confirmedAt !== null)
-        await sources.requestConfirmation(outcome.value);
-      return outcome;
+      return await patchChannel(context, memberOf(session), channel.id, patch, null);
+    }),
+    form('ask', async ({ id }, session) => {
+      requireRole(session, 'editor');
+      await registry.askChannelAgain(session.accountId, id);
+      return { ok: true, value: undefined };
     }),
     form('test', async (channel, session) => {
       requireRole(session, 'editor');

@@ -9,7 +9,6 @@ import type { CheckBounds } from '../../app/check-choice.ts';
 import type { AllowedPorts } from '../../app/read-check.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
-import type { Channel } from '../../domain/alert/channel.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
@@ -72,8 +71,6 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly bounds: CheckBounds;
   /** The kinds of channels that owners can choose. */
   readonly kinds: ChannelKinds;
-  /** Asks the receiver of a channel to agree, where its kind needs it. */
-  readonly requestConfirmation: (channel: Channel) => Promise<void>;
   /** Reads the last part of the links in messages of alerts; null: this installation did not make it. */
   readonly acknowledgeLinks: {
     readonly read: (token: string) => { readonly accountId: number; readonly thread: string } | null;

@@ -75,6 +75,7 @@ export const englishAlerts = {
   confirmed: 'Confirmed',
   unconfirmed: 'Waits for confirmation',
   unconfirmedLead: 'Its receiver got a letter with a link. Nothing else is sent before it is confirmed.',
+  askAgain: 'Send that letter again',
   newChannel: 'The channel is added. Send it a test.',
   firstRule: 'Everything of mine',
   firstRuleMade: 'A rule was made with it: it tells when one of your services goes down or comes back.',

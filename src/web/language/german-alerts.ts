@@ -57,6 +57,7 @@ export const germanAlerts: Texts['alerts'] = {
   unconfirmed: 'Wartet auf Bestätigung',
   unconfirmedLead:
     'Der Empfänger hat einen Brief mit einem Link bekommen. Vor der Bestätigung wird nichts anderes gesendet.',
+  askAgain: 'Diese E-Mail noch einmal senden',
   newChannel: 'Der Kanal ist hinzugefügt. Senden Sie ihm einen Test.',
   firstRule: 'Alles von mir',
   firstRuleMade:

@@ -313,6 +313,8 @@ const NOTICES: TextTable<NoticeParams> = {
     `Das Konto ${name} wurde mit diesem zusammengelegt: seine Dienste, Schlüssel, Statusseiten, Webhooks und Mitglieder sind jetzt hier.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
+  channel_refused: ({ name }) =>
+    `Der Kanal ${name} ist aus: Der Mailserver hat seine letzten Meldungen abgelehnt. Berichtigen Sie seine Adresse, oder lassen Sie den Empfänger noch einmal fragen.`,
   channel_failing: ({ name, problem }) =>
     `Seit einer Stunde erreicht den Kanal ${name} nichts: ${problem}. Meldungen warten einen Tag lang auf ihn.`,
   channel_removed: ({ name }) =>
