@@ -24,7 +24,9 @@ import {
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
+import { incidentPages } from './incident-pages.ts';
 import { invitationCookie, invitationPages } from './invitation-pages.ts';
+import { maintenancePages } from './maintenance-pages.ts';
 import { memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
@@ -176,6 +178,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     ...channelPages(show, sources),
     ...rulePages(show, sources),
     ...webhookPages(show, sources),
+    ...incidentPages(show, sources),
+    ...maintenancePages(show, sources),
     ...pageOverview(show, sources),
     ...pageEditor(show, sources),
     ...memberPages(show, sources),

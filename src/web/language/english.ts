@@ -12,6 +12,7 @@ import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
+import { englishSaid } from './english-said.ts';
 import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
@@ -158,6 +159,7 @@ export const english = {
   alerts: englishAlerts,
   dashboard: englishDashboard,
   members: englishMembers,
+  said: englishSaid,
   subscribe: englishSubscribe,
   pageEditor: englishPageEditor,
   /** The texts of the page of one service. */

@@ -8,6 +8,7 @@ import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
+import { germanSaid } from './german-said.ts';
 import { germanServicePage } from './german-service-page.ts';
 import { germanSignIn } from './german-sign-in.ts';
 import { germanStatusPage } from './german-status-page.ts';
@@ -168,6 +169,7 @@ export const german: Texts = {
   alerts: germanAlerts,
   dashboard: germanDashboard,
   members: germanMembers,
+  said: germanSaid,
   subscribe: germanSubscribe,
   pageEditor: germanPageEditor,
   /** The texts of the page of one service. */

@@ -1,0 +1,41 @@
+/** Texts of the dashboard's pages about what owners say, in English. */
+
+/** The texts of these pages. */
+export const englishSaid = {
+  incidents: 'Incidents',
+  incidentsLead:
+    'What you say about your services and status pages. It stands beside what checks see, and never changes it.',
+  noIncidents: 'You have written no incident yet.',
+  newIncident: 'Write an incident',
+  title: 'Title',
+  text: 'Text (Markdown)',
+  update: 'Update (Markdown)',
+  status: 'Status',
+  severity: 'Severity',
+  concerns: 'Concerns',
+  pageNamed: (title: string) => `status page ${title}`,
+  nothingYet: 'You have no service and no status page yet.',
+  publish: 'Publish',
+  preview: 'Preview',
+  removeOf: (title: string) => `Remove ${title}`,
+  maintenances: 'Maintenance',
+  maintenancesLead:
+    'While maintenance runs, alerts about its services are held, and incidents of checks have the severity maintenance.',
+  noMaintenances: 'You have announced no maintenance.',
+  newMaintenance: 'Announce maintenance',
+  starts: 'Starts (empty: now)',
+  zone: 'On the clock of the time zone',
+  duration: 'Duration, such as 90m or 2h',
+  recurrence: 'Recurs (empty: once)',
+  daily: 'daily',
+  weekly: 'weekly',
+  monthly: 'monthly',
+  announce: 'Announce',
+  runs: 'in progress',
+  planned: 'scheduled',
+  over: 'over',
+  endNow: 'End now',
+  extend: 'Extend by 30 minutes',
+  skip: 'Skip the next one',
+  withdraw: 'Withdraw',
+};
