@@ -11,7 +11,7 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { plainLines, renderMessage, type Tone } from './message-text.ts';
+import { plainLines, renderMessage, TONE_MARKS, type Tone } from './message-text.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
 
 const SERVER_EXAMPLE = 'https://gotify.example.com';
@@ -37,7 +37,7 @@ export const gotifyChannel = defineChannel({
     const text = renderMessage(message, channel.language);
     const links = text.links.map(({ label, url }) => `${label}: ${url}`);
     const json = {
-      title: text.title,
+      title: `${TONE_MARKS[text.tone]} ${text.title}`,
       message: [...plainLines(text, channel.language), ...links].join('\n'),
       priority: PRIORITIES[text.tone],
       // Plain text: names make no format. Android links the URLs.

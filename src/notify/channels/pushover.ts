@@ -6,7 +6,7 @@ import { Type } from '../../json-schema.ts';
 import type { ChannelTools, Sending } from './channel-kind.ts';
 import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
 import { cutText, joinLines } from './message-cut.ts';
-import { plainLines, renderMessage, type Tone } from './message-text.ts';
+import { plainLines, renderMessage, TONE_MARKS, type Tone } from './message-text.ts';
 import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';
 
 const API_URL = 'https://api.pushover.net/1';
@@ -68,7 +68,7 @@ export const pushoverChannel = defineChannel({
       token,
       user,
       ...(device === undefined ? {} : { device }),
-      title: cutText(text.title, MAX_TITLE_LENGTH),
+      title: cutText(`${TONE_MARKS[text.tone]} ${text.title}`, MAX_TITLE_LENGTH),
       message: joinLines(lines.length === 0 ? [text.title] : lines, MAX_MESSAGE_LENGTH),
       timestamp: Math.floor(message.at / 1_000),
       ...(shown === undefined || shown.url.length > MAX_URL_LENGTH
