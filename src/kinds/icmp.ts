@@ -4,27 +4,66 @@ import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { timeoutFault } from '../outbound/fault.ts';
 import { type Echo, examinePing, ping } from '../outbound/ping.ts';
-import { resolveAddress } from '../outbound/resolve-address.ts';
+import { type ResolvedAddress, resolveAddress } from '../outbound/resolve-address.ts';
 import { attemptOf, defineKind, invalidAddress } from './check-kind.ts';
 
 /** Maximum number of pings of a thread at a time; further ones wait. */
 const MAX_PINGS = 32;
+/** Maximum number of further addresses of a host that are tried if the first one does not reply. */
+const MAX_FURTHER_ADDRESSES = 3;
+/** Time that is kept for them, milliseconds; a quarter of the timeout at most. */
+const RESERVE_MS = 1_000;
+
+/** The addresses of a host. */
+type Resolved = Exclude<ResolvedAddress, { readonly fault: object }>;
 
 /** The check of a host by ICMP. */
 export const icmpCheck = defineKind({
   settings: Type.Object({}),
   obstacle: examinePing,
-  prepare({ parts, guardOf, destinationOf }) {
+  prepare({ parts, clock, guardOf, destinationOf }) {
     const limit = createConcurrencyLimiter(MAX_PINGS);
-    /** Waits for a place. A deadline that ends before is a fault of ours. */
-    const pingInTurn = (address: string, deadline: Deadline) =>
+    /**
+     * Waits for a place. A deadline that ends before is a fault of ours. `untilMs`: the time of the attempt after which the address
+     * gives way to another one, if `hasOther` then.
+     */
+    const pingInTurn = (address: string, deadline: Deadline, untilMs: number, hasOther: () => boolean) =>
       new Promise<Echo>((resolve) => {
         const interrupt = () => resolve({ fault: timeoutFault('first_byte', deadline.timeoutMs, true) });
         deadline.interrupt = interrupt;
         void limit(async () => {
-          if (deadline.over === null) resolve(await ping(address, deadline));
+          if (deadline.over !== null) return;
+          const cut = new AbortController();
+          const leftMs = Math.max(0, deadline.startedAt + untilMs - clock.monotonic());
+          const cancel = clock.after(leftMs, () => {
+            if (hasOther()) cut.abort();
+          });
+          resolve(await ping(address, deadline, cut.signal));
+          cancel();
         });
       });
+
+    /** Pings the first address, and the others of the host if that does not reply: one dead address is no dead host. */
+    const pingHost = async ({ address, others }: Resolved, deadline: Deadline): Promise<Echo> => {
+      const { timeoutMs } = deadline;
+      let further: readonly string[] = [];
+      const found = others().then((addresses) => {
+        further = addresses.slice(0, MAX_FURTHER_ADDRESSES);
+      });
+      const reserveMs = Math.min(RESERVE_MS, timeoutMs / 4);
+      const first = await pingInTurn(address, deadline, timeoutMs - reserveMs, () => further.length > 0);
+      if (!('fault' in first)) return first;
+      await found;
+      for (const [index, other] of further.entries()) {
+        if (deadline.over !== null) break;
+        const elapsedMs = clock.monotonic() - deadline.startedAt;
+        const left = further.length - index;
+        const untilMs = elapsedMs + (timeoutMs - elapsedMs) / left;
+        const echo = await pingInTurn(other, deadline, untilMs, () => left > 1);
+        if (!('fault' in echo)) return echo;
+      }
+      return first;
+    };
 
     return async (run) => {
       const { target, options, deadline } = run;
@@ -34,7 +73,7 @@ export const icmpCheck = defineKind({
       const resolved = await resolveAddress(parts, order, deadline);
       const { lostMs } = deadline;
       const { dnsMs } = resolved;
-      const echo = 'fault' in resolved ? resolved : await pingInTurn(resolved.address, deadline);
+      const echo = 'fault' in resolved ? resolved : await pingHost(resolved, deadline);
       const timing = { dnsMs, connectMs: null, tlsMs: null };
       if ('fault' in echo)
         return attemptOf(run, 'icmp', {

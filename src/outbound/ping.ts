@@ -22,11 +22,14 @@ const NOT_FOUND = 127;
 const commandOf = (seconds: number, address: string) =>
   ['LC_ALL=C', 'ping', '-n', '-c', '1', '-w', String(seconds), address] as const;
 
-/** Sends echo requests to an address, which the caller has checked, until one is answered. Never rejects. */
-export function ping(address: string, deadline: Deadline): Promise<Echo> {
+/**
+ * Sends echo requests to an address, which the caller has checked, until one is answered. `signal` ends it before the deadline, as
+ * if that had come. Never rejects.
+ */
+export function ping(address: string, deadline: Deadline, signal: AbortSignal): Promise<Echo> {
   return new Promise((resolve) => {
     const { timeoutMs } = deadline;
-    if (deadline.over !== null) {
+    if (deadline.over !== null || signal.aborted) {
       resolve({ fault: timeoutFault('first_byte', timeoutMs, false) });
       return;
     }
@@ -42,6 +45,7 @@ export function ping(address: string, deadline: Deadline): Promise<Echo> {
     };
     const interrupt = () => end({ fault: timeoutFault('first_byte', timeoutMs, false) });
     deadline.interrupt = interrupt;
+    signal.addEventListener('abort', interrupt, { once: true });
     child.on('error', (error: NodeJS.ErrnoException) => end({ fault: ownFault(connectFault(error)) }));
     child.stdout.setEncoding('latin1').on('data', (text: string) => {
       output = (output + text).slice(0, MAX_OUTPUT_BYTES);

@@ -1,4 +1,4 @@
-/** Resolves a name to one address that the guard allows, for checks that make no connection of their own. */
+/** Resolves a name to the addresses that the guard allows, for checks that make no connection of their own. */
 
 import type { AddressGuard } from './address-guard.ts';
 import type { Deadline } from './deadline.ts';
@@ -17,7 +17,12 @@ export interface AddressOrder {
 
 /** An allowed address, or the fault that prevented it. `dnsMs` null: no query was sent. */
 export type ResolvedAddress =
-  | { readonly address: string; readonly dnsMs: number | null }
+  | {
+      readonly address: string;
+      /** The further allowed addresses of the name, in their order. Call it once. */
+      readonly others: () => Promise<readonly string[]>;
+      readonly dnsMs: number | null;
+    }
   | { readonly fault: Fault; readonly dnsMs: number | null };
 
 /** Resolves to the first allowed address, IPv4 before IPv6. Never rejects because of the target. */
@@ -47,14 +52,37 @@ export function resolveAddress(
   });
 }
 
-type Found = { readonly queried: boolean } & ({ readonly address: string } | { readonly fault: Fault });
+type Allowed = { readonly queried: boolean; readonly address: string };
+type Failed = { readonly queried: boolean; readonly fault: Fault };
 
-async function findAddress(parts: DialParts, order: AddressOrder, deadline: Deadline): Promise<Found> {
+async function findAddress(
+  parts: DialParts,
+  order: AddressOrder,
+  deadline: Deadline,
+): Promise<(Allowed & { readonly others: () => Promise<readonly string[]> }) | Failed> {
+  const search = searchAddresses(parts, order, deadline);
+  const first = await search.next();
+  if (first.done === true) return first.value;
+  const others = async () => {
+    const found: string[] = [];
+    for await (const { address } of search) found.push(address);
+    return found;
+  };
+  return { ...first.value, others };
+}
+
+/** Finds the allowed addresses, each as soon as it is known; returns the fault of a name that has none. */
+async function* searchAddresses(
+  parts: DialParts,
+  order: AddressOrder,
+  deadline: Deadline,
+): AsyncGenerator<Allowed, Failed> {
   const { destination, guard, fresh } = order;
   const { host, literal } = destination;
   if (literal) {
     const refusal = guard.judge(host, null);
-    if (refusal === null) return { queried: false, address: host };
+    if (refusal === null) yield { queried: false, address: host };
+    if (refusal === null) return { queried: false, fault: nameFault('ENODATA', false) };
     return { queried: false, fault: targetFault('forbidden_address', 'connect', refusal) };
   }
   const until = deadline.startedAt + deadline.timeoutMs;
@@ -69,9 +97,11 @@ async function findAddress(parts: DialParts, order: AddressOrder, deadline: Dead
     answers.push(answer);
     for (const address of answer.kind === 'addresses' ? answer.addresses : []) {
       const refusal = guard.judge(address, null);
-      if (refusal === null) return { queried, address };
-      isForbidden = true;
-      parts.onForbidden?.({ host, address, refusal });
+      if (refusal === null) yield { queried, address };
+      else {
+        isForbidden = true;
+        parts.onForbidden?.({ host, address, refusal });
+      }
     }
   }
   // Causes of failures are public, so this one does not reveal the private address behind a name.

@@ -1,7 +1,7 @@
 /** `icmp` checks by the system's ping: on loopback, on a network that loses packets, and where ping cannot be used. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Attempt } from '../../src/domain/result.ts';
@@ -55,6 +55,38 @@ t.test('it resolves names, and asks the guard for each address', withPing, async
     t.match(await probe(null, { domain, check, timeoutMs }), expected, domain);
   }
   t.match(await probe(null, { domain: 'four.demo.test', origin: 'owner', check }), { answered: false });
+});
+
+t.test('a host of which one address is dead is up', withPing, async (t) => {
+  // No packet leaves this machine: this ping stands for the networks behind the two dead addresses.
+  const { PATH = '' } = process.env;
+  const script = [
+    ...['#!/bin/sh', 'for last; do :; done', 'case "$last" in'],
+    '203.0.113.1) echo "From 10.0.0.1 icmp_seq=1 Destination Host Unreachable"; exit 1;;',
+    ...['203.0.113.2) exec sleep 60;;', 'esac', `PATH='${PATH}' exec ping "$@"`],
+  ];
+  const folder = t.testdir();
+  writeFileSync(join(folder, 'ping'), script.join('\n'), { mode: 0o755 });
+  process.env.PATH = `${folder}:${PATH}`;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+  });
+  const server = await startNameServer(({ name, type }) => {
+    if (type === 'AAAA') return name.startsWith('dead') ? { code: 0 } : { addresses: ['::1'] };
+    return { addresses: [name.startsWith('silent') ? '203.0.113.2' : '203.0.113.1'] };
+  });
+  t.teardown(server.close);
+  const probe = openProbe(t, { nameservers: [server.address], allowPrivate: ['203.0.113.0/24', '::1/128'] });
+  t.match(await probe(null, { domain: 'next.demo.test', check, timeoutMs: 20_000 }), up);
+  let silent = await probe(null, { domain: 'silent.demo.test', check, timeoutMs: 4_000 });
+  for (let tries = 0; !silent.answered && tries < 2; tries++)
+    silent = await probe(null, { domain: 'silent.demo.test', check, timeoutMs: 8_000 });
+  t.match(silent, up, 'the other address gets the end of the time');
+  t.match(await probe(null, { domain: 'dead.demo.test', check, timeoutMs: 20_000 }), {
+    answered: false,
+    failure: { class: 'unreachable' },
+    suspect: null,
+  });
 });
 
 /** What a process that makes checks elsewhere prints. */
