@@ -25,6 +25,7 @@ const SECTIONS = [
   'heartbeats',
   'writes',
   'incidents',
+  'alerts',
   'feeds',
   'redis',
   'postgres',
