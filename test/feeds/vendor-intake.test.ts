@@ -8,7 +8,7 @@ import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';
 import { createVendorStatusCache } from '../../src/feeds/vendor-status-cache.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
-import { entry as catalogueEntry } from '../store/registry-fixtures.ts';
+import { entry as catalogueEntry, owned } from '../store/registry-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -295,3 +295,38 @@ t.test('it says nothing of pages that cannot be read while this machine is offli
   await poll(null);
   t.strictSame(world.told.log.slice(1), ['status pages can be read again']);
 });
+
+t.test(
+  'maintenance of an owner counts from its announcement to its end, also when it is changed meanwhile',
+  async (t) => {
+    const { registry, cache, intake, clock, pass } = await start(t, []);
+    const { id: accountId } = await registry.ensureAccount('ada', NOW);
+    const shop = await registry.addService(owned('shop.example', accountId));
+    intake.applyChange(shop.id, shop);
+    /** What the feed of changes tells the monitor: the service, as it was. */
+    const announce = async () => {
+      intake.applyChange(shop.id, shop);
+      await pass(MINUTE / 2);
+    };
+    const isIn = () => {
+      const at = clock.now();
+      return [cache.isInMaintenance(shop.id, at), cache.isInOwnersMaintenance(shop.id, at)];
+    };
+    const texts = { title: 'Disks', markdown: '', plain: '', timeZone: 'UTC', recurrence: null };
+    const of = { accountId, services: [shop.id], pages: [], siteUrl: 'https://status.example' };
+    const when = { startsAt: NOW, durationMs: 10 * MINUTE, now: clock.now() };
+    const work = await registry.addOwnerMaintenance({ ...texts, ...of, ...when });
+    await announce();
+    t.same(isIn(), [true, true]);
+    t.equal(cache.statusOf(shop.id, PAGE)?.status, 'unknown', 'it is no word of a vendor');
+    const longer = { ...work, durationMs: 20 * MINUTE };
+    await registry.putOwnerMaintenance(longer, clock.now());
+    await announce();
+    await pass(15 * MINUTE);
+    t.same(isIn(), [true, true], 'it was extended while it ran');
+    await registry.putOwnerMaintenance({ ...longer, revision: 2, cancelledAt: clock.now() }, clock.now());
+    await announce();
+    t.same(isIn(), [false, false], 'it was withdrawn');
+    t.match(await registry.listIncidents({ limit: 9, offset: 0 }), [{ source: 'owner', status: 'resolved' }]);
+  },
+);
