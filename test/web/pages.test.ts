@@ -100,6 +100,12 @@ t.test('it lets no markup of others through, on any page', async (t) => {
     t.notMatch(text, / style="| on[a-z]+="/, `${path} has no inline style or script`);
   }
   t.match((await api.get('/status/github-com')).text, '&lt;script&gt;alert(1)&lt;/script&gt;');
+  const days = await api.get('/status/github-com');
+  t.match(
+    days.text,
+    'days on which it had a longer one show less than there was',
+    'of the downtime of past days',
+  );
 });
 
 t.test('it shows what is down first, counts by status, and leaves out who is not verified', async (t) => {
