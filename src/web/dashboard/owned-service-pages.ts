@@ -63,6 +63,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       samples.newest(id, SHOWN).catch((): Sample[] => []),
       Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
     ]);
+    const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
     const shownAs = directory.pageName(service);
     const snippets = badgeSnippets({ siteUrl, page: shownAs, request: DEFAULT_BADGE }, `${name} status`);
     return show(
@@ -74,6 +75,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         settings: viewSettings(service, refused, session.language, sources.bounds),
         unreadable: foreign.includes(true),
         page: shownAs,
+        subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
         word: texts.status[current.status],
         status: current.status,
         shape: STATUS_SHAPES[current.status],
