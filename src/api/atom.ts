@@ -16,7 +16,7 @@ import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
+import { keepPrivate, type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
 export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl'> {
@@ -82,11 +82,11 @@ function pageRoute(
       describeFeed('followPageIncidents', 'Incidents of a status page as an Atom feed', [
         SLUG('The status page.', 'acme'),
       ]),
-    async handle({ params }) {
-      const view = await readPageView(params.slug ?? '', sources);
-      if (view === null) throw pageNotFound(params.slug ?? '');
+    async handle(request) {
+      const view = await readPageView(request, sources);
+      if (view === null) throw pageNotFound(request.params.slug ?? '');
       const { page, services } = view;
-      return answer({
+      const feed = answer({
         name: `pages/${page.slug}/incidents`,
         title: `Incidents of ${page.title}`,
         path: `/p/${page.slug}/incidents.atom`,
@@ -97,6 +97,7 @@ function pageRoute(
           offset: 0,
         }),
       });
+      return keepPrivate(page, feed);
     },
   };
 }

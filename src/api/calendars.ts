@@ -17,7 +17,7 @@ import type { VendorStore } from '../store/ports/vendors.ts';
 import { nextOccurrences } from '../view/owners-words.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
+import { keepPrivate, type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
 
 /** How long past maintenance stays in a calendar, milliseconds. */
 const PAST_MS = 30 * DAY_MS;
@@ -115,14 +115,14 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       describeCalendar('getPageCalendar', 'Maintenance of a status page as a calendar', [
         SLUG('The page, in any case.', 'acme'),
       ]),
-    async handle({ params }) {
-      const view = await readPageView(params.slug ?? '', sources);
-      if (view === null) throw pageNotFound(params.slug ?? '');
+    async handle(request) {
+      const view = await readPageView(request, sources);
+      if (view === null) throw pageNotFound(request.params.slug ?? '');
       const { page, services } = view;
       const serviceIds = services.map(({ service }) => service.id);
       const query = { accountId: page.accountId, pageId: page.id, serviceIds };
       const said = await sources.pages.maintenancesSaidOn(query, now());
-      return answer(page.title, await eventsOf(said, `${siteUrl}/p/${page.slug}`));
+      return keepPrivate(page, answer(page.title, await eventsOf(said, `${siteUrl}/p/${page.slug}`)));
     },
   });
   return [ofService, ...(pages === null ? [] : [ofPage(pages)])];

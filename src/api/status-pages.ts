@@ -24,6 +24,7 @@ import { Type } from '../json-schema.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
   INCIDENT_FILTERS,
+  keepPrivate,
   logoPath,
   type PageView,
   type PageViewSources,
@@ -91,9 +92,9 @@ export type StatusPageSources = PageViewSources & Pick<SiteSources, 'siteUrl'>;
 export function statusPageRoutes(sources: StatusPageSources): Route[] {
   const { directory, pages, siteUrl } = sources;
 
-  const find = async ({ params }: HttpRequest): Promise<PageView> => {
-    const view = await readPageView(params.slug ?? '', sources);
-    if (view === null) throw pageNotFound(params.slug ?? '');
+  const find = async (request: HttpRequest): Promise<PageView> => {
+    const view = await readPageView(request, sources);
+    if (view === null) throw pageNotFound(request.params.slug ?? '');
     return view;
   };
 
@@ -136,7 +137,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       offset,
       ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
     });
-    return withRevision(withLinks(answer, path, request, Object.keys(QUERY), beside), page);
+    const linked = withLinks(answer, path, request, Object.keys(QUERY), beside);
+    return keepPrivate(page, withRevision(linked, page));
   };
 
   return [

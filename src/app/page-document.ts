@@ -8,6 +8,7 @@ import {
   type PageGroup,
   type PageStep,
   readGroupName,
+  readPageColour,
   readPageSlug,
   readPageText,
   readPageTitle,
@@ -41,6 +42,18 @@ export const PageDocumentSchema = Type.Object(
       Type.String({
         maxLength: MAX_LOGO_CHARACTERS,
         description: 'A picture as data:image/png;base64,… In a file of `apply`, also the path of a picture.',
+      }),
+    ),
+    brand_colour: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description:
+          'Brand colour such as #0a7d4f. For text it is darkened or lightened until it can be read.',
+      }),
+    ),
+    members_only: Type.Optional(
+      Type.Boolean({
+        description: 'Only members of the account, and its keys, see the page; default: everyone.',
       }),
     ),
     groups: Type.Optional(
@@ -88,7 +101,15 @@ export function readPageDocument(
 
 /** Reads a page whose structure is that of the schema. */
 function readMeaning(
-  { slug, title, text = '', logo, groups = [] }: PageDocument,
+  {
+    slug,
+    title,
+    text = '',
+    logo,
+    brand_colour: colour = '',
+    members_only: membersOnly = false,
+    groups = [],
+  }: PageDocument,
   find: (name: string) => ListedOnPage | null,
 ): Outcome<WantedPage> {
   return readAll<WantedPage>({
@@ -97,6 +118,8 @@ function readMeaning(
     text: readField(readPageText(text)),
     groups: readGroups(groups, find),
     logo: logo === undefined ? accept(null) : readLogoUrl(logo),
+    colour: readColourMember(colour),
+    membersOnly: accept(membersOnly),
   });
 }
 
@@ -126,11 +149,13 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): unknow
 /** A status page with services in some form. */
 type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
   readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
+  readonly colour?: string | null;
+  readonly membersOnly?: boolean;
 };
 
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
 export function pageDocumentOf<Listed>(
-  { slug, title, text, groups }: PageOf<Listed>,
+  { slug, title, text, groups, colour = null, membersOnly = false }: PageOf<Listed>,
   logo: Pick<StoredLogo, 'type' | 'bytes'> | null,
   nameOf: (service: Listed) => string | null,
 ): PageDocument {
@@ -141,6 +166,8 @@ export function pageDocumentOf<Listed>(
     ...(logo === null
       ? {}
       : { logo: `data:${logo.type};base64,${Buffer.from(logo.bytes).toString('base64')}` }),
+    ...(colour === null ? {} : { brand_colour: colour }),
+    ...(membersOnly ? { members_only: true } : {}),
     ...(groups.length === 0
       ? {}
       : {
@@ -189,6 +216,11 @@ function readGroups(
     return { name: reading.ok ? reading.value : name, services: listed };
   });
   return refusals.length === 0 ? accept(read) : { ok: false, refusals };
+}
+
+function readColourMember(text: string): Outcome<string | null> {
+  const reading = readPageColour(text);
+  return reading.ok ? accept(reading.value) : refuse(reading.problem, 'brand_colour');
 }
 
 function readLogoUrl(text: string): Outcome<StoredLogo> {

@@ -8,6 +8,7 @@ import {
   type PageGroup,
   type PageStep,
   readGroupName,
+  readPageColour,
   readPageSlug,
   readPageText,
   readPageTitle,
@@ -108,6 +109,25 @@ export async function editStatusPage(
 }
 
 /**
+ * Changes the brand colour, empty for none, and who sees a page that is still at `revision`. Refused with `role_required`, `no_page`,
+ * `page_stale` and `page_colour_invalid`.
+ */
+export async function changePageLook(
+  context: PageContext,
+  principal: Principal,
+  slug: string,
+  revision: number,
+  { colour, membersOnly }: { readonly colour: string; readonly membersOnly: boolean },
+): Promise<Outcome<void>> {
+  const reading = readAll({ colour: readField(readPageColour(colour)) });
+  if (!reading.ok) return reading;
+  const page = await findPage(context, principal, slug);
+  if (!page.ok) return page;
+  const written = await write(context, page.value, revision, { ...reading.value, membersOnly });
+  return written.ok ? accept(undefined) : written;
+}
+
+/**
  * Changes the list of a page that is still at `revision` by one step. Refused with `role_required`, `no_page`,
  * `page_stale`, `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`,
  * `page_group_name_missing`, and for the name of a group as for a text.
@@ -182,7 +202,8 @@ async function write(
 ): Promise<Outcome<OwnedPage>> {
   const { accountId, slug } = page;
   const outcome = await registry.changePage(accountId, slug, revision, edit, now());
-  if (outcome === 'changed') return accept({ ...page, ...edit, revision: revision + 1 });
+  const { colour: _, membersOnly: __, ...shown } = edit;
+  if (outcome === 'changed') return accept({ ...page, ...shown, revision: revision + 1 });
   return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
 }
 
@@ -239,8 +260,10 @@ function fieldOf({ kind }: PageArrangement): string | null {
   return kind === 'add_group' ? 'name' : null;
 }
 
-/** The outcome of reading a text of a page. */
-export function readField(reading: FieldReading): Outcome<string> {
+/** The outcome of reading a member of a page. */
+export function readField<T>(
+  reading: { readonly ok: true; readonly value: T } | Extract<FieldReading, { readonly ok: false }>,
+): Outcome<T> {
   return reading.ok ? accept(reading.value) : refuse(reading.problem);
 }
 

@@ -26,6 +26,7 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'page_slug_invalid',
   'page_slug_reserved',
   'page_title_missing',
+  'page_colour_invalid',
   'page_text_too_long',
   'page_text_character',
   'page_has_service',

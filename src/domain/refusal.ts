@@ -273,6 +273,7 @@ const REFUSALS = {
   page_slug_reserved: ({ slug }: OfSlug) => `"${slug}" is a word of this site: choose another address.`,
   page_slug_fixed: 'The address of a page cannot be changed: create a page with the other address.',
   page_title_missing: 'A page needs a title.',
+  page_colour_invalid: 'A colour is six hexadecimal digits, such as #0a7d4f.',
   page_text_too_long: ({ field, maxLength, length }: OfField & OfMaxLength & { readonly length: number }) =>
     `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,
   page_text_character: ({ field, character }: OfField & OfCharacter) =>

@@ -1,5 +1,6 @@
 /** Owners' status pages: their texts, bounds and lists of services. */
 import { findForbidden } from './given-name.ts';
+import { readColour } from './page-colour.ts';
 import type { PageTextField, Refusal } from './refusal.ts';
 import type { Service } from './service.ts';
 
@@ -23,6 +24,10 @@ export interface OwnedPage {
   readonly groups: readonly PageGroup[];
   /** Null: it has none. */
   readonly logo: PageLogo | null;
+  /** Its brand colour, `#rrggbb` in lower case; absent: it has none. */
+  readonly colour?: string;
+  /** Only members of its account see it; absent: everyone does. */
+  readonly membersOnly?: true;
   /** Grows with every change, from 1. */
   readonly revision: number;
   /** Epoch milliseconds. */
@@ -114,6 +119,13 @@ export function readPageText(text: string): FieldReading {
 /** Validates the name of a group: up to 80 characters on one line; empty: no heading. */
 export function readGroupName(text: string): FieldReading {
   return wellFormed(onOneLine(text), PAGE_BOUNDS.groupCharacters, 'group');
+}
+
+/** Validates a brand colour such as `#0a7d4f`; empty: none. */
+export function readPageColour(text: string): { readonly ok: true; readonly value: string | null } | Refused {
+  if (text.trim() === '') return { ok: true, value: null };
+  const value = readColour(text);
+  return value === null ? refuse({ code: 'page_colour_invalid' }) : { ok: true, value };
 }
 
 /** A change of a page's list. Groups are numbered from 0. */

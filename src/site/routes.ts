@@ -33,7 +33,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
-import { type PageSources, pageRoutes } from '../web/page-routes.ts';
+import { createMemberTest, type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ErrorPage } from '../web/parts/error-page.ts';
 import { createOpenApi } from './openapi.ts';
 import { systemRoutes } from './system.ts';
@@ -61,6 +61,7 @@ export type RouteSources = Omit<
   | 'listenedAt'
   | 'apiDocument'
   | 'regions'
+  | 'isMember'
 > & {
   readonly registry: Pick<FactStore, 'getFact'>;
   readonly settings: {
@@ -120,7 +121,8 @@ export function createRoutes(sources: RouteSources): {
     return online || offlineSince === null ? copiedAt : Math.min(copiedAt, offlineSince);
   };
   const regions = createSampleRegionReader(sources);
-  const parts = { ...sources, ...sources.settings, listenedAt, regions };
+  const isMember = createMemberTest({ ...sources, ...sources.settings });
+  const parts = { ...sources, ...sources.settings, listenedAt, regions, isMember };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);

@@ -8,6 +8,7 @@ import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../d
 import type { Service } from '../domain/service.ts';
 import { isListable, type OwnedPage, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
+import type { HttpRequest, HttpResponse } from '../http/route.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
@@ -27,6 +28,8 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
+  /** Whether the sender of a request is a member of an account, by a session or a key. */
+  readonly isMember: (request: HttpRequest, accountId: number) => Promise<boolean>;
 }
 
 /** A service on a page. */
@@ -57,10 +60,26 @@ export interface PageView {
 
 const MAX_MAINTENANCES = 20;
 
-/** Reads the page with a slug, in any case; null: there is none. */
-export async function readPageView(slug: string, sources: PageViewSources): Promise<PageView | null> {
-  const reading = readPageSlug(slug);
-  const page = reading.ok ? await sources.pages.findPage(reading.value) : null;
+/** The page that a request may see, by the slug in its path, in any case; null: there is none. */
+export async function findShownPage(
+  request: HttpRequest,
+  { pages, isMember }: Pick<PageViewSources, 'pages' | 'isMember'>,
+): Promise<OwnedPage | null> {
+  const reading = readPageSlug(request.params.slug ?? '');
+  const page = reading.ok ? await pages.findPage(reading.value) : null;
+  if (page?.membersOnly !== true) return page;
+  return (await isMember(request, page.accountId)) ? page : null;
+}
+
+/** A response about a page. No cache keeps one that only members may see. */
+export function keepPrivate(page: OwnedPage, answer: HttpResponse): HttpResponse {
+  if (page.membersOnly !== true) return answer;
+  return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };
+}
+
+/** Reads the page of a request; null: there is none that it may see. */
+export async function readPageView(request: HttpRequest, sources: PageViewSources): Promise<PageView | null> {
+  const page = await findShownPage(request, sources);
   if (page === null) return null;
   const { directory, status, pages, intervalMs, now, listenedAt } = sources;
   const at = now();

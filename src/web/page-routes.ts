@@ -11,7 +11,7 @@ import type { DashboardSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
-import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
+import { findSession, providerPages, signInPage } from './dashboard/sign-in-pages.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
@@ -55,6 +55,7 @@ export type PageSources = Omit<
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
+  readonly isMember: StatusPageViewSources['isMember'];
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -95,6 +96,22 @@ export function pageRoutes(sources: PageSources) {
     ...wellKnownFiles(sources),
   ];
   return { routes: withCompression(routes), live, errorPage: createErrorPage(render) };
+}
+
+/** Creates the test of whether the sender of a request is a member of an account: by a key of it, or by a session. */
+export function createMemberTest({
+  owners,
+  siteUrl,
+}: Pick<PageSources, 'owners' | 'siteUrl'>): StatusPageViewSources['isMember'] {
+  const cookie = createSiteCookie(siteUrl);
+  return async (request, accountId) => {
+    if (request.key?.accountId === accountId) return true;
+    const visitor = owners === null ? null : await findSession(request, { ...owners, cookie });
+    if (owners === null || visitor === null) return false;
+    if (visitor.accountId === accountId) return true;
+    const memberships = await owners.registry.membershipsOf(visitor.personId);
+    return memberships.some((membership) => membership.accountId === accountId);
+  };
 }
 
 function ownersPages(render: RenderPage, sources: PageSources & { readonly changes: LiveChanges }): Route[] {

@@ -214,6 +214,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   page_slug_reserved: [{ slug: 'api' }, '"api" is a word of this site: choose another address.'],
   page_slug_fixed: [{}, 'The address of a page cannot be changed: create a page with the other address.'],
   page_title_missing: [{}, 'A page needs a title.'],
+  page_colour_invalid: [{}, 'A colour is six hexadecimal digits, such as #0a7d4f.'],
   page_text_too_long: [
     { field: 'title', maxLength: 120, length: 121 },
     'A title has at most 120 characters; this one has 121.',

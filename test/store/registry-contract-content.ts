@@ -26,7 +26,15 @@ const wanted = (domain: string, more: Partial<WantedService> = {}): WantedServic
 });
 
 const page = (slug: string, services: readonly (string | number)[], more: Partial<WantedPage> = {}) => ({
-  ...{ slug, title: 'Ours', text: '', groups: [{ name: '', services }], logo: null },
+  ...{
+    slug,
+    title: 'Ours',
+    text: '',
+    groups: [{ name: '', services }],
+    logo: null,
+    colour: null,
+    membersOnly: false,
+  },
   ...more,
 });
 

@@ -49,6 +49,31 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     t.match(await registry.listPages(), [{ slug: 'shop', accountName: 'ada' }]);
   });
 
+  t.test(
+    'it keeps the colour of a page and who sees it, also when an account has it as a document',
+    async (t) => {
+      const registry = await open(t);
+      const { id: ada } = await registry.ensureAccount('ada', NOON);
+      const made = await registry.addPage(page(ada, 'shop', { colour: '#0a7d4f', membersOnly: true }));
+      t.match(made, { colour: '#0a7d4f', membersOnly: true });
+      t.strictSame(await registry.findPage('shop'), made);
+      t.equal(await registry.changePage(ada, 'shop', 1, { title: 'Shop' }, NOON), 'changed');
+      t.match(await registry.findPage('shop'), { title: 'Shop', colour: '#0a7d4f', membersOnly: true });
+      t.equal(
+        await registry.changePage(ada, 'shop', 2, { colour: null, membersOnly: false }, NOON),
+        'changed',
+      );
+      t.notMatch(await registry.findPage('shop'), { colour: String });
+      t.equal((await registry.findPage('shop'))?.membersOnly, undefined);
+      const { slug, title, text, groups } = page(ada, 'shop');
+      const wanted = { slug, title, text, groups, logo: null, colour: '#ffffff', membersOnly: true };
+      const changes = { removedPages: [], removedServices: [], services: [], pages: [wanted] };
+      const options = { now: NOON, verified: true, dryRun: false };
+      for (const _ of ['first', 'again']) t.same(await registry.putContent(ada, changes, options), []);
+      t.match(await registry.findPage('shop'), { colour: '#ffffff', membersOnly: true, revision: 4 });
+    },
+  );
+
   t.test('it refuses changes of a page by other accounts', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);

@@ -229,6 +229,11 @@ export async function subscriptionContract(
       t.same(await registry.dueLetters(NOON, ALL), [late], 'letters that wait stay');
       t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1);
       t.equal(await registry.findSubscription(late?.secret ?? ''), null);
+      const inner = { accountId: account, slug: 'inner', title: 'Inner', text: '', groups: [], now: NOON };
+      const { id: innerId } = await registry.addPage(inner);
+      await subscribe(registry, `page:${innerId}`, 'ada@example.com');
+      t.equal(await registry.changePage(account, 'inner', 1, { membersOnly: true }, NOON), 'changed');
+      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1, 'only members see the page');
       await registry.removeService(service.slug);
       await registry.removePage(account, 'mine');
       t.same(await registry.countSubscriptions(topics), [1, 0, 0]);

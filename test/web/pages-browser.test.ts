@@ -46,6 +46,7 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
   t.teardown(world.close);
   await world.putPage('acme', {
     text: 'Everything that we run.',
+    colour: '#ffcc00',
     groups: [
       { name: 'Shops', services: [SERVICES.heartbeat, SERVICES.silent] },
       { name: 'A group with a name that is rather long', services: [SERVICES.down, SERVICES.slow] },
@@ -67,6 +68,20 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
         await page.setViewportSize({ width, height: 700 });
         t.same(await findOverhangs(page), [], `${path} ${width}`);
       }
+    }
+    t.same(complaints, []);
+    await close();
+  });
+
+  await t.test('a brand colour is an edge as it is, and readable in links of both themes', async (t) => {
+    const { page, complaints, close } = await openPage(browser);
+    const wanted = { light: 'rgb(138, 110, 0)', dark: 'rgb(255, 204, 0)' } as const;
+    for (const scheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.goto(`${world.origin}/p/acme`);
+      const link = await page.evaluate(`getComputedStyle(document.querySelector('.own-name a')).color`);
+      const edge = await page.evaluate('getComputedStyle(document.body).borderTopColor');
+      t.same([link, edge], [wanted[scheme], 'rgb(255, 204, 0)'], scheme);
     }
     t.same(complaints, []);
     await close();

@@ -16,6 +16,8 @@ export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
   readonly groups: readonly WantedGroup[];
   /** Null: none. */
   readonly logo: StoredLogo | null;
+  readonly colour: string | null;
+  readonly membersOnly: boolean;
 };
 
 /** A group of a page. */

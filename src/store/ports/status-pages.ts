@@ -10,6 +10,10 @@ export interface NewPage {
   readonly groups: readonly PageGroup[];
   /** Null or absent: none. */
   readonly logo?: StoredLogo | null;
+  /** `#rrggbb`; null or absent: none. */
+  readonly colour?: string | null;
+  /** Absent: false. */
+  readonly membersOnly?: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -21,6 +25,9 @@ export interface PageEdit {
   readonly groups?: readonly PageGroup[];
   /** Null: none. */
   readonly logo?: StoredLogo | null;
+  /** `#rrggbb`; null: none. */
+  readonly colour?: string | null;
+  readonly membersOnly?: boolean;
 }
 
 /** A logo with its bytes. */

@@ -184,11 +184,11 @@ async function putPages(
 async function changePageRow(
   registry: OpenRegistry,
   before: OwnedPage,
-  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'>,
+  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'> & Pick<WantedPage, 'colour' | 'membersOnly'>,
   now: number,
 ): Promise<void> {
-  const { accountId, slug, title, text, groups, revision } = before;
-  if (!isDeepStrictEqual({ slug, title, text, groups }, after))
+  const { accountId, slug, title, text, groups, colour = null, membersOnly = false, revision } = before;
+  if (!isDeepStrictEqual({ slug, title, text, groups, colour, membersOnly }, after))
     await changePage(registry, accountId, slug, revision, after, now);
 }
 

@@ -126,6 +126,7 @@ async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number):
       .selectFrom('status_pages')
       .select(['id', 'groups'])
       .where('removed', '=', 0)
+      .where('members_only', '=', 0)
       .where('id', 'in', ids),
   );
   return rows

@@ -339,6 +339,10 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     created_at: number;
     updated_at: number;
     removed: number;
+    /** `#rrggbb`; null: none. */
+    colour: string | null;
+    /** 1: only members of the account see it. */
+    members_only: Generated<number>;
   };
   /** Logos of live pages. */
   status_page_logos: {

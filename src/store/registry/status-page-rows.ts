@@ -47,7 +47,7 @@ export const PAGE_CALLS: Calls<PageStore> = {
 /** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
 export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
   const { kysely, queries } = store;
-  const { accountId, slug, title, text, groups, logo = null, now } = page;
+  const { accountId, slug, title, text, groups, logo = null, colour = null, membersOnly = false, now } = page;
   if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
     throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
   await refuseServiceName(store, slug);
@@ -55,7 +55,8 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const texts = { title, text, groups: JSON.stringify(groups), logo: describeLogo(logo) };
-  const said = { ...texts, updated_at: now, removed: 0 };
+  const look = { colour, members_only: Number(membersOnly) };
+  const said = { ...texts, ...look, updated_at: now, removed: 0 };
   const row = await queries.first(
     holder === undefined
       ? kysely
@@ -80,7 +81,7 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups, logo }: PageEdit,
+  { title, text, groups, logo, colour, membersOnly }: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
@@ -96,6 +97,8 @@ export async function changePage(
         ...(text === undefined ? {} : { text }),
         ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
         ...(logo === undefined ? {} : { logo: describeLogo(logo) }),
+        ...(colour === undefined ? {} : { colour }),
+        ...(membersOnly === undefined ? {} : { members_only: Number(membersOnly) }),
         revision: revision + 1,
         updated_at: now,
       })
@@ -162,7 +165,7 @@ export async function removePage(
   await queries.run(
     kysely
       .updateTable('status_pages')
-      .set({ title: '', text: '', groups: '[]', logo: null, removed: 1 })
+      .set({ title: '', text: '', groups: '[]', logo: null, colour: null, removed: 1 })
       .where('id', '=', row.id),
   );
   await endSubscriptions(store, `page:${row.id}`);
@@ -207,6 +210,13 @@ async function findRow({ kysely, queries }: RegistryStore, slug: string, account
   return await queries.first(accountId === undefined ? pages : pages.where('account_id', '=', accountId));
 }
 
-function toPage({ removed: _, groups, logo, ...row }: Row<'status_pages'>): OwnedPage {
-  return { ...fromRow(row), groups: JSON.parse(groups), logo: logo === null ? null : JSON.parse(logo) };
+function toPage(stored: Row<'status_pages'>): OwnedPage {
+  const { removed: _, members_only: membersOnly, colour, groups, logo, ...row } = stored;
+  return {
+    ...fromRow(row),
+    groups: JSON.parse(groups),
+    logo: logo === null ? null : JSON.parse(logo),
+    ...(colour === null ? {} : { colour }),
+    ...(membersOnly === 1 ? { membersOnly: true } : {}),
+  };
 }

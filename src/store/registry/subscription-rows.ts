@@ -203,7 +203,8 @@ export async function nameTopic(
             .selectFrom('status_pages')
             .select('title as name')
             .where('id', '=', parts.id)
-            .where('removed', '=', 0),
+            .where('removed', '=', 0)
+            .where('members_only', '=', 0),
         );
   return row === undefined ? null : { kind: parts.kind, name: row.name };
 }

@@ -2,6 +2,7 @@
 import { type Refused, refuse } from '../../app/change.ts';
 import {
   arrangeStatusPage,
+  changePageLook,
   editStatusPage,
   type PageArrangement,
   removeStatusPage,
@@ -59,6 +60,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         page,
         problems,
         typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
+        colour: typed.get('colour') ?? page.colour ?? '',
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,
         url,
@@ -106,6 +108,11 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('save', 'words', async ({ slug }, session, fields) => {
       const { title = '', text = '', revision } = Object.fromEntries(fields);
       return await editStatusPage(context, memberOf(session), slug, Number(revision), { title, text });
+    }),
+    form('look', 'look', async ({ slug }, session, fields) => {
+      const { colour = '', members_only: membersOnly, revision } = Object.fromEntries(fields);
+      const look = { colour, membersOnly: membersOnly === '1' };
+      return await changePageLook(context, memberOf(session), slug, Number(revision), look);
     }),
     form('add', 'add', async (page, session, fields) => {
       const service = fields.get('service') ?? '';

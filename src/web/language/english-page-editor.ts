@@ -19,6 +19,11 @@ export const englishPageEditor = {
     `An account can have ${pages} pages with ${most} services each. An address stays reserved for its account, even after the page is deleted.`,
 
   titleAndText: 'Title and text',
+  look: 'Colour and readers',
+  colour: 'Brand colour (empty: none)',
+  colourHint: 'It is the edge of the page. For links it is made darker or lighter until it can be read.',
+  membersOnly: 'Only members of this account see the page',
+  membersOnlyHint: 'Everyone else is told that there is no such page. Its services keep their own pages.',
   text: 'Introduction, shown below the title',
   of: (count: number, most: number) => `${count} of at most ${most}`,
   noServices: 'None yet. Search for services below. Groups give them headings.',

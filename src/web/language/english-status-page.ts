@@ -12,6 +12,7 @@ const some = (count: number, all: number, verb: (are: string) => string): string
 export const englishStatusPage = {
   notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
+  forMembers: 'If it is for members only, sign in.',
   home: 'All services',
   verdict({ status, counts, watched }: PageVerdict): string {
     if (status === 'unknown')

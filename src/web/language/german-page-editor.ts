@@ -20,6 +20,12 @@ export const germanPageEditor: Texts['pageEditor'] = {
     `Ein Konto kann ${pages} Seiten mit je ${most} Diensten haben. Eine Adresse bleibt für ihr Konto reserviert, auch wenn die Seite gelöscht ist.`,
 
   titleAndText: 'Titel und Text',
+  look: 'Farbe und Leser',
+  colour: 'Farbe der Marke (leer: keine)',
+  colourHint: 'Sie ist der Rand der Seite. Für Links wird sie dunkler oder heller, bis man sie lesen kann.',
+  membersOnly: 'Nur Mitglieder dieses Kontos sehen die Seite',
+  membersOnlyHint:
+    'Alle anderen erfahren, dass es die Seite nicht gibt. Ihre Dienste behalten ihre eigenen Seiten.',
   text: 'Einleitung, unter dem Titel gezeigt',
   of: (count, most) => `${count} von höchstens ${most}`,
   noServices: 'Noch keine. Suchen Sie unten nach Diensten. Gruppen geben ihnen Überschriften.',

@@ -272,6 +272,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_slug_fixed:
     'Die Adresse einer Seite lässt sich nicht ändern: legen Sie eine Seite mit der anderen Adresse an.',
   page_title_missing: 'Eine Seite braucht einen Titel.',
+  page_colour_invalid: 'Eine Farbe besteht aus sechs hexadezimalen Ziffern, etwa #0a7d4f.',
   page_text_too_long: ({ field, maxLength, length }) =>
     `${PAGE_FIELDS[field]} hat höchstens ${maxLength} Zeichen; dieser hat ${length}.`,
   page_text_character: ({ field, character }) => forbiddenCharacter(PAGE_FIELDS[field], character),

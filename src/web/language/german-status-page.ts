@@ -13,6 +13,7 @@ const some = (count: number, all: number, one: string, many: string): string => 
 export const germanStatusPage: Texts['statusPage'] = {
   notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
+  forMembers: 'Falls sie nur für Mitglieder ist: melden Sie sich an.',
   home: 'Alle Dienste',
   verdict({ status, counts, watched }) {
     switch (status) {

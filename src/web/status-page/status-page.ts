@@ -15,7 +15,9 @@ import { time } from '../../language/phrase.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
+  findShownPage,
   INCIDENT_FILTERS,
+  keepPrivate,
   logoPath,
   type PageView,
   type PageViewSources,
@@ -31,6 +33,7 @@ import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { uptimeOf } from '../service/service-days.ts';
+import { brandPath, brandStyle } from './brand-style.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources, 'samples' | 'siteUrl'> {
@@ -86,6 +89,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         ? null
         : { ...page.logo, path: logoPath(page.slug, page.logo.mark), ...shownSize(page.logo) },
     feed: `/p/${page.slug}/incidents.atom`,
+    brand: page.colour === undefined ? null : brandPath(page.slug, page.colour),
     standings: verdict,
   });
 
@@ -97,7 +101,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     // The position is read first, so that a change during the reads is sent to the open page again.
     const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
-    const look = await readPageView(slug, sources);
+    const look = await readPageView(request, sources);
     if (look === null) return missing(slug, language);
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
@@ -141,7 +145,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     };
     const { page } = look;
     const verdict = texts.statusPage.verdict(look.verdict);
-    return render('./status-page', {
+    const shownPage = render('./status-page', {
       ...frame(look, language),
       title: `${page.title}: ${verdict}`,
       meta: openGraphTags(siteUrl, {
@@ -220,6 +224,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       newer: offset === 0 ? null : link(Math.max(0, offset - MAX_INCIDENTS_SHOWN)),
       older: found.length > MAX_INCIDENTS_SHOWN ? link(offset + MAX_INCIDENTS_SHOWN) : null,
     });
+    return keepPrivate(page, shownPage);
   };
 
   const showIncident = (incident: Incident, { at }: PageView, { texts, formats }: ChosenLanguage) => {
@@ -244,7 +249,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const showEmbed = async (request: HttpRequest): Promise<HttpResponse> => {
     // The embedding site chooses the language of the frame, which does not change the language of the reader's cookie.
     const language = { ...chooseLanguage(request), keep: false };
-    const look = await readPageView(request.params.slug ?? '', sources);
+    const look = await readPageView(request, sources);
     const theme = new URLSearchParams(request.query).get('theme');
     const shown =
       look === null
@@ -263,7 +268,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             named: NAMED_IN_EMBED,
           });
     const { 'X-Frame-Options': _, ...headers } = shown.headers;
-    return { ...shown, headers: { ...headers, ...EMBED_HEADERS } };
+    const framed = { ...shown, headers: { ...headers, ...EMBED_HEADERS } };
+    return look === null ? framed : keepPrivate(look.page, framed);
   };
 
   return [
@@ -273,14 +279,29 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       path: '/p/:slug/logo',
       bucket: 'pages',
       access: 'everyone',
-      async handle({ params, query }) {
-        const logo = await pages.findLogo((params.slug ?? '').toLowerCase());
-        if (logo === null) throw pageNotFound(params.slug ?? '');
+      async handle(request) {
+        const { params, query } = request;
+        const page = await findShownPage(request, sources);
+        const logo = page === null ? null : await pages.findLogo(page.slug);
+        if (page === null || logo === null) throw pageNotFound(params.slug ?? '');
         // A URL with the mark identifies one picture and is cached; a URL without the mark is not.
         const isMarked = new URLSearchParams(query).get('v') === logo.mark;
         const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
         const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
-        return { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` };
+        return keepPrivate(page, { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` });
+      },
+    },
+    {
+      path: '/p/:slug/brand.css',
+      bucket: 'pages',
+      access: 'everyone',
+      async handle(request) {
+        const page = await findShownPage(request, sources);
+        if (page?.colour === undefined) throw pageNotFound(request.params.slug ?? '');
+        const isMarked = new URLSearchParams(request.query).get('v') === page.colour.slice(1);
+        const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
+        const headers = { 'Content-Type': 'text/css; charset=utf-8', 'Cache-Control': age };
+        return keepPrivate(page, { status: 200, headers, body: brandStyle(page.colour) });
       },
     },
   ];

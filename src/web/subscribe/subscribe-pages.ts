@@ -176,7 +176,7 @@ async function readFormTopic(
       : null;
   if (kind === 'page') {
     const page = (await ownedPages?.findPage(name.toLowerCase())) ?? null;
-    return page === null
+    return page === null || page.membersOnly
       ? null
       : { topic: `page:${page.id}`, what: page.title, query: own, back: `/p/${page.slug}` };
   }

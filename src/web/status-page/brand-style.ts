@@ -1,0 +1,20 @@
+/** The style of a page's brand colour. */
+import { readableColours } from '../../domain/page-colour.ts';
+
+/** The path of the style of a brand colour. It contains the colour, so that each has its own URL. */
+export function brandPath(slug: string, colour: string): string {
+  return `/p/${slug}/brand.css?v=${colour.slice(1)}`;
+}
+
+/** The style of a brand colour: the colour itself as an edge above the page, and readable ones for links in both themes. */
+export function brandStyle(colour: string): string {
+  const { light, dark } = readableColours(colour);
+  const accent = (shade: string) => `{--link:${shade};--focus:${shade}}`;
+  return [
+    `:root,[data-theme=light]${accent(light)}`,
+    `@media (prefers-color-scheme:dark){:root:not([data-theme=light])${accent(dark)}}`,
+    `[data-theme=dark]${accent(dark)}`,
+    `.own{border-top:6px solid ${colour}}`,
+    '',
+  ].join('\n');
+}
