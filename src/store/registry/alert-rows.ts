@@ -71,7 +71,13 @@ export const ALERT_CALLS: Calls<AlertStore> = {
       kysely
         .insertInto('alert_acknowledgements')
         .values({ account_id: accountId, thread, by_name: by, at })
-        .onConflict((conflict) => conflict.columns(['account_id', 'thread']).doNothing()),
+        // A thread that became worse after its acknowledgement is open again.
+        .onConflict((conflict) =>
+          conflict
+            .columns(['account_id', 'thread'])
+            .doUpdateSet({ by_name: by, at, decided: 0 })
+            .where('alert_acknowledgements.decided', '=', 1),
+        ),
     );
     return true;
   }),
