@@ -229,7 +229,7 @@ export const READING_PROMISES: readonly ContractPromise[] = [
         status: 404,
         detail: String,
       });
-      const wrong = await post('/api/v1/incidents', {});
+      const wrong = await post('/api/v1/maintenance', {});
       t.match(wrong, { status: 405, json: { code: 'method_not_allowed' } });
       t.match(wrong.headers.get('allow'), /GET/);
       t.equal((await get('/api/v1/nowhere')).status, 404);
