@@ -83,7 +83,11 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     directory,
     status: { get: () => null },
     samples: { newest: checks === undefined ? away : async () => [...checks] },
-    proofs: { instructions: () => ({ recordName: '', fileUrl: '', word: '' }), check: away, addresses: away },
+    proofs: {
+      instructions: () => ({ recordName: '', fileUrl: '', word: '' }),
+      check: away,
+      addresses: async () => ['203.0.113.9'],
+    },
     ports: [80, 443],
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,

@@ -67,6 +67,7 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/pages/:slug/group': 'editor',
   '/dashboard/pages/:slug/rename': 'editor',
   '/dashboard/pages/:slug/logo': 'editor',
+  '/dashboard/pages/:slug/look': 'editor',
   '/dashboard/pages/:slug/unlogo': 'editor',
   '/dashboard/pages/:slug/delete': 'editor',
   '/dashboard/members/invite': 'owner',

@@ -262,6 +262,13 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/api/v1/maintenances': ['/api/v1/maintenances', DATA],
   '/api/v1/maintenances/:id': ['/api/v1/maintenances/m1', DATA],
   '/api/v1/maintenances/:id/occurrence': ['/api/v1/maintenances/m1/occurrence', DATA],
+  '/api/v1/alerts': ['/api/v1/alerts', DATA],
+  '/api/v1/alerts/:thread/acknowledge': ['/api/v1/alerts/t1/acknowledge', DATA],
+  '/p/:slug/brand.css': ['/p/evil/brand.css', DATA],
+  '/alerts/acknowledge/:secret': [
+    '/alerts/acknowledge/nothing',
+    { ...PAGE, 'referrer-policy': 'no-referrer' },
+  ],
   '/api/v1/webhooks/:id': ['/api/v1/webhooks/1', DATA],
   '/api/v1/services/:slug': ['/api/v1/services/target', DATA],
   '/api/v1/services/:slug/verify': ['/api/v1/services/target/verify', DATA],
