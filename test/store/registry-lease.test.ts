@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
 import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
+import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/registry/lease-keeper.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   acquireLease,
@@ -237,6 +238,38 @@ t.test('it bears a renewal that fails now and then, and gives up after 4 s', asy
   t.same(lost, []);
   await clock.advance(1_000);
   t.match(lost, [{ message: 'disk full' }]);
+});
+
+t.test('the thread of the registry renews for a main thread that is busy, for 15 s', async (t) => {
+  const clock = createFakeClock();
+  const renewed: [fence: number, afterMs: number][] = [];
+  const startedAt = clock.now();
+  let failing = false;
+  const keeper = createLeaseKeeper(clock, async (fence, now) => {
+    renewed.push([fence, now - startedAt]);
+    if (failing) throw new Error('lost');
+  });
+  await clock.advance(5_000);
+  t.same(renewed, [], 'nothing before the main thread has renewed');
+  for (let second = 0; second < 5; second++) {
+    keeper.heard(7);
+    await clock.advance(900);
+  }
+  t.same(renewed, [], 'nothing while it renews');
+  keeper.heard(7);
+  await clock.advance(60_000);
+  t.ok(renewed.length >= 14 && renewed.length <= 15, `${renewed.length} renewals`);
+  const last = renewed.at(-1)?.[1] ?? 0;
+  t.ok(last > 9_500 + 13_000 && last <= 9_500 + MAX_BUSY_MS, `the last one after ${last} ms`);
+  renewed.length = 0;
+  failing = true;
+  keeper.heard(8);
+  await clock.advance(3_000);
+  t.ok(renewed.length >= 2 && renewed.every(([fence]) => fence === 8), 'a fault does not end it');
+  keeper.stop();
+  renewed.length = 0;
+  await clock.advance(10_000);
+  t.same(renewed, []);
 });
 
 t.test('an outage of the registry does not count as silence of the holder', async (t) => {

@@ -6,7 +6,9 @@
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../clock.ts';
 import type { LeaseHolder, LeaseRequest, LeaseState } from '../ports/lease.ts';
+import { createLeaseKeeper, type LeaseKeeper } from './lease-keeper.ts';
 import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
 
@@ -59,6 +61,7 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
   let claimed: LeaseRequest | null = null;
   let holder: LeaseHolder | null = null;
   let alive: ReturnType<typeof openAliveFile> = null;
+  let keeper: LeaseKeeper | null = null;
 
   /** Opens the file now, while the disk has free space. */
   const keepHolder = (claim: LeaseRequest): void => {
@@ -102,8 +105,14 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
       if (!isOurs) throw await leaseLost(store);
       if (holder !== null) alive?.write({ ...holderOf(holder), fence, at: now });
     },
+    /** Notes that the main thread renews the lease. While it is busy afterwards, `renew` does so in its place. */
+    heard(fence: number, renew: (fence: number, now: number) => Promise<void>): void {
+      keeper ??= createLeaseKeeper(systemClock, renew);
+      keeper.heard(fence);
+    },
     /** Notes that the lease was released. */
     drop(): void {
+      keeper?.stop();
       alive?.write({ fence: 0, pid: 0, host: '', at: 0 });
       heldFence = null;
       claimed = null;
@@ -123,6 +132,8 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
       if (fence === null) throw await leaseLost(writable);
       return () => hold(claim, fence);
     },
+    /** Renews no more in the main thread's place, because the store is about to be closed. */
+    stopKeeping: () => keeper?.stop(),
     close: () => alive?.close(),
   };
 }

@@ -150,7 +150,7 @@ export async function putOwnerMaintenance(
   return 'changed';
 }
 
-/** Plans the next occurrences of the maintenances that concern a page, whose services have changed. */
+/** Plans the next occurrences of the maintenances that concern a page, whose services or readers have changed. */
 export async function planOccurrencesOfPage(
   store: RegistryStore,
   accountId: number,
@@ -245,14 +245,18 @@ async function servicesOf(store: RegistryStore, { accountId, services, pages }: 
   return await ownedAmong(store, accountId, [...new Set([...services, ...onPages])]);
 }
 
-/** The live pages of an account with the services on them. */
+/**
+ * The live pages of an account that everyone may see, with the services on them. What is said of a page for members alone is
+ * told on that page alone, since services and their calendars are public.
+ */
 async function readPages({ kysely, queries }: RegistryStore, accountId: number) {
   const rows = await queries.all(
     kysely
       .selectFrom('status_pages')
       .select(['id', 'groups'])
       .where('account_id', '=', accountId)
-      .where('removed', '=', 0),
+      .where('removed', '=', 0)
+      .where('members_only', '=', 0),
   );
   return rows.map(({ id, groups }) => {
     const listed: readonly PageGroup[] = JSON.parse(groups);

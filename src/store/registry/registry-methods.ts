@@ -1,4 +1,5 @@
 /** The methods of the registry's thread that are the same for all databases. */
+
 import { isKeyOf } from '../../domain/credential-seal.ts';
 import type { IdempotentName, IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
@@ -47,6 +48,7 @@ type OtherMethods =
   | 'watchOtherProcesses'
   | 'readLease'
   | 'takeLease'
+  | 'renewLease'
   | 'claimLease'
   | 'markLease'
   | 'releaseLease'
@@ -131,7 +133,6 @@ const CALLS: Calls<ServedByCalls> = {
   }),
   ...PAGE_CALLS,
   ...CONTENT_CALLS,
-  renewLease: write(renewLease),
   getFact: read(getFact),
   setFact: write(setFact),
 };
@@ -158,8 +159,13 @@ export function createRegistryMethods(parts: RegistryParts) {
     ];
   });
   const methods: ServedByCalls = Object.fromEntries(entries);
+  const renewInThread = (fence: number, now: number) => parts.write((store) => renewLease(store, fence, now));
   return {
     ...methods,
+    async renewLease(fence: number, now: number) {
+      lease.heard(fence, renewInThread);
+      await renewInThread(fence, now);
+    },
     callIdempotent: (request: IdempotentRequest, name: IdempotentName, args: readonly unknown[]) => {
       const run: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = CALLS[name].run;
       const given = args as never[];

@@ -117,6 +117,7 @@ export async function openRegistryMethods({
     /** Commits waiting writes and closes the file; SQLite then checkpoints the write-ahead log. */
     close: async () => {
       busyTimeoutMs = LAST_BUSY_TIMEOUT_MS;
+      lease.stopKeeping();
       await commits.idle();
       // The responses to the last commits are sent first.
       await new Promise((resolve) => setImmediate(resolve));

@@ -105,7 +105,8 @@ export async function changePage(
       .where('id', '=', row.id),
   );
   // Maintenance of a page concerns the services on it.
-  if (groups !== undefined) await planOccurrencesOfPage(store, accountId, row.id, now);
+  if (groups !== undefined || membersOnly !== undefined)
+    await planOccurrencesOfPage(store, accountId, row.id, now);
   return 'changed';
 }
 

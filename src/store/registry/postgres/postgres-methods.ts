@@ -117,6 +117,7 @@ export async function openPostgresMethods(
 
     /** Commits waiting writes and closes the connections. */
     async close() {
+      lease.stopKeeping();
       await commits.idle();
       lease.close();
       await link.close();
