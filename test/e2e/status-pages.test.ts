@@ -106,7 +106,10 @@ t.test(
     await tab
       .getByLabel('Introduction')
       .fill('All that we run, and what we stand on.\nQuestions? Ask the desk.');
-    await tab.getByRole('button', { name: 'Save' }).click();
+    await tab.getByRole('button', { name: 'Save', exact: true }).click();
+    await tab.getByLabel('Brand colour').fill('#aa3377');
+    await tab.getByRole('button', { name: 'Save colour and readers' }).click();
+    t.equal(await tab.getByLabel('Brand colour').inputValue(), '#aa3377');
     for (const group of ['Public', 'Our own']) {
       await tab.getByLabel('Name of the new group').fill(group);
       await tab.getByRole('button', { name: 'Add the group' }).click();

@@ -20,6 +20,7 @@ export const englishPageEditor = {
 
   titleAndText: 'Title and text',
   look: 'Colour and readers',
+  saveLook: 'Save colour and readers',
   colour: 'Brand colour (empty: none)',
   colourHint: 'It is the edge of the page. For links it is made darker or lighter until it can be read.',
   membersOnly: 'Only members of this account see the page',

@@ -21,6 +21,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
 
   titleAndText: 'Titel und Text',
   look: 'Farbe und Leser',
+  saveLook: 'Farbe und Leser speichern',
   colour: 'Farbe der Marke (leer: keine)',
   colourHint: 'Sie ist der Rand der Seite. Für Links wird sie dunkler oder heller, bis man sie lesen kann.',
   membersOnly: 'Nur Mitglieder dieses Kontos sehen die Seite',
