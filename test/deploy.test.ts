@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { SETTINGS } from '../src/config/environment.ts';
 import { parseDuration } from '../src/domain/durations.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
+import { observeAlerts } from '../src/metrics/observe-alerts.ts';
 import { observeProgram } from '../src/metrics/observe-program.ts';
 import { createStatusTally } from '../src/store/status/status-tally.ts';
 import { hasProgram } from './support/install-servers.ts';
@@ -121,6 +122,7 @@ t.test('it alerts on metrics that there are', async (t) => {
     stores: () => ({}),
     site: { url: 'http://localhost:8080', version: '1.0.0' },
   });
+  observeAlerts(metrics, () => null);
   const text = await metrics.render();
   const { groups } = parse(read('deploy/alerts.yaml')) as {
     readonly groups: readonly {

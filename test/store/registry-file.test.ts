@@ -183,7 +183,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
       INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, 'own', 'It is down', 'no answer for a while', 'major',
         CASE i % 4 WHEN 0 THEN 'monitoring' ELSE 'resolved' END, ${NOON} + (i * 7919) % 100000, NULL, 'https://x.example',
-        0, '[]', 1, 1 FROM n;
+        0, '[]', 1, 1, 0 FROM n;
     COMMIT`);
   const after = { startedAt: NOON + 90_000, id: 'own-5' };
   const table = [
