@@ -14,7 +14,17 @@ export async function nextOccurrences(
   limit: number,
 ): Promise<readonly Occurrence[]> {
   const minute = Math.floor(at / MINUTE_MS);
-  const key = `${maintenance.id} ${maintenance.revision} ${maintenance.createdAt} ${limit} ${minute}`;
+  const { startsAt, durationMs, timeZone, recurrence, changes, cancelledAt } = maintenance;
+  const key = JSON.stringify([
+    startsAt,
+    durationMs,
+    timeZone,
+    recurrence,
+    changes,
+    cancelledAt,
+    limit,
+    minute,
+  ]);
   const found = await getOrInsert(cached, key, () => occurrencesOf(maintenance, minute * MINUTE_MS, limit));
   return found.filter(({ endsAt }) => endsAt > at);
 }
