@@ -65,8 +65,8 @@ export function isToldToSubscribers(change: AlertChange): boolean {
 export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'>;
 
 /**
- * What is told of a change. `beganAt`: start of the outage that it ends, epoch milliseconds; null: it ends none, or its start is
- * not known.
+ * The message about a change. `beganAt`: start of the outage that the change ends, epoch milliseconds; null: it ends none, or the
+ * start is unknown.
  */
 export function subscriberMessage(
   { change, at }: Pick<AlertEvent, 'change' | 'at'>,

@@ -1,4 +1,4 @@
-/** How an event changes the conditions of an account, and what its channels are to be told. */
+/** How an event changes the conditions of an account, and which messages it causes for its channels. */
 import { type AlertDraft, firstReadyAt, isHeld, nameService, readyAt } from './alert-draft.ts';
 import {
   type Condition,

@@ -30,7 +30,7 @@ export interface Want {
   readonly held: boolean;
 }
 
-/** What one channel was told, and is to be told, of a condition. */
+/** The messages about a condition that one channel has received, and those that are pending. */
 export interface Telling {
   /** How bad it is for this channel, which may not ask for every weight; 0: it is over, or was never told. */
   readonly weight: number;

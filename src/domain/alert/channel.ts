@@ -40,7 +40,7 @@ export interface Channel {
   /** With its secrets in clear text: never logged, and never shown whole. */
   readonly settings: ChannelSettings;
   readonly language: MessageLanguage;
-  /** Epoch milliseconds; null: whoever receives its messages has not agreed yet, and is sent nothing else. */
+  /** Epoch milliseconds; null: the receiver has not confirmed the channel yet, and gets only the request to do so. */
   readonly confirmedAt: number | null;
   /** Epoch milliseconds. */
   readonly createdAt: number;

@@ -11,7 +11,7 @@ import type { AlertRule } from './rule.ts';
 interface Said {
   /** What begins, in a new thread. */
   readonly begun: Word[];
-  /** What was over before it was told, and what is told once it is over. */
+  /** Conditions that ended before an alert was sent, and those that are reported only when they end. */
   readonly past: Word[];
   /** What goes on in threads. */
   readonly threads: Map<string, { words: Word[]; isWorse: boolean }>;

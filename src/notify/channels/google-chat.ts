@@ -6,7 +6,7 @@ import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { Type } from '../../json-schema.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
 import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './define-channel.ts';
-import { type Markup, markUp } from './markup.ts';
+import { htmlLines, htmlServices } from './html-text.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
@@ -14,7 +14,6 @@ import { type ResponseRules, resultOf, sendRequest, textMember } from './send-re
 const HOOK_EXAMPLE = 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=…&token=…';
 /** Of the text of the card; the rest of the message has at most 8,000 more. */
 const MAX_CARD_BYTES = 24_000;
-const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 const RULES: ResponseRules = { explain: (json) => textMember(json, 'error', 'message') };
 
 /** The kind. */
@@ -47,21 +46,11 @@ export const googleChatChannel = defineChannel({
 });
 
 /** The text, which notifications show, and a card. The text of a card is HTML; that of the message has mentions in `<…>`. */
-function contentOf(
-  { tone, title, facts, text, services, more, links }: MessageText,
-  language: MessageLanguage,
-): object {
-  const list = services.map(
-    ({ name, url, text }) =>
-      `• ${link(url, escapeMarkup(name))}${text === '' ? '' : `: ${escapeMarkup(text)}`}`,
-  );
+function contentOf(message: MessageText, language: MessageLanguage): object {
+  const { tone, title, more, links } = message;
   const paragraphs = [
-    ...facts.map(({ label, value, url }) => {
-      const shown = markUp(value, MARKUP, language);
-      return `<b>${escapeMarkup(label)}:</b> ${url === undefined ? shown : link(url, shown)}`;
-    }),
-    ...(text === '' ? [] : escapeMarkup(text).split('\n')),
-    ...list,
+    ...htmlLines(message, language),
+    ...htmlServices(message).map((item) => `• ${item}`),
     ...(more === null ? [] : [escapeMarkup(more)]),
   ];
   return {
@@ -97,8 +86,4 @@ function contentOf(
       },
     ],
   };
-}
-
-function link(url: string, shown: string): string {
-  return `<a href="${escapeMarkup(url)}">${shown}</a>`;
 }

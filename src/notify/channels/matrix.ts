@@ -16,12 +16,11 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { type Markup, markUp } from './markup.ts';
+import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
 import { type MessageText, plainLines, renderMessage, TONE_MARKS } from './message-text.ts';
 import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';
 
 const SERVER_EXAMPLE = 'https://matrix.example.com';
-const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 const RULES: ResponseRules = {
   explain: (json) =>
     [textMember(json, 'errcode'), textMember(json, 'error')].filter((text) => text !== '').join(': '),
@@ -89,25 +88,15 @@ export const matrixChannel = defineChannel({
 });
 
 function contentOf(message: MessageText, language: MessageLanguage): object {
-  const { tone, title, facts, text, services, more, links } = message;
+  const { tone, title, more, links } = message;
   const first = `${TONE_MARKS[tone]} ${title}`;
-  const lines = [
-    ...facts.map(({ label, value, url }) => {
-      const shown = markUp(value, MARKUP, language);
-      return `<b>${escapeMarkup(label)}:</b> ${url === undefined ? shown : link(url, shown)}`;
-    }),
-    ...(text === '' ? [] : escapeMarkup(text).split('\n')),
-  ];
-  const list = services.map(
-    ({ name, url, text }) =>
-      `<li>${link(url, escapeMarkup(name))}${text === '' ? '' : `: ${escapeMarkup(text)}`}</li>`,
-  );
+  const list = htmlServices(message).map((item) => `<li>${item}</li>`);
   const html = [
     `<b>${escapeMarkup(first)}</b>`,
-    ...lines,
+    ...htmlLines(message, language),
     ...(list.length === 0 ? [] : [`<ul>${list.join('')}</ul>`]),
     ...(more === null ? [] : [escapeMarkup(more)]),
-    links.map(({ label, url }) => link(url, escapeMarkup(label))).join(' · '),
+    htmlLinks(message),
   ];
   return {
     msgtype: 'm.text',
@@ -121,8 +110,4 @@ function contentOf(message: MessageText, language: MessageLanguage): object {
     // Present and empty: the message mentions nobody, whatever its text contains.
     'm.mentions': {},
   };
-}
-
-function link(url: string, shown: string): string {
-  return `<a href="${escapeMarkup(url)}">${shown}</a>`;
 }

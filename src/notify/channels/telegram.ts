@@ -14,14 +14,13 @@ import {
   wordForm,
   wordSetting,
 } from './define-channel.ts';
-import { type Markup, markUp } from './markup.ts';
+import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
 import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://api.telegram.org';
 const MAX_TEXT_LENGTH = 4_096;
-const MARKUP: Markup = { text: escapeMarkup, time: (_, shown) => escapeMarkup(shown) };
 const RULES: ResponseRules = {
   explain: (json) => textMember(json, 'description'),
   retryAfterMs: (json) => secondsToMs(memberOf(json, 'parameters', 'retry_after')),
@@ -101,24 +100,14 @@ export const telegramChannel = defineChannel({
   },
 });
 
-function contentOf(
-  { tone, title, facts, text, services, more, links }: MessageText,
-  language: MessageLanguage,
-): object {
-  const list = services.map(
-    ({ name, url, text }) =>
-      `• ${link(url, escapeMarkup(name))}${text === '' ? '' : `: ${escapeMarkup(text)}`}`,
-  );
+function contentOf(message: MessageText, language: MessageLanguage): object {
+  const { tone, title, more } = message;
   const lines = [
     `${TONE_MARKS[tone]} <b>${escapeMarkup(title)}</b>`,
     // Also as text: buttons are refused where the URL is not public.
-    links.map(({ label, url }) => link(url, escapeMarkup(label))).join(' · '),
-    ...facts.map(({ label, value, url }) => {
-      const shown = markUp(value, MARKUP, language);
-      return `<b>${escapeMarkup(label)}:</b> ${url === undefined ? shown : link(url, shown)}`;
-    }),
-    ...(text === '' ? [] : escapeMarkup(text).split('\n')),
-    ...list,
+    htmlLinks(message),
+    ...htmlLines(message, language),
+    ...htmlServices(message).map((item) => `• ${item}`),
     ...(more === null ? [] : [escapeMarkup(more)]),
   ];
   return {
@@ -126,8 +115,4 @@ function contentOf(
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
   };
-}
-
-function link(url: string, shown: string): string {
-  return `<a href="${escapeMarkup(url)}">${shown}</a>`;
 }
