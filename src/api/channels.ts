@@ -26,7 +26,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes. */
 const MAX_DOCUMENT_BYTES = 65_536;
@@ -176,15 +176,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition. Secrets that are not named stay, unless the channel would send them to another server. The kind cannot be changed. An e-mail address that is changed has to be confirmed again.',
       parameters: [OWN_ID, IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({
-          type: 'object',
-          description: 'Members of ChannelDefinition, or null.',
-        }),
-        example: { language: 'de' },
-        maxBytes: MAX_DOCUMENT_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody('Members of ChannelDefinition, or null.', { language: 'de' }, MAX_DOCUMENT_BYTES),
       answers: { 200: { description: 'The channel.', headers: ETAG_HEADER, schema: ChannelSchema } },
       problems: { ...GONE, 409: 'The account has a channel of that name (conflict).', ...STALE },
       async handle({ key, body, params, headers }) {

@@ -21,7 +21,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: a logo of 256 KiB has 350,000 characters. */
 const MAX_DOCUMENT_BYTES = 524_288;
@@ -135,12 +135,11 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, the logo included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({ type: 'object', description: 'Members of PageDefinition, or null.' }),
-        example: { title: 'Acme and partners', logo: null },
-        maxBytes: MAX_DOCUMENT_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody(
+        'Members of PageDefinition, or null.',
+        { title: 'Acme and partners', logo: null },
+        MAX_DOCUMENT_BYTES,
+      ),
       answers: { 200: { description: 'The page.', headers: ETAG_HEADER, schema: OwnedPageSchema } },
       problems: { ...GONE, ...STALE },
       async handle({ key, body, params, headers }) {

@@ -29,7 +29,7 @@ import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
-import { changed, mayWrite, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { changed, mayWrite, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
@@ -181,15 +181,11 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. The domain cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({
-          type: 'object',
-          description: 'Members of ServiceDefinition, or null.',
-        }),
-        example: { paused: true, check: { settings: { path: '/health' } } },
-        maxBytes: MAX_DOCUMENT_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody(
+        'Members of ServiceDefinition, or null.',
+        { paused: true, check: { settings: { path: '/health' } } },
+        MAX_DOCUMENT_BYTES,
+      ),
       answers: { 200: { description: 'The service.', headers: ETAG_HEADER, schema: SingleServiceSchema } },
       problems: {
         ...GONE,

@@ -25,7 +25,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BODY_BYTES = 131_072;
@@ -149,15 +149,11 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
       description:
         'By a JSON Merge Patch (RFC 7396) of title, severity, services, pages and post_mortem, which can be written once it is resolved.',
       parameters: [ID('slug'), IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({
-          type: 'object',
-          description: 'Members title, severity, services, pages and post_mortem, or null.',
-        }),
-        example: { post_mortem: 'A disk was full. It is *watched* now.' },
-        maxBytes: MAX_BODY_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody(
+        'Members title, severity, services, pages and post_mortem, or null.',
+        { post_mortem: 'A disk was full. It is *watched* now.' },
+        MAX_BODY_BYTES,
+      ),
       answers: { 200: { description: 'The incident.', headers: ETAG_HEADER, schema: OwnerIncidentSchema } },
       problems: { ...GONE, ...STALE },
       async handle({ key, body, params, headers }) {

@@ -29,7 +29,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 const MAX_BODY_BYTES = 131_072;
 /** Number of occurrences that an answer lists. */
@@ -198,15 +198,7 @@ export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Ro
       summary: 'Changes a maintenance',
       description: 'By a JSON Merge Patch (RFC 7396) of its definition.',
       parameters: [ID, IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({
-          type: 'object',
-          description: 'Members of MaintenanceDefinition, or null.',
-        }),
-        example: { duration: '2h' },
-        maxBytes: MAX_BODY_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody('Members of MaintenanceDefinition, or null.', { duration: '2h' }, MAX_BODY_BYTES),
       answers: { 200: whole },
       problems: { ...GONE, ...STALE },
       async handle({ key, body, params, headers }) {

@@ -24,7 +24,7 @@ import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes. */
 const MAX_DOCUMENT_BYTES = 131_072;
@@ -151,12 +151,11 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, and lists are replaced as a whole.',
       parameters: [OWN_ID, IF_MATCH],
-      body: {
-        schema: Type.Unsafe<object>({ type: 'object', description: 'Members of RuleDefinition, or null.' }),
-        example: { after: '5m', enabled: false },
-        maxBytes: MAX_DOCUMENT_BYTES,
-        types: ['application/merge-patch+json', 'application/json'],
-      },
+      body: patchBody(
+        'Members of RuleDefinition, or null.',
+        { after: '5m', enabled: false },
+        MAX_DOCUMENT_BYTES,
+      ),
       answers: { 200: { description: 'The rule.', headers: ETAG_HEADER, schema: RuleSchema } },
       problems: { ...GONE, ...TAKEN, ...STALE },
       async handle({ key, body, params, headers }) {

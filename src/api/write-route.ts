@@ -4,7 +4,7 @@ import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import type { KeyBearer } from '../http/access.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, type OpenApiParameter, problems } from '../http/openapi.ts';
 import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../http/route.ts';
-import type { TSchema } from '../json-schema.ts';
+import { type TSchema, Type } from '../json-schema.ts';
 
 /** A body of a request. */
 export interface RequestBody {
@@ -14,6 +14,16 @@ export interface RequestBody {
   readonly maxBytes: number;
   /** Media types. Default `application/json`. */
   readonly types?: readonly string[];
+}
+
+/** The body of a change by a JSON Merge Patch (RFC 7396). `description`: which members it may have. */
+export function patchBody(description: string, example: object, maxBytes: number): RequestBody {
+  return {
+    schema: Type.Unsafe<object>({ type: 'object', description }),
+    example,
+    maxBytes,
+    types: ['application/merge-patch+json', 'application/json'],
+  };
 }
 
 /** What the OpenAPI document says of an operation that needs a key. */
