@@ -3,14 +3,7 @@
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
 import { fullName } from '../domain/service.ts';
-import {
-  LIMIT_HEADERS,
-  OPEN_TO_ALL,
-  type OpenApiOperation,
-  type OpenApiParameter,
-  problems,
-  SLUG,
-} from '../http/openapi.ts';
+import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -172,27 +165,15 @@ function describeFeed(
   summary: string,
   parameters: readonly OpenApiParameter[],
 ): OpenApiOperation {
-  return {
+  return describeFile({
     operationId,
     tags: ['Incidents'],
-    security: OPEN_TO_ALL,
     summary,
     description:
       'RFC 4287, the newest 50. Ids never change; an entry is updated with each update of its incident.',
     parameters,
-    responses: {
-      200: {
-        description: 'The feed, with a strong ETag.',
-        headers: LIMIT_HEADERS,
-        content: { 'application/atom+xml': { schema: { type: 'string' } } },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...problems({
-        401: 'The API key is not valid.',
-        403: 'The API key lacks the scope read (insufficient_scope).',
-        ...(parameters.length === 0 ? {} : { 404: 'There is no such service.' }),
-        429: 'Too many requests; a feed counts like the rest of the API.',
-      }),
-    },
-  };
+    mediaType: 'application/atom+xml',
+    what: 'The feed',
+    missing: parameters.length === 0 ? null : 'There is no such service.',
+  });
 }

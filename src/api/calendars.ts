@@ -2,14 +2,7 @@
 import { DAY_MS } from '../domain/durations.ts';
 import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/owner-maintenance.ts';
 import { fullName } from '../domain/service.ts';
-import {
-  LIMIT_HEADERS,
-  OPEN_TO_ALL,
-  type OpenApiOperation,
-  type OpenApiParameter,
-  problems,
-  SLUG,
-} from '../http/openapi.ts';
+import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notify/calendar.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
@@ -133,27 +126,15 @@ function describeCalendar(
   summary: string,
   parameters: readonly OpenApiParameter[],
 ): OpenApiOperation {
-  return {
+  return describeFile({
     operationId,
     tags: ['Incidents'],
-    security: OPEN_TO_ALL,
     summary,
     description:
       'iCalendar (RFC 5545), from 30 days ago on, up to 60 occurrences of each. Ids never change; what was cancelled is marked as such.',
     parameters,
-    responses: {
-      200: {
-        description: 'The calendar, with a strong ETag.',
-        headers: LIMIT_HEADERS,
-        content: { 'text/calendar': { schema: { type: 'string' } } },
-      },
-      304: { description: 'The client has it already (If-None-Match).' },
-      ...problems({
-        401: 'The API key is not valid.',
-        403: 'The API key lacks the scope read (insufficient_scope).',
-        404: 'There is no such service or page.',
-        429: 'Too many requests; a calendar counts like the rest of the API.',
-      }),
-    },
-  };
+    mediaType: 'text/calendar',
+    what: 'The calendar',
+    missing: 'There is no such service or page.',
+  });
 }

@@ -100,6 +100,38 @@ export function problems(statuses: Readonly<Record<string, string>>): OpenApiOpe
   );
 }
 
+/** A document of one media type that everyone may read, such as a feed. */
+interface ReadableFile
+  extends Pick<OpenApiOperation, 'operationId' | 'tags' | 'summary' | 'description' | 'parameters'> {
+  readonly mediaType: string;
+  /** What it is, with an article and with a capital letter: `The feed`. */
+  readonly what: string;
+  /** What is missing if it does not exist; null: it always exists. */
+  readonly missing: string | null;
+}
+
+/** Describes the GET of a document. */
+export function describeFile({ mediaType, what, missing, ...operation }: ReadableFile): OpenApiOperation {
+  return {
+    ...operation,
+    security: OPEN_TO_ALL,
+    responses: {
+      200: {
+        description: `${what}, with a strong ETag.`,
+        headers: LIMIT_HEADERS,
+        content: { [mediaType]: { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has it already (If-None-Match).' },
+      ...problems({
+        401: 'The API key is not valid.',
+        403: 'The API key lacks the scope read (insufficient_scope).',
+        ...(missing === null ? {} : { 404: missing }),
+        429: 'Too many requests; it counts like the rest of the API.',
+      }),
+    },
+  };
+}
+
 /** Converts query parameters for the document. */
 export function queryParameters(schemas: ParameterSchemas): OpenApiParameter[] {
   return Object.entries(schemas).map(([name, schema]) => {
