@@ -2,7 +2,16 @@
 import type { Channel } from '../domain/alert/channel.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
 import type { ChannelStore, MessageStore } from '../store/ports/channels.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  atField,
+  attempt,
+  MAX_TRIES,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from './change.ts';
 import {
   type ChannelKinds,
   channelDocumentOf,
@@ -25,9 +34,6 @@ export interface SendContext extends ChannelContext {
   /** Counts messages that an account sends manually. Rejects beyond the limit of webhooks (`SENT_BY_HAND_PER_MINUTE`). */
   readonly charge: (what: 'tests' | 'replays', accountId: number) => Promise<void>;
 }
-
-/** How often a change is computed again because another writer was faster. */
-const MAX_TRIES = 5;
 
 /** Finds a channel of the account. Refused with `no_channel`. */
 export async function findChannel(
@@ -94,7 +100,7 @@ export async function patchChannel(
     const edit = editOf(kinds, found.value, reading.value);
     const outcome = await attempt(() => registry.changeChannel(accountId, id, edit, [revision]));
     const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'channel_stale');
-    if (!isStale || tried === MAX_TRIES) return nameField(outcome);
+    if (!isStale || tried === MAX_TRIES) return atField(outcome, 'channel_name_taken', 'name');
   }
 }
 
@@ -192,14 +198,4 @@ export async function replayMessage(
   return (await registry.replayMessage(accountId, id, now()))
     ? accept(undefined)
     : refuse({ code: 'no_message', id });
-}
-
-/** Refusals of a taken name concern the name. */
-function nameField<T>(outcome: Outcome<T>): Outcome<T> {
-  if (outcome.ok) return outcome;
-  const refusals = outcome.refusals.map(({ field, refusal }) => ({
-    field: refusal.code === 'channel_name_taken' ? 'name' : field,
-    refusal,
-  }));
-  return { ok: false, refusals };
 }

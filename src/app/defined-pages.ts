@@ -7,6 +7,7 @@ import {
   type AccountPrincipal,
   accept,
   attempt,
+  MAX_TRIES,
   mayChange,
   type Outcome,
   refuse,
@@ -30,9 +31,6 @@ export interface PageDefinitionContext {
   readonly findServiceById: (id: number) => Service | null;
   readonly now: () => number;
 }
-
-/** How often a change is computed again because another writer was faster. */
-const MAX_TRIES = 5;
 
 /**
  * Creates a page. Refused with `role_required`, `page_slug_taken`, `page_slug_of_service`, `too_many_pages`, and as

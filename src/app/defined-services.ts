@@ -9,6 +9,7 @@ import {
   type AccountPrincipal,
   accept,
   attempt,
+  MAX_TRIES,
   mayChange,
   type Outcome,
   type Principal,
@@ -35,9 +36,6 @@ export interface DefinitionContext extends Omit<ServiceContext, 'registry'> {
 export type OwnedContext = Pick<ServiceContext, 'findService'> & {
   readonly registry: Pick<ServiceStore, 'findService'>;
 };
-
-/** How often a change is computed again because another writer was faster. */
-const MAX_TRIES = 5;
 
 /**
  * Registers the service of a document for an account. It is not verified, unless that is needed and the proof is there

@@ -5,7 +5,16 @@ import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  atField,
+  attempt,
+  MAX_TRIES,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from './change.ts';
 import { mergePatch } from './merge-patch.ts';
 import { listedFinder, nameOnPage } from './page-document.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } from './rule-document.ts';
@@ -21,9 +30,6 @@ export interface RuleContext {
   readonly findServiceById: (id: number) => Service | null;
   readonly now: () => number;
 }
-
-/** How often a change is computed again because another writer was faster. */
-const MAX_TRIES = 5;
 
 /** A rule with its document. */
 export interface DefinedRule {
@@ -125,10 +131,8 @@ async function changeRule(
     const outcome = await attempt(() =>
       context.registry.changeRule(accountId, id, reading.value, [rule.revision]),
     );
-    const codes = outcome.ok ? [] : outcome.refusals.map(({ refusal }) => refusal.code);
-    if (codes.includes('rule_stale') && tried < MAX_TRIES) continue;
-    if (outcome.ok || !codes.includes('rule_name_taken')) return outcome;
-    return { ...outcome, refusals: outcome.refusals.map((one) => ({ ...one, field: 'name' })) };
+    const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'rule_stale');
+    if (!isStale || tried === MAX_TRIES) return atField(outcome, 'rule_name_taken', 'name');
   }
 }
 
