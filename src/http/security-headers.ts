@@ -54,6 +54,7 @@ function policy(framing: Framing, active: "'self'" | "'none'"): string {
     "default-src 'none'",
     `img-src 'self'${active === "'self'" ? ' data:' : ''}`,
     "style-src 'self'",
+    "font-src 'self'",
     "script-src 'self'",
     `connect-src ${active}`,
     `manifest-src 'self'`,

@@ -6,8 +6,8 @@ import t from 'tap';
 const FOLDER = join(import.meta.dirname, '../../src/web/templates');
 /** Names, which are the same in every language. */
 const NAMES = /\b(?:Upbeat|OpenAPI|JSON|Markdown|HTML|Standard Webhooks|Atom|SHA-256)\b/g;
-/** The reference of the API is one document in one language. */
-const IN_ENGLISH = ['docs.eta'];
+/** The reference of the API, and what developers read of the design, are in one language. */
+const IN_ENGLISH = ['docs.eta', 'design.eta'];
 
 /** What a template says between its elements, and in the attributes that are read out. */
 function wordsOf(template: string): string[] {

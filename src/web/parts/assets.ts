@@ -19,11 +19,15 @@ const TYPES = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 } as const;
 
 function read(name: string, extension: keyof typeof TYPES): Buffer {
   return readFileSync(new URL(`${name}.${extension}`, FOLDER));
 }
+
+/** The fonts of pages, by `npm run fonts`. Only the first is needed for English and German. */
+const FONTS = ['inter-latin', 'inter-latin-ext'];
 
 /** Reads the files. Browsers may cache them for a year, because changed content has another URL. */
 export function createAssets() {
@@ -47,9 +51,17 @@ export function createAssets() {
       return { status: 200, headers, body: file.body, etag: file.etag };
     },
   };
+  const [font = '', ...otherFonts] = FONTS.map((name) => add(name, 'woff2'));
+  const tokens = [font, ...otherFonts].reduce(
+    (css, address, index) => css.replace(`url("${FONTS[index]}.woff2")`, `url("${address}")`),
+    read('tokens', 'css').toString(),
+  );
   return {
     addresses: {
-      style: add('style', 'css'),
+      // For every page: the tokens of the design, then the elements that all pages share.
+      style: addBody('style', 'css', Buffer.from(tokens + read('style', 'css').toString())),
+      /** The font that every page loads first. */
+      font,
       docsScript: add('docs', 'js'),
       copyScript: add('copy', 'js'),
       // For pages with passkeys, with the browser's part of the library.
@@ -61,6 +73,7 @@ export function createAssets() {
       passkeyScript: add('passkeys', 'js'),
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
+      designStyle: add('design', 'css'),
       // For every page, before its other scripts: access to the document, times in the reader's time zone, live
       // updates.
       pageScript: addBody(
@@ -68,6 +81,8 @@ export function createAssets() {
         'js',
         Buffer.concat(['dom', 'times', 'live'].map((name) => read(name, 'js'))),
       ),
+      // For the home page.
+      homeStyle: add('home', 'css'),
       searchScript: add('search', 'js'),
       // For status pages of owners and their embeds.
       statusPageStyle: add('status-page', 'css'),

@@ -6,6 +6,7 @@ import { PAGE_HEADERS } from '../../http/security-headers.ts';
 import { asMarkup, type Phrase, time } from '../../language/phrase.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import { type ChosenLanguage, LANGUAGES, type Language, languageHeaders } from '../language/language.ts';
+import { themeCookies } from '../language/theme.ts';
 import type { AssetAddresses } from './assets.ts';
 
 /**
@@ -57,7 +58,11 @@ export function createViews({ assets, version, readiness, now, offersMail = fals
       return {
         status,
         headers: chosen === null ? HEADERS : { ...HEADERS, ...languageHeaders(chosen) },
+        cookies: chosen === null ? [] : themeCookies(chosen),
         body: eta.render(template, {
+          theme: chosen === null || chosen.theme === 'system' ? null : chosen.theme,
+          themes: chosen?.themes ?? [],
+          section: sectionOf(template),
           ...data,
           language,
           choices: chosen?.choices ?? [],
@@ -73,6 +78,22 @@ export function createViews({ assets, version, readiness, now, offersMail = fals
     renderPart: (template: string, data: object, language: Language): string =>
       eta.render(template, { ...data, language, markup: markupIn(language) }),
   };
+}
+
+/** The sections of the navigation, by the beginning of their templates' names. */
+const SECTIONS = [
+  ['./home', 'services'],
+  ['./service', 'services'],
+  ['./incidents', 'incidents'],
+  ['./incident', 'services'],
+  ['./heatmap', 'heatmap'],
+  ['./docs', 'docs'],
+  ['./dashboard', 'dashboard'],
+] as const;
+
+/** The item of the navigation that a page belongs to; null: none. */
+function sectionOf(template: string) {
+  return SECTIONS.find(([beginning]) => template.startsWith(beginning))?.[1] ?? null;
 }
 
 /** The notice that the prober is offline, with the time since when; null: it is online. */
