@@ -59,7 +59,7 @@
     const url = addressOf(form);
     const page = await readBadge(url);
     if (page === null) return;
-    takeParts(page, ['picture', 'markdown', 'html', 'restructured', 'asciidoc', 'url']);
+    takeParts(page, ['picture', 'markdown', 'html', 'themes', 'restructured', 'asciidoc', 'url']);
     // The links to other languages keep the choice.
     const languages = findElement(HTMLElement, '.languages', page);
     if (languages !== null) findElement(HTMLElement, '.languages')?.replaceChildren(...languages.childNodes);
@@ -67,8 +67,9 @@
     const message = getElement(HTMLElement, '[data-builder-said]');
     message.textContent = message.dataset.builderSaid ?? '';
     // The links of the found services keep the choice, too.
+    const chosen = queryOf(form);
     for (const kept of findElements(HTMLInputElement, '[data-builder-kept]', search))
-      kept.value = getElement(HTMLSelectElement, `select[name="${kept.dataset.builderKept}"]`, form).value;
+      kept.value = chosen.get(kept.name) ?? '';
     if (searchText.value !== '') await showMatches();
   }
 

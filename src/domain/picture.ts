@@ -75,6 +75,11 @@ export const STATUS_LABELS: Readonly<Record<ServiceStatus, string>> = {
   unknown: 'Unknown',
 };
 
+/** Forms of a badge: 280 by 36 pixels, or 20 pixels high and as wide as its text, like the badges of shields.io. */
+export const BADGE_STYLES = ['card', 'compact'] as const;
+/** A form of a badge. */
+export type BadgeStyle = (typeof BADGE_STYLES)[number];
+
 /** A badge, ready to be drawn. */
 export interface BadgePicture {
   /** Display name, any Unicode text; cut with an ellipsis if it is too wide. */
@@ -88,6 +93,12 @@ export interface BadgePicture {
   readonly ageText: string | null;
   /** A text for the pill, such as `99.98 % up`, and its window, such as `30 d`. Absent: the badge shows the status. */
   readonly figure?: { readonly word: string; readonly window: string };
+  /** Any text in place of the name. If the fonts lack its script, `fallback` is shown. */
+  readonly label?: string;
+  /** Default `card`. */
+  readonly style?: BadgeStyle;
+  /** Pixels of a PNG to each pixel of the layout; an SVG has no pixels. Default 1. */
+  readonly scale?: 2;
   /** Default `png`. */
   readonly format?: 'png' | 'svg';
   /** The badge in a sentence, the title of an SVG. Absent: the name. */

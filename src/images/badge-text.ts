@@ -97,7 +97,8 @@ export function describeLatency(
   const ms = measure === 'median' ? p50Ms : p95Ms;
   // Error responses are often fast, so their response times are not shown if there was no good check.
   if (ms === null || upCount + slowCount === 0) return emptyCaption(short, long);
-  const time = ms < SECONDS_FROM_MS ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  const time =
+    ms < SECONDS_FROM_MS ? `${Math.round(ms).toLocaleString('en-US')} ms` : `${(ms / 1_000).toFixed(1)} s`;
   const said = `${measure === 'median' ? 'median' : '95th percentile of the'} response time ${time} over the last ${long}`;
   return captionOf(judgeLatency(ms, slowOverMs), `${measure} ${time}`, short, said, figures, state);
 }

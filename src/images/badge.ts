@@ -5,7 +5,7 @@ import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createPromiseCache } from '../async/promise-cache.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { BadgePicture, PictureTheme, PictureWindow } from '../domain/picture.ts';
+import type { BadgePicture, PictureWindow } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
@@ -59,6 +59,8 @@ const HEADERS = {
 const MAX_CACHED_STATUS_BADGES = 20_000;
 /** Maximum number of other cached badges, up to 10 KB each. */
 const MAX_CACHED_OTHERS = 4_000;
+/** Maximum number of cached badges with a label. They have a cache of their own, because there is any number of labels. */
+const MAX_CACHED_LABELLED = 500;
 
 /** A response and the content that it shows. */
 interface Kept {
@@ -80,6 +82,7 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
   const readFigures = createFigureReader(samples, now);
   const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
   const others = new BoundedMap<string, Kept>(MAX_CACHED_OTHERS);
+  const labelled = new BoundedMap<string, Kept>(MAX_CACHED_LABELLED);
 
   const captionFor = async (
     service: Service,
@@ -106,25 +109,26 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const { theme, format } = request;
     const body =
       format === 'shields'
-        ? JSON.stringify(shieldsAnswer(fullName(service), caption, theme))
-        : await renderBadge(textOf(service, caption, theme, format));
+        ? JSON.stringify(shieldsAnswer(request.label || fullName(service), caption, theme))
+        : await renderBadge(pictureOf(service, caption, request, format));
     return { status: 200, headers: HEADERS[format], body, etag: entityTag(body) };
   };
 
   return async ({ params, query }) => {
     const { name, ...request } = readBadgeRequest(params.slug ?? '', query);
-    const { theme, variant, window, measure, format } = request;
+    const { theme, variant, window, measure, format, style, scale, label } = request;
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const caption = await captionFor(service, current, request);
-    const isContract = variant === 'status' && format === 'png';
-    const kept = isContract ? statuses : others;
+    // A status as PNG shows no time, so it does not change with each check.
+    const isTimeless = variant === 'status' && format === 'png';
+    const isContract = isTimeless && style === 'card' && scale === '1' && label === '';
+    const kept = isContract ? statuses : label === '' ? others : labelled;
     const place = isContract
       ? `${service.id} ${theme}`
-      : `${service.id} ${theme} ${format} ${variant} ${window} ${measure}`;
-    // The picture of the contract shows no time, so it does not change with each check.
-    const shown = isContract
+      : `${service.id} ${theme} ${format} ${variant} ${window} ${measure} ${style} ${scale} ${label}`;
+    const shown = isTimeless
       ? `${caption.status} ${caption.ageText}`
       : `${caption.word} ${caption.ageText} ${caption.asOf}`;
     const content = `${service.revision} ${shown}`;
@@ -137,23 +141,31 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
 }
 
 /** The input of the renderer. For the badge of the contract, a status as PNG, it contains only what the badge shows. */
-function textOf(
+function pictureOf(
   service: Service,
   caption: BadgeCaption,
-  theme: PictureTheme,
+  { theme, style, scale, label }: BadgeRequest,
   format: 'png' | 'svg',
 ): BadgePicture {
   const { name, domain } = service;
   const { status, word, window, ageText, asOf } = caption;
-  const text = { name, fallback: domain, status, theme, ageText };
-  const figure = window === null ? {} : { figure: { word, window } };
-  if (format === 'svg') return { ...text, ...figure, format, title: sentenceOf(fullName(service), caption) };
-  return { ...text, ...figure, ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }) };
+  const picture = {
+    ...{ name, fallback: domain, status, theme, ageText },
+    ...(label === '' ? {} : { label }),
+    ...(style === 'card' ? {} : { style }),
+    ...(window === null ? {} : { figure: { word, window } }),
+  };
+  if (format === 'svg') return { ...picture, format, title: sentenceOf(label || fullName(service), caption) };
+  return {
+    ...picture,
+    ...(scale === '1' ? {} : { scale: 2 }),
+    ...(window === null || asOf === null ? {} : { asOf: formatTime(asOf) }),
+  };
 }
 
 function describeBadge(): OpenApiOperation {
   const slug = SLUG(
-    'The domain with each dot replaced by a dash; .png, .svg or .json at its end says the format.',
+    'The domain with each dot replaced by a dash. At its end, .png, .svg or .json says the format, and @2x before that the scale: github-com@2x.png.',
     'github-com',
   );
   return {
@@ -162,7 +174,7 @@ function describeBadge(): OpenApiOperation {
     security: OPEN_TO_ALL,
     summary: 'A badge of a service: its status, its uptime or its response time',
     description:
-      'A picture of 280 by 36 pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute.',
+      'A picture of 280 by 36 pixels, or in the style "compact" 20 pixels high and as wide as its text; a PNG of scale 2 has twice as many pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute.',
     parameters: [slug, ...queryParameters(BADGE_QUERY)],
     responses: {
       200: {
@@ -182,7 +194,7 @@ function describeBadge(): OpenApiOperation {
       },
       304: { description: 'The client has it already; this costs nothing of the limit.' },
       ...problems({
-        400: 'A parameter is not known, or the ending says another format; the body names the parameter.',
+        400: 'A parameter is not known, a label is too long, or the address ends with another format or scale; the body names the parameter.',
         401: 'The API key is not valid.',
         403: 'The API key lacks the scope read (insufficient_scope).',
         404: 'There is no such service.',

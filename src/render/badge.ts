@@ -1,16 +1,8 @@
-/** Draws badges: 280 by 36 pixels, the name on the left, the status or a figure in a pill on the right (contract 4.6). */
+/** Draws badges: the name on the left, the status or a figure on the right (contract 4.6). */
 import { type Bitmap, make } from 'pureimage';
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { BadgePicture } from '../domain/picture.ts';
-import {
-  BADGE_HEIGHT,
-  BADGE_WIDTH,
-  type BadgeLayout,
-  CARD_RADIUS,
-  layOutBadge,
-  type MarkShape,
-  markContours,
-} from './badge-layout.ts';
+import { type BadgeLayout, layOutBadge, type MarkShape, markContours } from './badge-layout.ts';
 import type { Colour } from './colours.ts';
 import { type Coverage, raster, toCoverage } from './coverage.ts';
 import type { Contour } from './font.ts';
@@ -19,25 +11,24 @@ import { addPngText, encodePalettePng } from './png.ts';
 import { SHAPE_SIZE } from './shapes.ts';
 import { layOut, traceLine } from './text.ts';
 
-const shapes = new Map<MarkShape, Coverage>();
+const shapes = new Map<string, Coverage>();
 
-/** Draws a badge: a PNG of at most 4 KB, or an SVG in UTF-8. Does not throw for any text. */
+/** Draws a badge: a PNG, at scale 1 of at most 4 KB, or an SVG in UTF-8. Does not throw for any text. */
 export function drawBadge(picture: BadgePicture): Uint8Array {
   if (picture.format === 'svg')
-    return Buffer.from(badgeSvg(layOutBadge(picture), picture.title ?? picture.name));
+    return Buffer.from(badgeSvg(layOutBadge(picture), picture.title ?? picture.label ?? picture.name));
   const png = encodePalettePng(drawBadgePixels(picture));
   return picture.asOf === undefined ? png : addPngText(png, 'As of', picture.asOf);
 }
 
 /** Draws a badge as pixels with straight alpha; only the corners outside the card are transparent. */
 export function drawBadgePixels(picture: BadgePicture): Bitmap {
-  const { colours, pill, pillFill, mark, lines } = layOutBadge(picture);
-  const bitmap = make(BADGE_WIDTH, BADGE_HEIGHT);
+  const { scale = 1 } = picture;
+  const { width, height, boxes, mark, lines } = layOutBadge(picture, scale);
+  const bitmap = make(width, height);
   bitmap.data.fill(0);
-  fillRoundRect(bitmap, 0, 0, BADGE_WIDTH, BADGE_HEIGHT, CARD_RADIUS, colours.border);
-  fillRoundRect(bitmap, 1, 1, BADGE_WIDTH - 2, BADGE_HEIGHT - 2, CARD_RADIUS - 1, colours.card);
-  fillRoundRect(bitmap, pill.x, pill.y, pill.width, pill.height, pill.height / 2, pillFill);
-  paint(bitmap, coverageOf(mark.shape), mark.x, mark.y, mark.colour);
+  for (const box of boxes) fillRoundRect(bitmap, box.x, box.y, box.width, box.height, box.radius, box.colour);
+  paint(bitmap, coverageOf(mark.shape, scale), mark.x, mark.y, mark.colour);
   for (const { face, text: written, x, baseline, colour } of lines) {
     for (const glyph of layOut(face, written, x))
       paint(bitmap, glyph.coverage, glyph.x, baseline + glyph.y, colour);
@@ -45,8 +36,11 @@ export function drawBadgePixels(picture: BadgePicture): Bitmap {
   return bitmap;
 }
 
-function coverageOf(shape: MarkShape): Coverage {
-  return getOrInsert(shapes, shape, () => toCoverage(raster(SHAPE_SIZE, SHAPE_SIZE, markContours(shape)), 0));
+function coverageOf(shape: MarkShape, scale: number): Coverage {
+  const size = SHAPE_SIZE * scale;
+  return getOrInsert(shapes, `${shape} ${scale}`, () =>
+    toCoverage(raster(size, size, markContours(shape, scale)), 0),
+  );
 }
 
 /** Outlines are rounded to hundredths of a pixel, which cannot be seen even at ten times the size. */
@@ -55,15 +49,15 @@ const PRECISION = 100;
 /**
  * Writes a badge as SVG; `title` is any text. Letters are outlines of the fonts of the PNG, so the SVG refers to no other file.
  */
-function badgeSvg({ colours, pill, pillFill, mark, lines }: BadgeLayout, title: string): string {
+function badgeSvg({ width, height, boxes, mark, lines }: BadgeLayout, title: string): string {
   const said = escapeXml(title);
-  const inner = CARD_RADIUS - 1;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${BADGE_WIDTH}" height="${BADGE_HEIGHT}" viewBox="0 0 ${BADGE_WIDTH} ${BADGE_HEIGHT}" role="img" aria-label="${said}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${said}">`,
     `<title>${said}</title>`,
-    `<rect width="${BADGE_WIDTH}" height="${BADGE_HEIGHT}" rx="${CARD_RADIUS}" fill="${hex(colours.border)}"/>`,
-    `<rect x="1" y="1" width="${BADGE_WIDTH - 2}" height="${BADGE_HEIGHT - 2}" rx="${inner}" fill="${hex(colours.card)}"/>`,
-    `<rect x="${pill.x}" y="${pill.y}" width="${pill.width}" height="${pill.height}" rx="${pill.height / 2}" fill="${hex(pillFill)}"/>`,
+    ...boxes.map(
+      (box) =>
+        `<rect${box.x === 0 ? '' : ` x="${box.x}" y="${box.y}"`} width="${box.width}" height="${box.height}" rx="${box.radius}" fill="${hex(box.colour)}"/>`,
+    ),
     path(markContours(mark.shape), mark.x, mark.y, mark.colour),
     ...lines.map(({ face, text, x, baseline, colour }) =>
       path(traceLine(face, text, x), 0, baseline, colour),

@@ -26,7 +26,7 @@ export function fillRect(
   }
 }
 
-/** Fills a rectangle with round corners; `radius` is a whole number, at most half of the shorter side. */
+/** Fills a rectangle with round corners; `radius` is a whole number from 0, at most half of the shorter side. */
 export function fillRoundRect(
   bitmap: Bitmap,
   x: number,
@@ -39,6 +39,7 @@ export function fillRoundRect(
   fillRect(bitmap, x + radius, y, width - 2 * radius, height, colour);
   fillRect(bitmap, x, y + radius, radius, height - 2 * radius, colour);
   fillRect(bitmap, x + width - radius, y + radius, radius, height - 2 * radius, colour);
+  if (radius === 0) return;
   const disc = discOf(radius);
   for (let row = 0; row < 2 * radius; row++) {
     for (let column = 0; column < 2 * radius; column++) {

@@ -26,11 +26,14 @@ interface RendererOptions {
 const ENTRY = new URL('../../workers/render.ts', import.meta.url);
 /** Attempts for a drawing whose thread ends. */
 const MAX_ATTEMPTS = 2;
+/** Maximum number of cached badges with a label, which displace no others: there is any number of labels. */
+const MAX_LABELLED = 500;
 
 /** Creates the renderer; the first image starts its thread. Its methods reject once it is closed. */
 export function createRenderer(options: RendererOptions) {
   const { log, maxBadges = 4_096, entry = ENTRY } = options;
   const kept = new BoundedMap<string, Promise<Uint8Array>>(maxBadges);
+  const labelled = new BoundedMap<string, Promise<Uint8Array>>(MAX_LABELLED);
   let closed = false;
   let webglFault: string | null = null;
 
@@ -62,12 +65,13 @@ export function createRenderer(options: RendererOptions) {
     /** The bytes of a badge. Several callers share them, so do not change them. */
     badge(picture: BadgePicture): Promise<Uint8Array> {
       const key = keyOf(picture);
-      const found = kept.touch(key);
+      const cache = picture.label === undefined ? kept : labelled;
+      const found = cache.touch(key);
       if (found !== undefined) return found;
       const drawing = call('badge', [picture]);
-      kept.set(key, drawing);
+      cache.set(key, drawing);
       drawing.catch(() => {
-        if (kept.get(key) === drawing) kept.delete(key);
+        if (cache.get(key) === drawing) cache.delete(key);
       });
       return drawing;
     },
@@ -97,9 +101,13 @@ function keyOf({
   theme,
   ageText,
   figure,
+  label,
+  style,
+  scale,
   format,
   title,
   asOf,
 }: BadgePicture): string {
-  return JSON.stringify([name, fallback, status, theme, ageText, figure, format, title, asOf]);
+  const look = [label, style, scale, format];
+  return JSON.stringify([name, fallback, status, theme, ageText, figure, look, title, asOf]);
 }

@@ -1,7 +1,14 @@
-/** The parameters of a badge's URL: variant, window, theme and format. */
+/** The parameters of a badge's URL: what it shows, how it looks, and its format. */
 import { parseDuration } from '../domain/durations.ts';
-import { PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme, type PictureWindow } from '../domain/picture.ts';
-import { enumParameter, readParameters, refuse } from '../http/parameters.ts';
+import {
+  BADGE_STYLES,
+  type BadgeStyle,
+  PICTURE_THEMES,
+  PICTURE_WINDOWS,
+  type PictureTheme,
+  type PictureWindow,
+} from '../domain/picture.ts';
+import { enumParameter, readParameters, refuse, textParameter } from '../http/parameters.ts';
 
 /** What a badge can show. `status` is the contract's (4.6). */
 export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
@@ -9,6 +16,10 @@ export const BADGE_VARIANTS = ['status', 'uptime', 'latency'] as const;
 export const BADGE_MEASURES = ['median', 'p95'] as const;
 /** Formats of a badge: a picture, or the response of an endpoint for Shields. */
 export const BADGE_FORMATS = ['png', 'svg', 'shields'] as const;
+/** Pixels of a PNG to each pixel of the page: 2 for screens of high resolution. */
+export const BADGE_SCALES = ['1', '2'] as const;
+/** Maximum length of a label in characters (code points). A badge shows about 30 characters of it. */
+export const MAX_LABEL_LENGTH = 100;
 
 /** What a badge shows. */
 export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
@@ -16,6 +27,8 @@ export type BadgeVariant = (typeof BADGE_VARIANTS)[number];
 export type BadgeMeasure = (typeof BADGE_MEASURES)[number];
 /** A format of a badge. */
 export type BadgeFormat = (typeof BADGE_FORMATS)[number];
+/** A scale of a PNG. */
+export type BadgeScale = (typeof BADGE_SCALES)[number];
 
 /** A requested badge. */
 export interface BadgeRequest {
@@ -25,6 +38,11 @@ export interface BadgeRequest {
   readonly window: PictureWindow;
   readonly measure: BadgeMeasure;
   readonly format: BadgeFormat;
+  readonly style: BadgeStyle;
+  /** The scale of a PNG; other formats ignore it. */
+  readonly scale: BadgeScale;
+  /** One line of visible text in place of the service's name; empty: the name. */
+  readonly label: string;
 }
 
 /** The badge without parameters, which is the badge of the contract. */
@@ -34,6 +52,9 @@ export const DEFAULT_BADGE: BadgeRequest = {
   window: '30d',
   measure: 'median',
   format: 'png',
+  style: 'card',
+  scale: '1',
+  label: '',
 };
 
 /** Query parameters of the badge. */
@@ -50,20 +71,59 @@ export const BADGE_QUERY = {
     BADGE_FORMATS,
     'A picture as PNG or SVG, or JSON for the endpoint badge of shields.io. Default: as the ending says, else png.',
   ),
+  style: enumParameter(
+    BADGE_STYLES,
+    'A card of 280 by 36 pixels, or a compact badge of 20 pixels in height that is as wide as its text.',
+    DEFAULT_BADGE.style,
+  ),
+  scale: enumParameter(
+    BADGE_SCALES,
+    'Pixels of a PNG to each pixel of the page, 2 for screens of high resolution. Default: 2 if the name ends with "@2x", else 1.',
+  ),
+  label: textParameter(
+    `^[\\s\\S]{0,${MAX_LABEL_LENGTH}}$`,
+    'Text in place of the name. Invisible characters are removed. If nothing is left, the name is shown.',
+  ),
 };
 
 const ENDINGS = new Map<string, BadgeFormat>(Object.entries({ png: 'png', svg: 'svg', json: 'shields' }));
 
-/** Parses a badge's slug, which may end with `.png`, `.svg` or `.json`, and its query. Throws `invalid_parameter`. */
-export function readBadgeRequest(slug: string, query: string): BadgeRequest & { readonly name: string } {
+/**
+ * Parses a badge's slug, which may end with `@2x` and with `.png`, `.svg` or `.json`, and its query. `usual`: the format where
+ * neither says one. Throws `invalid_parameter`.
+ */
+export function readBadgeRequest(
+  slug: string,
+  query: string,
+  usual: BadgeFormat = DEFAULT_BADGE.format,
+): BadgeRequest & { readonly name: string } {
   const ending = /\.(png|svg|json)$/i.exec(slug)?.[1];
-  const name = ending === undefined ? slug : slug.slice(0, -ending.length - 1);
+  const beforeEnding = ending === undefined ? slug : slug.slice(0, -ending.length - 1);
+  const isDouble = /@2x$/i.test(beforeEnding);
+  const name = isDouble ? beforeEnding.slice(0, -'@2x'.length) : beforeEnding;
   const ended = ending === undefined ? undefined : ENDINGS.get(ending.toLowerCase());
-  const { format, ...shown } = readParameters(query, BADGE_QUERY);
-  if (format !== undefined && ended !== undefined && format !== ended) {
+  const { format, scale, label = '', ...shown } = readParameters(query, BADGE_QUERY);
+  if (format !== undefined && ended !== undefined && format !== ended)
     throw refuse('format', `is "${format}", and the address ends with ".${ending}"`, BADGE_QUERY.format);
-  }
-  return { name, ...shown, format: format ?? ended ?? DEFAULT_BADGE.format };
+  if (isDouble && scale === '1')
+    throw refuse('scale', 'is "1", and the name in the address ends with "@2x"', BADGE_QUERY.scale);
+  if ([...label].length > MAX_LABEL_LENGTH)
+    throw refuse('label', `is longer than ${MAX_LABEL_LENGTH} characters`, BADGE_QUERY.label);
+  return {
+    name,
+    ...shown,
+    format: format ?? ended ?? usual,
+    scale: isDouble ? '2' : (scale ?? DEFAULT_BADGE.scale),
+    label: visibleLine(label),
+  };
+}
+
+/** The text on one line without invisible characters: controls, direction marks, joiners, unassigned code points. */
+export function visibleLine(text: string): string {
+  return text
+    .replace(/\s+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu, '')
+    .trim();
 }
 
 /** Length of a window in milliseconds. */

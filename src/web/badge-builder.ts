@@ -1,16 +1,17 @@
 /** `/badges` and `/badges/:slug`: choose a service and what its badge shows, preview it, and copy the snippet. */
 
-import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
+import { BADGE_STYLES, PICTURE_THEMES, PICTURE_WINDOWS, type PictureTheme } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import { readParameters } from '../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import {
-  BADGE_FORMATS,
   BADGE_MEASURES,
+  BADGE_SCALES,
   BADGE_VARIANTS,
   type BadgeRequest,
   DEFAULT_BADGE,
+  MAX_LABEL_LENGTH,
   readBadgeRequest,
 } from '../view/badge-query.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
@@ -26,6 +27,8 @@ export type BadgeBuilderSources = Pick<SiteSources, 'directory' | 'status' | 'si
 
 const QUERY = { q: Type.String({ default: '', description: 'Part of a name or domain.' }) };
 const MAX_MATCHES_SHOWN = 12;
+/** Formats in the order of the form. The first is the default here, because it is sharp on every screen. */
+const FORMATS = ['svg', 'png', 'shields'] as const;
 
 /** The routes. */
 export function badgeBuilder(
@@ -37,12 +40,13 @@ export function badgeBuilder(
   const show = (request: HttpRequest, service: Service | null): HttpResponse => {
     const language = chooseLanguage(request);
     const texts = language.texts.badges;
-    const asked = readBadgeRequest('', request.query);
+    const asked = readBadgeRequest('', request.query, FORMATS[0]);
     return render('./badge-builder', {
       language,
       title: service === null ? texts.title : texts.titleOf(fullName(service)),
       script: assets.badgeBuilderScript,
       fields: fieldsOf(asked, texts),
+      label: { text: asked.label, maxLength: MAX_LABEL_LENGTH },
       search: findServices(directory, request.query, asked),
       badge: service === null ? null : viewBadge(service, asked, sources, texts),
       examples: service === null ? viewExamples(sources, texts) : [],
@@ -82,7 +86,8 @@ function fieldsOf(asked: BadgeRequest, texts: Texts['badges']) {
     field('window', texts.window, PICTURE_WINDOWS, texts.windows),
     field('measure', texts.measure, BADGE_MEASURES, texts.measures),
     field('theme', texts.theme, PICTURE_THEMES, texts.themes),
-    field('format', texts.format, BADGE_FORMATS, texts.formats),
+    field('style', texts.style, BADGE_STYLES, texts.styles),
+    field('format', texts.format, FORMATS, texts.formats),
   ];
 }
 
@@ -116,7 +121,7 @@ function findServices(directory: ServiceDirectory, query: string, asked: BadgeRe
 /** The query string of the form, which links to other services keep. */
 function formQuery(asked: BadgeRequest): string {
   const query = badgeQuery(asked);
-  const format = asked.format === 'png' ? '' : `format=${asked.format}`;
+  const format = asked.format === FORMATS[0] ? '' : `format=${asked.format}`;
   return [query, format].filter((part) => part !== '').join('&');
 }
 
@@ -129,14 +134,24 @@ function viewBadge(
   const { directory, siteUrl } = sources;
   const page = directory.pageName(service);
   const place = { siteUrl, page, request: asked };
-  const alt = texts.alt(fullName(service), asked.variant, texts.windows[asked.window]);
+  const alt = texts.alt(asked.label || fullName(service), asked.variant, texts.windows[asked.window]);
+  // Our own picture instead of the one by Shields, because pages of this site load nothing from other sites.
+  const format = asked.format === 'png' ? 'png' : 'svg';
+  const previews = PICTURE_THEMES.map((theme) => ({
+    theme,
+    text: texts.themes[theme],
+    pictures: BADGE_SCALES.map((scale) => ({
+      ...sizeOf(asked, Number(scale)),
+      scale: `${scale}×`,
+      // One of the pictures says what all of them show.
+      alt: theme === asked.theme && scale === '1' ? alt : '',
+      src: pictureOf(page, { ...asked, theme, format, scale }),
+    })),
+  }));
   return {
     name: fullName(service),
     page,
-    alt,
-    theme: asked.theme,
-    // Our own picture instead of the one by Shields, because pages of this site load nothing from other sites.
-    picture: pictureOf(page, { ...asked, format: asked.format === 'png' ? 'png' : 'svg' }),
+    previews: startWith(previews, asked.theme),
     endpoint: asked.format === 'shields' ? badgeUrl(place) : null,
     snippets: badgeSnippets(place, alt),
   };
@@ -148,10 +163,13 @@ function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['
   const service = listed.find(({ id }) => status.get(id)?.status === 'up') ?? listed[0];
   if (service === undefined) return [];
   const page = directory.pageName(service);
-  return BADGE_VARIANTS.map((variant) => {
-    const request = { ...DEFAULT_BADGE, variant, format: 'svg' } as const;
+  const examples = [...BADGE_VARIANTS.map((variant) => ({ variant })), { style: 'compact' } as const];
+  return examples.map((example) => {
+    const request = { ...DEFAULT_BADGE, ...example, format: 'svg' } as const;
+    const { variant, style } = request;
     return {
-      text: texts.example[variant],
+      ...sizeOf(request, 1),
+      text: style === 'compact' ? texts.example.compact : texts.example[variant],
       alt: texts.alt(fullName(service), variant, texts.windows[request.window]),
       picture: pictureOf(page, request),
       href: `/badges/${encodeURIComponent(page)}?${formQuery(request)}`,
@@ -159,8 +177,25 @@ function viewExamples({ directory, status }: BadgeBuilderSources, texts: Texts['
   });
 }
 
+/** The preview of the chosen theme first. */
+function startWith<Preview extends { readonly theme: PictureTheme }>(
+  previews: readonly Preview[],
+  chosen: PictureTheme,
+): Preview[] {
+  return previews.toSorted((a, b) => Number(b.theme === chosen) - Number(a.theme === chosen));
+}
+
+/** Size of a picture in pixels of the page; the width of a compact badge is that of its text, null. */
+function sizeOf({ style }: Pick<BadgeRequest, 'style'>, scale: number) {
+  return style === 'compact'
+    ? { width: null, height: 20 * scale }
+    : { width: 280 * scale, height: 36 * scale };
+}
+
 /** The URL of the badge for pages of this site, which does not count against the rate limit of pictures. */
 function pictureOf(page: string, request: BadgeRequest): string {
-  const query = formQuery(request);
-  return `/badges/${encodeURIComponent(page)}/picture${query === '' ? '' : `?${query}`}`;
+  const query = new URLSearchParams(badgeQuery(request));
+  if (request.format === 'svg') query.set('format', 'svg');
+  else if (request.scale === '2') query.set('scale', '2');
+  return `/badges/${encodeURIComponent(page)}/picture${query.size === 0 ? '' : `?${query}`}`;
 }

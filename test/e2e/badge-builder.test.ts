@@ -59,7 +59,7 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   await page.getByRole('searchbox', { name: 'Service' }).fill('hub');
   await page.getByRole('link', { name: 'GitHub' }).click();
   await page.waitForURL('**/badges/github-com');
-  t.same(await pictureOf(page), { src: '/badges/github-com/picture', width: 280 });
+  t.same(await pictureOf(page), { src: '/badges/github-com/picture?format=svg', width: 280 });
   t.equal(await page.getByRole('button', { name: 'Show' }).count(), 0, 'no button is needed');
   t.equal(await page.getByLabel('Period').isVisible(), false, 'a status has no window');
 
@@ -70,17 +70,21 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   await page.waitForURL(/measure=p95/);
   await page.getByLabel('Period').selectOption('24h');
   await page.waitForURL(/window=24h/);
-  await page.getByLabel('Format').selectOption('svg');
-  await page.waitForURL(/format=svg/);
+  await page.getByLabel('Format').selectOption('png');
+  await page.waitForURL(/format=png/);
+  await page.getByLabel('Label').fill('The forge');
+  await page.getByLabel('Label').blur();
+  await page.waitForURL(/label=The/);
   t.same(await pictureOf(page), {
-    src: '/badges/github-com/picture?variant=latency&window=24h&measure=p95&format=svg',
+    src: '/badges/github-com/picture?variant=latency&window=24h&measure=p95&label=The+forge',
     width: 280,
   });
-  const address = 'https://upbeat.example/api/badge/github-com.svg?variant=latency&window=24h&measure=p95';
+  const address =
+    'https://upbeat.example/api/badge/github-com?variant=latency&window=24h&measure=p95&label=The+forge';
   t.equal(await page.getByRole('textbox', { name: 'URL' }).inputValue(), address);
   t.equal(
     await page.getByRole('textbox', { name: 'Markdown' }).inputValue(),
-    `[![GitHub response time, 24 hours](${address})](https://upbeat.example/status/github-com)`,
+    `[![The forge response time, 24 hours](${address})](https://upbeat.example/status/github-com)`,
   );
   await page.getByRole('button', { name: 'Copy: URL' }).click();
   await page.getByText('Copied.').waitFor();
@@ -96,7 +100,7 @@ t.test('it follows every choice at once, and copies', { ...NEEDS_BROWSER, timeou
   );
   await page.getByRole('link', { name: 'Deutsch' }).click();
   await page.getByLabel('Antwortzeit').first().waitFor();
-  t.equal(await page.getByLabel('Format').inputValue(), 'svg', 'another language keeps it too');
+  t.equal(await page.getByLabel('Format').inputValue(), 'png', 'another language keeps it too');
   t.same(complaints, []);
 });
 
@@ -109,11 +113,11 @@ t.test('it is a form where there are no scripts', { ...NEEDS_BROWSER, timeout: 2
   await page.getByRole('link', { name: 'GitHub' }).click();
   await page.getByLabel('Shows').selectOption('uptime');
   await page.getByLabel('Period').selectOption('1y');
-  await page.getByLabel('Theme').selectOption('dark');
+  await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
   await page.getByRole('button', { name: 'Show' }).click();
   t.equal(
     await page.getByRole('textbox', { name: 'URL' }).inputValue(),
-    'https://upbeat.example/api/badge/github-com?variant=uptime&window=1y&theme=dark',
+    'https://upbeat.example/api/badge/github-com.svg?variant=uptime&window=1y&theme=dark',
   );
 });
 
@@ -126,8 +130,12 @@ t.test('axe finds nothing to mend', { ...NEEDS_BROWSER, timeout: 240_000 }, asyn
   const looks = [
     ['badges-phone', '/badges?q=git', { viewport: phone }],
     ['badge', '/badges/github-com?variant=latency&theme=dark', { viewport: wide }],
-    ['badge-dark', '/badges/github-com', { viewport: wide, colorScheme: 'dark' }],
-    ['shields-phone', '/badges/github-com?variant=uptime&format=shields&lang=de', { viewport: phone }],
+    ['badge-dark', '/badges/github-com?style=compact&format=png', { viewport: wide, colorScheme: 'dark' }],
+    [
+      'shields-phone',
+      '/badges/github-com?variant=uptime&format=shields&label=A&lang=de',
+      { viewport: phone },
+    ],
   ] as const;
   for (const [name, path, options] of looks) {
     const { page, complaints } = await open(browser, options);

@@ -68,9 +68,9 @@ const STATES = [
     checkedAgo: 10,
     uptime: { word: '97 % up', status: 'slow', said: 'up in 97 % of the checks of the last 30 days' },
     latency: {
-      word: 'median 3001 ms',
+      word: 'median 3,001 ms',
       status: 'slow',
-      said: 'median response time 3001 ms over the last 30 days',
+      said: 'median response time 3,001 ms over the last 30 days',
     },
     ageText: null,
   },
@@ -242,6 +242,9 @@ t.test('it shows the badge of the contract where nothing is asked for', async (t
     window: '30d',
     measure: 'median',
     format: 'png',
+    style: 'card',
+    scale: '1',
+    label: '',
   });
 });
 
@@ -253,13 +256,15 @@ t.test('it refuses words that are not known with the parameter and the allowed v
     window: ['24h', '7d', '30d', '90d', '1y'],
     measure: ['median', 'p95'],
     format: ['png', 'svg', 'shields'],
+    style: ['card', 'compact'],
+    scale: ['1', '2'],
   };
   for (const [parameter, words] of Object.entries(allowed)) {
     for (const word of words) {
       const answer = await badges.get(`/api/badge/github-com?${parameter}=${word}`);
       t.equal(answer.status, 200, `${parameter}=${word}`);
     }
-    for (const bad of ['', 'x', words[0]?.toUpperCase(), `${words[0]}&${parameter}=${words[0]}`]) {
+    for (const bad of ['', 'x', `${words[0]?.toUpperCase()}0`, `${words[0]}&${parameter}=${words[0]}`]) {
       await t.rejects(badges.get(`/api/badge/github-com?${parameter}=${bad}`), {
         code: 'invalid_parameter',
         members: { parameter, allowed: words },

@@ -1,12 +1,13 @@
 /** `GET /api/chart/:slug` and `GET /api/heatmap.png`. */
 import t, { type Test } from 'tap';
 import { CELL_LEVELS, describeWindow, type PictureSpan, spanOf, stepsOf } from '../../src/domain/picture.ts';
-import { createHeatmapReader, HEATMAP_TIMEOUT_MS } from '../../src/images/heatmap.ts';
+import { HEATMAP_TIMEOUT_MS } from '../../src/images/heatmap.ts';
 import { createPictureCache } from '../../src/images/picture.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
 import type { RouteSources } from '../../src/site/routes.ts';
 import { SAMPLE_READ_ERROR_CODES, type SampleQuery } from '../../src/store/ports/samples.ts';
+import { createHeatmapReader } from '../../src/view/heatmap-cells.ts';
 import { decodePng } from '../render/decode-png.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
 import { type Outcome, openSampleStore, samplesOfSteps } from '../support/sample-store.ts';

@@ -41,8 +41,19 @@ t.test('it finds services by name and domain, those that begin so first, and kee
     ['/badges/evil-example', `Digit ${EVIL}`],
   ]);
   t.same(
-    matchesOf((await api.get('/badges?q=lab.com&variant=uptime&window=1y&theme=dark&format=svg')).text),
-    [['/badges/gitlab-com?variant=uptime&window=1y&theme=dark&format=svg', 'GitLab']],
+    matchesOf(
+      (
+        await api.get(
+          '/badges?q=lab.com&variant=uptime&window=1y&theme=dark&style=compact&label=A%26B&format=png',
+        )
+      ).text,
+    ),
+    [
+      [
+        '/badges/gitlab-com?variant=uptime&window=1y&theme=dark&style=compact&label=A%26B&format=png',
+        'GitLab',
+      ],
+    ],
   );
   t.match((await api.get('/badges?q=nobody')).text, /No service matches\./);
   const none = (await api.get('/badges')).text;
@@ -81,6 +92,48 @@ t.test('it shows the picture of the choice and the snippets, each true', async (
   }
 });
 
+t.test('it previews both themes at both scales, each true, and takes a label', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  for (const style of ['card', 'compact']) {
+    for (const format of ['svg', 'png']) {
+      const { text } = await api.get(
+        `/badges/evil-example?style=${style}&format=${format}&theme=dark&label=${encodeURIComponent(EVIL)}`,
+      );
+      const pictures = [...text.matchAll(/class="badge" src="([^"]+)" alt="([^"]*)"([^>]*)>/g)].map(
+        ([, src = '', alt = '', size = '']) => ({ src: unescaped(src), alt: unescaped(alt), size }),
+      );
+      const query = (theme: string, scale: string) =>
+        [
+          `/badges/evil-example/picture?${theme}${style === 'card' ? '' : 'style=compact&'}label=${new URLSearchParams([['', EVIL]]).toString().slice(1)}`,
+          format === 'svg' ? '&format=svg' : scale,
+        ].join('');
+      const [once, twice] =
+        style === 'card'
+          ? [' width="280" height="36"', ' width="560" height="72"']
+          : [' height="20"', ' height="40"'];
+      t.same(pictures, [
+        { src: query('theme=dark&', ''), alt: `${EVIL} status`, size: once },
+        { src: query('theme=dark&', '&scale=2'), alt: '', size: twice },
+        { src: query('', ''), alt: '', size: once },
+        { src: query('', '&scale=2'), alt: '', size: twice },
+      ]);
+      for (const { src } of pictures) t.equal((await api.get(src)).status, 200, src);
+      t.match(
+        text,
+        `name="label" value="${EVIL.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`.slice(0, 30),
+      );
+      t.equal(new URL(fieldOf(text, 'url')).searchParams.get('label'), EVIL);
+      t.equal(/srcset="[^"]+@2x\.png[^"]* 2x"/.test(fieldOf(text, 'html')), format === 'png');
+      t.match(fieldOf(text, 'themes'), '<picture><source media="(prefers-color-scheme: dark)"');
+    }
+  }
+  t.match(await api.get(`/badges/github-com?label=${'x'.repeat(101)}`), {
+    status: 400,
+    json: { code: 'invalid_parameter', parameter: 'label' },
+  });
+});
+
 t.test('it uses up nothing of the limit of badges', async (t) => {
   const api = await world({ anonymousPerMinute: 1 });
   t.teardown(api.close);
@@ -98,7 +151,7 @@ t.test('it lets no name become markup, and holds to the policy of the site', asy
   t.teardown(api.close);
   for (const path of ['/badges/evil-example', '/badges?q=digit', `/badges?q=${encodeURIComponent(EVIL)}`]) {
     const answer = await api.get(path);
-    t.notMatch(answer.text, /<script>|onload=|style=|javascript:/, path);
+    t.notMatch(answer.text, /<script>|onload=|[\s"']style=|javascript:/, path);
     t.match(answer.headers.get('content-security-policy'), /script-src 'self'/);
     for (const [, attributes = '', body = ''] of answer.text.matchAll(/<script([^>]*)>([^<]*)/g))
       t.same([/src="\/assets\//.test(attributes), body], [true, ''], 'every script is a file');
@@ -132,6 +185,6 @@ t.test('it speaks German too', async (t) => {
   t.match(text, /Badges für GitHub/);
   t.equal(
     fieldOf(text, 'markdown'),
-    '[![GitHub: Erreichbarkeit, 30 Tage](https://upbeat.test/api/badge/github-com?variant=uptime&window=30d)](https://upbeat.test/status/github-com)',
+    '[![GitHub: Erreichbarkeit, 30 Tage](https://upbeat.test/api/badge/github-com.svg?variant=uptime&window=30d)](https://upbeat.test/status/github-com)',
   );
 });

@@ -1,14 +1,17 @@
 /** What authors paste: right in each language of documents, whatever a service is called. */
 import fc from 'fast-check';
 import t from 'tap';
-import { PICTURE_THEMES, PICTURE_WINDOWS } from '../../src/domain/picture.ts';
+import { BADGE_STYLES, PICTURE_THEMES, PICTURE_WINDOWS } from '../../src/domain/picture.ts';
 import {
   BADGE_FORMATS,
   BADGE_MEASURES,
+  BADGE_SCALES,
   BADGE_VARIANTS,
   type BadgeRequest,
   DEFAULT_BADGE,
+  MAX_LABEL_LENGTH,
   readBadgeRequest,
+  visibleLine,
 } from '../../src/view/badge-query.ts';
 import { badgeSnippets, badgeUrl } from '../../src/web/parts/badge-snippets.ts';
 import { anyText } from '../support/any-text.ts';
@@ -25,7 +28,8 @@ const PAGE = 'https://upbeat.example/status/github-com';
 t.test('it writes the snippet of each language', async (t) => {
   t.same(badgeSnippets(place({}), 'GitHub status'), {
     markdown: `[![GitHub status](${BADGE})](${PAGE})`,
-    html: `<a href="${PAGE}"><img src="${BADGE}" alt="GitHub status" width="280" height="36"></a>`,
+    html: `<a href="${PAGE}"><img src="${BADGE}" srcset="${BADGE}@2x.png 2x" alt="GitHub status" width="280" height="36"></a>`,
+    themes: `<a href="${PAGE}"><picture><source media="(prefers-color-scheme: dark)" srcset="${BADGE}?theme=dark, ${BADGE}@2x.png?theme=dark 2x"><img src="${BADGE}" srcset="${BADGE}@2x.png 2x" alt="GitHub status" width="280" height="36"></picture></a>`,
     restructured: `.. image:: ${BADGE}\n   :alt: GitHub status\n   :target: ${PAGE}`,
     asciidoc: `image::${BADGE}["GitHub status",link="${PAGE}"]`,
     url: BADGE,
@@ -36,6 +40,9 @@ t.test('it writes the snippet of each language', async (t) => {
     url,
     markdown: `[![x](${url})](${PAGE})`,
     html: `<a href="${PAGE}"><img src="${url.replaceAll('&', '&amp;')}" alt="x" width="280" height="36"></a>`,
+  });
+  t.match(badgeSnippets(place({ style: 'compact', label: 'A & B', format: 'svg' }), 'x'), {
+    html: `<a href="${PAGE}"><img src="${BADGE}.svg?style=compact&amp;label=A+%26+B" alt="x" height="20"></a>`,
   });
 });
 
@@ -60,14 +67,22 @@ t.test('it makes addresses that are read as what was chosen', async () => {
       fc.constantFrom(...BADGE_MEASURES),
       fc.constantFrom(...PICTURE_THEMES),
       fc.constantFrom(...BADGE_FORMATS),
-      (variant, window, measure, theme, format) => {
-        const url = new URL(badgeUrl(place({ variant, window, measure, theme, format })));
+      fc.record({
+        style: fc.constantFrom(...BADGE_STYLES),
+        scale: fc.constantFrom(...BADGE_SCALES),
+        label: anyText({ maxLength: MAX_LABEL_LENGTH }).map((text) => visibleLine(text)),
+      }),
+      (variant, window, measure, theme, format, look) => {
+        const url = new URL(badgeUrl(place({ variant, window, measure, theme, format, ...look })));
         const read = readBadgeRequest(url.pathname.slice('/api/badge/'.length), url.search.slice(1));
         return (
           read.name === 'github-com' &&
           read.variant === variant &&
           read.theme === theme &&
           read.format === format &&
+          read.style === look.style &&
+          (format !== 'png' || read.scale === look.scale) &&
+          read.label === look.label &&
           (variant === 'status' || read.window === window) &&
           (variant !== 'latency' || read.measure === measure)
         );
@@ -102,7 +117,7 @@ t.test('it lets no name end the text that it stands in', async () => {
           : null;
       const inMarkdown = text('[![', markdown, `](${BADGE})](${PAGE})`);
       const inHtml = text(
-        `<a href="${PAGE}"><img src="${BADGE}" alt="`,
+        `<a href="${PAGE}"><img src="${BADGE}" srcset="${BADGE}@2x.png 2x" alt="`,
         html,
         '" width="280" height="36"></a>',
       );

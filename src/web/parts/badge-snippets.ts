@@ -1,7 +1,11 @@
 /** Snippets with a badge in several markup languages. Names are escaped, so that they cannot become markup. */
 
+import type { PictureTheme } from '../../domain/picture.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
-import type { BadgeRequest } from '../../view/badge-query.ts';
+import { type BadgeRequest, visibleLine } from '../../view/badge-query.ts';
+
+/** Height of a badge of the style `compact` in pixels; its width is that of its text. */
+const COMPACT_HEIGHT = 20;
 
 /** A badge of a service. */
 export interface BadgePlace {
@@ -14,13 +18,15 @@ export interface BadgePlace {
 
 /** URL of a badge, without default parameters. */
 export function badgeUrl({ siteUrl, page, request }: BadgePlace): string {
-  const ending = { png: '', svg: '.svg', shields: '.json' }[request.format];
+  const ending = { png: request.scale === '2' ? '@2x.png' : '', svg: '.svg', shields: '.json' }[
+    request.format
+  ];
   const query = badgeQuery(request);
   return `${siteUrl}/api/badge/${encodeURIComponent(page)}${ending}${query === '' ? '' : `?${query}`}`;
 }
 
-/** The parameters of a badge except its format, without those that are the default or have no effect. */
-export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): string {
+/** The parameters of a badge except its format and scale, without those that are the default or have no effect. */
+export function badgeQuery({ variant, window, measure, theme, style, label }: BadgeRequest): string {
   const query = new URLSearchParams();
   if (variant !== 'status') {
     query.set('variant', variant);
@@ -28,6 +34,8 @@ export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): s
   }
   if (variant === 'latency' && measure !== 'median') query.set('measure', measure);
   if (theme !== 'light') query.set('theme', theme);
+  if (style !== 'card') query.set('style', style);
+  if (label !== '') query.set('label', label);
   return query.toString();
 }
 
@@ -36,29 +44,44 @@ export function badgeQuery({ variant, window, measure, theme }: BadgeRequest): s
  */
 export function badgeSnippets(place: BadgePlace, alt: string) {
   const { siteUrl, page, request } = place;
-  const own = badgeUrl(place);
-  const isShields = request.format === 'shields';
-  const url = isShields ? `https://img.shields.io/endpoint?url=${encodeURIComponent(own)}` : own;
+  const urlOf = (change: Partial<BadgeRequest>) => {
+    const own = badgeUrl({ ...place, request: { ...request, ...change } });
+    return request.format === 'shields'
+      ? `https://img.shields.io/endpoint?url=${encodeURIComponent(own)}`
+      : own;
+  };
+  // A PNG has a second picture for screens of high resolution; an SVG is sharp on every screen.
+  const doubled = (theme: PictureTheme) =>
+    request.format === 'png' ? `${urlOf({ theme, scale: '2' })} 2x` : null;
+  const url = urlOf({});
   const link = `${siteUrl}/status/${encodeURIComponent(page)}`;
-  const line = oneLine(alt);
-  const size = isShields ? '' : ' width="280" height="36"';
+  const line = visibleLine(alt);
+  const size =
+    request.format === 'shields'
+      ? ''
+      : request.style === 'compact'
+        ? ` height="${COMPACT_HEIGHT}"`
+        : ' width="280" height="36"';
   const html = escapeMarkup;
+  const linked = (picture: string) => `<a href="${html(link)}">${picture}</a>`;
+  const image = (theme: PictureTheme) => {
+    const srcset = doubled(theme);
+    const more = srcset === null ? '' : ` srcset="${html(srcset)}"`;
+    return `<img src="${html(urlOf({ theme }))}"${more} alt="${html(line)}"${size}>`;
+  };
+  const dark = [urlOf({ theme: 'dark' }), doubled('dark') ?? []].flat().join(', ');
   return {
     markdown: `[![${escapeMarkdown(line)}](${url})](${link})`,
-    html: `<a href="${html(link)}"><img src="${html(url)}" alt="${html(line)}"${size}></a>`,
+    html: linked(image(request.theme)),
+    /** HTML of a picture that follows the theme of the reader, also in a README on GitHub. */
+    themes: linked(
+      `<picture><source media="(prefers-color-scheme: dark)" srcset="${html(dark)}">${image('light')}</picture>`,
+    ),
     // The value of an option is plain text on one line (reStructuredText, directives).
     restructured: `.. image:: ${url}\n   :alt: ${line}\n   :target: ${link}`,
     asciidoc: `image::${url}["${cleanAsciidoc(line)}",link="${link}"]`,
     url,
   };
-}
-
-/** The text on one line, without invisible characters. */
-function oneLine(text: string): string {
-  return text
-    .replace(/\s+/gu, ' ')
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu, '')
-    .trim();
 }
 
 /** Escapes characters that end or change the text of a picture (CommonMark 0.31, 2.4; tables of GitHub). */
