@@ -8,8 +8,10 @@
   const list = getElement(HTMLUListElement, '[role="listbox"]', form);
   const message = getElement(HTMLElement, '[data-search-said]', form);
   const nothing = getElement(HTMLElement, '[data-search-nothing]', form);
-  const { search: indexUrl = '', none = '', one = '', many = '', ...words } = form.dataset;
+  const { search: indexUrl = '', none = '', one = '', many = '', similar = '', ...words } = form.dataset;
   const MAX_SHOWN = 8;
+  /** Time without a key after which the server is asked for similar names, milliseconds. */
+  const SIMILAR_DELAY_MS = 250;
   const categories = new Map([...category.options].map(({ value, text }) => [value, text]));
 
   /** @typedef {{ name: string, domain: string, page: string, group: string, status: string, low: string }} Found */
@@ -17,6 +19,8 @@
   let services = null;
   let isLoading = false;
   let active = -1;
+  /** Timer; 0: not set. */
+  let similarTimer = 0;
 
   field.setAttribute('role', 'combobox');
   field.setAttribute('aria-autocomplete', 'list');
@@ -24,20 +28,22 @@
   field.setAttribute('aria-expanded', 'false');
   field.setAttribute('autocomplete', 'off');
 
+  /**
+   * @param {SearchRow} row
+   * @returns {Found}
+   */
+  function readRow([name, domain, page, group, status]) {
+    const named = page === 0 ? domain.replaceAll('.', '-') : page;
+    return { name, domain, page: named, group, status, low: name.toLowerCase() };
+  }
+
   async function readIndex() {
     try {
       const response = await fetch(indexUrl);
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       /** @type {SearchRow[]} */
       const rows = await response.json();
-      services = rows.map(([name, domain, page, group, status]) => ({
-        name,
-        domain,
-        page: page === 0 ? domain.replaceAll('.', '-') : page,
-        group,
-        status,
-        low: name.toLowerCase(),
-      }));
+      services = rows.map(readRow);
       if (document.activeElement === field) show();
     } catch {
       // The form still asks the server; the next focus tries again.
@@ -115,10 +121,33 @@
 
   function show() {
     const text = field.value.trim().toLowerCase();
+    clearTimeout(similarTimer);
     if (services === null || text === '') return close();
     const found = findServices(services, text);
+    showFound(found, sayCount(found.length));
+    if (found.length === 0) similarTimer = setTimeout(showSimilar, SIMILAR_DELAY_MS, text);
+  }
+
+  /**
+   * Asks the server for services with a similar name, after a slip.
+   * @param {string} text
+   */
+  async function showSimilar(text) {
+    const response = await fetch(`${indexUrl}?${new URLSearchParams({ like: text })}`).catch(() => null);
+    if (!response?.ok) return;
+    /** @type {SearchRow[]} */
+    const rows = await response.json();
+    const isCurrent = document.activeElement === field && field.value.trim().toLowerCase() === text;
+    if (isCurrent && rows.length > 0) showFound(rows.map(readRow), similar);
+  }
+
+  /**
+   * @param {readonly Found[]} found
+   * @param {string} said
+   */
+  function showFound(found, said) {
     list.replaceChildren(...found.slice(0, MAX_SHOWN).map(createOption));
-    message.textContent = sayCount(found.length);
+    message.textContent = said;
     close();
     // A listbox must have an option, so a sentence replaces it if nothing was found.
     nothing.hidden = found.length > 0;

@@ -126,8 +126,16 @@ function drawResponseTimes(box) {
   const formatMs = (value) => (value === null || value === undefined ? '–' : milliseconds.format(value));
   /** @param {number} at Unix seconds. */
   const dateAt = (at) => new Date(at * 1_000);
-  /** @param {string} name */
-  const colour = (name) => getComputedStyle(box).getPropertyValue(name).trim();
+  /**
+   * The colour of a token in the theme of the page, for the canvas.
+   * @param {string} name
+   */
+  const colour = (name) => {
+    box.style.color = `var(${name})`;
+    const value = getComputedStyle(box).color;
+    box.style.color = '';
+    return value;
+  };
   const sizeOf = () => ({ width: plot.clientWidth, height: window.innerWidth < 620 ? 220 : 260 });
 
   /**

@@ -15,7 +15,7 @@ export interface WellKnownSources extends Pick<SiteSources, 'directory' | 'siteU
 /** Maximum number of addresses in one file of a sitemap (sitemaps.org). */
 const MAX_ADDRESSES = 50_000;
 /** Pages that every visitor can open, beside those of services. */
-const PAGES = ['/', '/docs', '/badges'];
+const PAGES = ['/', '/incidents', '/heatmap', '/docs', '/badges'];
 /** `security.txt` is valid for so long after its day; a reader must not trust an older one (RFC 9116, 2.5.5). */
 const SECURITY_VALID_MS = 90 * DAY_MS;
 const FOLDER = new URL('../../assets/web/', import.meta.url);
@@ -65,12 +65,16 @@ function textRoute(path: string, type: string, write: (part: string) => string):
   return { path, bucket: 'pages', access: 'everyone', handle };
 }
 
-/** Search engines need neither the pages of owners nor the API, whose answers are data. */
+/**
+ * Search engines need neither the pages of owners nor the API, whose answers are data. Its pictures are those of link previews, whose
+ * robots obey this file too; the longest path that matches wins (RFC 9309, 2.2.2).
+ */
 function robots({ siteUrl }: WellKnownSources): string {
   const closed = ['/dashboard', '/sign-in', '/setup', '/invitations', '/api/', '/events', '/search.json'];
   return [
     'User-agent: *',
     ...closed.map((path) => `Disallow: ${path}`),
+    ...['/api/badge/', '/api/chart/', '/api/heatmap.png'].map((path) => `Allow: ${path}`),
     '',
     `Sitemap: ${siteUrl}/sitemap.xml`,
     '',

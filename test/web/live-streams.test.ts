@@ -80,7 +80,11 @@ t.test('it tells the home page what changed, as markup that is ready', async (t)
   const stream = await listen(world, `/live?after=${await positionOf(world)}`);
   t.match(stream.response.headers, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   await stream.until('the monitor', () => stream.heard.length === 1);
-  t.same(Object.keys(stream.heard[0]?.news.html ?? {}), ['calm', 'monitor', 'away'], 'nothing was missed');
+  t.same(
+    Object.keys(stream.heard[0]?.news.html ?? {}),
+    ['calm', 'verdict', 'monitor', 'away'],
+    'nothing was missed',
+  );
   await world.status.put([current(2, check(NOW))]);
   await world.clock.advance(1_000);
   await world.status.put([down(1, NOW), down(3, NOW)]);
@@ -92,7 +96,7 @@ t.test('it tells the home page what changed, as markup that is ready', async (t)
   t.match(news.html, { 'count:up': '1', 'count:down': '1' });
   t.match(
     news.html?.troubled,
-    /Al &lt;b&gt;<\/a><\/span><span class="soft"><time datetime="2026-11-20T10:00:00\.000Z">/,
+    /Al &lt;b&gt;<\/a><\/span><span class="soft">for <time datetime="2026-11-20T10:00:00\.000Z" data-length/,
   );
   stream.close();
 });

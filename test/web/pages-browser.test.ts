@@ -19,6 +19,9 @@ const PATHS = [
   '/p/acme',
   '/p/acme/embed',
   '/docs',
+  '/incidents',
+  '/heatmap',
+  '/design',
   '/badges/wordy-example?variant=uptime&q=e',
 ];
 

@@ -25,6 +25,9 @@ t.test('it serves the files that browsers and robots ask for', async (t) => {
     t.equal((await world.get(found[1] ?? '')).status, 200, found[0]);
   const robots = (await world.get('/robots.txt')).text;
   t.match(robots, /^User-agent: \*\nDisallow: \/dashboard\n/);
+  t.match(robots, /\nDisallow: \/api\/\n/);
+  for (const picture of ['/api/badge/', '/api/chart/', '/api/heatmap.png'])
+    t.match(robots, `\nAllow: ${picture}\n`, 'link previews show the pictures');
   t.match(robots, '\nSitemap: https://upbeat.test/sitemap.xml\n');
   t.match((await world.get('/sitemap.xml')).text, '<loc>https://upbeat.test/sitemaps/1.xml</loc>');
   const pages = [...(await world.get('/sitemaps/1.xml')).text.matchAll(/<loc>(.*?)<\/loc>/g)].map(
@@ -32,7 +35,9 @@ t.test('it serves the files that browsers and robots ask for', async (t) => {
   );
   t.same(
     pages,
-    ['/', '/docs', '/badges', '/status/github-com'].map((path) => `https://upbeat.test${path}`),
+    ['/', '/incidents', '/heatmap', '/docs', '/badges', '/status/github-com'].map(
+      (path) => `https://upbeat.test${path}`,
+    ),
     'without services that nobody has verified',
   );
   for (const url of pages) t.equal((await world.get(new URL(url).pathname)).status, 200, url);

@@ -24,28 +24,35 @@ import { openGraphTags } from '../parts/open-graph.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
+import { describeAll, type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
 import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
+import { type Logos, tileOf } from './logos.ts';
+import { SPARKLINES_PATH } from './sparklines.ts';
 
 /** Sources of the page. */
 export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteUrl'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
+  readonly logos: Pick<Logos, 'pathOf'>;
 }
 
 const QUERY = {
   q: Type.String({ default: '', description: 'Part of a name or domain.' }),
   category: enumParameter(['', ...CATEGORIES], 'Only this category.', ''),
-  status: enumParameter(['', ...SERVICE_STATUSES], 'Only services with this status.', ''),
+  status: enumParameter(
+    ['', 'troubled', ...SERVICE_STATUSES],
+    'Only services with this status; troubled: down or slow.',
+    '',
+  ),
 };
-const MAX_INCIDENTS_SHOWN = 6;
+const MAX_INCIDENTS_SHOWN = 4;
 /** Maximum number of incidents that are read, of which some are left out because the page shows them elsewhere. */
 const MAX_INCIDENTS_READ = 30;
 
 /** The route. */
 export function homePage(render: RenderPage, sources: HomeSources): Route {
-  const { directory, status, registry, changes, assets, siteUrl } = sources;
+  const { directory, status, registry, changes, assets, logos, siteUrl } = sources;
   const readIncidents = () =>
     registry.listIncidents({ verifiedOnly: true, limit: MAX_INCIDENTS_READ, offset: 0 });
   return {
@@ -84,7 +91,9 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
           pill: pillMarkup(word, language.texts.status[word]),
         })),
         lead: summary,
-        groups: shown.groups,
+        verdict: describeAll(shown, sources, language),
+        groups: viewGroups(shown, logos, language),
+        isSimilar: shown.isSimilar,
         total: shown.total,
         troubled: viewTroubled(shown, sources, language),
         monitor: viewMonitor(sources, language),
@@ -99,10 +108,41 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
             return [viewIncident(inLanguage(incident, language), { name, page }, language)];
           }),
         live: { of: null, at: position },
+        styles: [assets.homeStyle],
+        sparklines: SPARKLINES_PATH,
         scripts: [assets.searchScript],
       });
     },
   };
+}
+
+/** The services by category, each with its logo or the tile of its initial, and how many of the category are in trouble. */
+function viewGroups(
+  { groups, troubled }: HomeView,
+  logos: Pick<Logos, 'pathOf'>,
+  { texts, formats }: Language,
+) {
+  const bad = Map.groupBy(troubled, ({ service }) => service.category);
+  return groups.map(({ category, entries }) => {
+    const count = bad.get(category)?.length ?? 0;
+    return {
+      category,
+      name: texts.category[category],
+      count: formats.number(entries.length),
+      bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
+      worst: bad.get(category)?.[0]?.current.status ?? 'up',
+      entries: entries.map(({ service, name, page, current }) => {
+        const logo = logos.pathOf(service);
+        return {
+          name,
+          page,
+          status: current.status,
+          logo,
+          tile: logo === null ? tileOf(service.name) : null,
+        };
+      }),
+    };
+  });
 }
 
 function readFilter(query: string): HomeFilter {
@@ -141,6 +181,13 @@ function viewIncident(
 /** How long the index is cached, milliseconds. */
 const MAX_INDEX_AGE_MS = 1_000;
 
+const LIKE = {
+  like: Type.String({
+    default: '',
+    description: 'Only services that contain this text or have a similar name.',
+  }),
+};
+
 /** Sources of the index. */
 export interface SearchIndexSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
@@ -151,22 +198,24 @@ export interface SearchIndexSources {
 /** The route of the search index. Its entity tag changes with the list of services and with each status. */
 export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
   let kept: { readonly until: number; readonly body: string } | null = null;
-  const make = () => {
-    const rows = readHomeView(directory, status, NO_FILTER).groups.flatMap(({ category, entries }) =>
+  const rowsOf = (filter: HomeFilter) =>
+    readHomeView(directory, status, filter).groups.flatMap(({ category, entries }) =>
       entries.map(({ service, page, current }): SearchRow => {
         const { name, domain } = service;
         return [name, domain, page === dashDomain(domain) ? 0 : page, category, current.status];
       }),
     );
-    return JSON.stringify(rows);
-  };
   return {
     path: '/search.json',
     bucket: 'pages',
     access: 'everyone',
-    handle() {
+    handle({ query }) {
+      const { like = '' } = readParameters(query, LIKE);
+      // The reader has made a slip: the rows of the services with a similar name.
+      if (like.trim() !== '') return jsonText(JSON.stringify(rowsOf({ ...NO_FILTER, text: like })));
       const now = clock.monotonic();
-      if (kept === null || kept.until <= now) kept = { until: now + MAX_INDEX_AGE_MS, body: make() };
+      if (kept === null || kept.until <= now)
+        kept = { until: now + MAX_INDEX_AGE_MS, body: JSON.stringify(rowsOf(NO_FILTER)) };
       return jsonText(kept.body);
     },
   };

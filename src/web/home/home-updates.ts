@@ -1,7 +1,7 @@
 /** The parts of the home page that change while it is open, rendered by the templates of the page itself. */
 
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
-import { age, escapeMarkup, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
+import { age, escapeMarkup, lasting, type Phrase, phraseOf } from '../../language/phrase.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { Readiness } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
@@ -12,8 +12,8 @@ import { explainStatus, pillMarkup } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
 
-/** Maximum number of rows in the list of services that are down or slow; of the others only the number is shown. */
-const MAX_TROUBLED_SHOWN = 24;
+/** Maximum number of rows in the list of services that are down or slow; all of them are a link away. */
+const MAX_TROUBLED_SHOWN = 6;
 
 /** Sources of the updates. */
 export interface HomeUpdateSources {
@@ -30,7 +30,7 @@ type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
   const { texts, formats } = language;
   const { troubled } = shown;
-  const hidden = troubled.slice(MAX_TROUBLED_SHOWN);
+  const hidden = troubled.length > MAX_TROUBLED_SHOWN;
   return {
     calm: describeCalm(shown, sources, language),
     rows: troubled.slice(0, MAX_TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
@@ -39,15 +39,26 @@ export function viewTroubled(shown: HomeView, sources: MonitorSources, language:
       status: current.status,
       pill: pillMarkup(current.status, texts.status[current.status]),
       reason: explainStatus(current, language),
-      since:
-        current.since === null
-          ? []
-          : phraseOf`${texts.home.began(time(current.since))}, ${texts.home.lasting(lasting(current.since))}`,
+      since: current.since === null ? [] : texts.home.lasting(lasting(current.since)),
     })),
-    more: hidden.length === 0 ? null : texts.home.more(hidden.length, formats.number(hidden.length)),
-    // Slow services come last, so if all services that are down are shown, the others are slow.
-    moreStatus: hidden[0]?.current.status ?? 'down',
+    more: hidden ? texts.home.allTroubled(formats.number(troubled.length)) : null,
   };
+}
+
+/** The verdict on all services in one sentence. It claims nothing that is not known. */
+export function describeAll(
+  { watched, checked, operational }: HomeView,
+  { changes, readiness }: MonitorSources,
+  { texts, formats }: Language,
+): string {
+  const { home } = texts;
+  if (watched === 0) return home.calmEmpty;
+  if (checked === 0) return home.verdictUnchecked;
+  if (!readiness().prober.online) return home.verdictOffline;
+  if (changes.monitor().late >= checked) return home.verdictLate;
+  return operational === watched
+    ? home.verdictAll(watched, formats.number(watched))
+    : home.verdict(formats.number(operational), formats.number(watched));
 }
 
 /** The text for an empty list. It says that all services work only if that is known. Empty if the list has rows. */
@@ -95,6 +106,7 @@ export function homeUpdate(
   const shown = readHomeView(directory, status, NO_FILTER);
   const html: Record<string, string> = {
     troubled: renderPart('./home-troubled', viewTroubled(shown, sources, language), language),
+    verdict: escapeMarkup(describeAll(shown, sources, language)),
   };
   for (const word of SERVICE_STATUSES) html[`count:${word}`] = language.formats.number(shown.counts[word]);
   const entries = shown.groups.flatMap((group) => group.entries);
@@ -116,12 +128,12 @@ export function monitorUpdate(
   language: Language,
 ): LiveUpdate {
   const away = viewAway(sources.readiness(), language);
+  const shown = readHomeView(sources.directory, sources.status, NO_FILTER);
   return {
     html: {
       // The text for an empty list depends on the monitor.
-      calm: escapeMarkup(
-        describeCalm(readHomeView(sources.directory, sources.status, NO_FILTER), sources, language),
-      ),
+      calm: escapeMarkup(describeCalm(shown, sources, language)),
+      verdict: escapeMarkup(describeAll(shown, sources, language)),
       monitor: renderPart('./home-monitor', viewMonitor(sources, language), language),
       away: away === null ? '' : renderPart('./away', { away }, language),
     },

@@ -6,6 +6,7 @@ import { fullName, type Service } from '../../domain/service.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
+import { findSimilar } from './similar-names.ts';
 
 /** A service of the home page. */
 export interface HomeEntry {
@@ -19,16 +20,19 @@ export interface HomeEntry {
 
 /** A filter of services. */
 export interface HomeFilter {
-  /** Part of a name or domain, in any case; empty: any. */
+  /** Part of a name or domain, in any case; empty: any. If it is in none, services with a similar name match. */
   readonly text: string;
   /** Empty: any. */
   readonly category: Category | '';
-  /** Empty: any. */
-  readonly status: ServiceStatus | '';
+  /** `troubled`: down or slow, and not paused. Empty: any. */
+  readonly status: ServiceStatus | 'troubled' | '';
 }
 
 /** The services of the home page. */
 export type HomeView = ReturnType<typeof readHomeView>;
+
+/** Maximum number of services with a similar name. */
+const MAX_SIMILAR = 8;
 
 /** The filter that matches all services. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
@@ -43,9 +47,10 @@ export function readHomeView(
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
   const byCategory = new Map<Category, HomeEntry[]>();
   const troubled: HomeEntry[] = [];
-  let total = 0;
+  const inFilter: { service: Service; current: CurrentStatus; isTroubled: boolean }[] = [];
   let watched = 0;
   let checked = 0;
+  let operational = 0;
   for (const service of directory.all()) {
     if (!service.verified) continue;
     const current = status.get(service.id) ?? unknownStatus(service.id);
@@ -53,15 +58,24 @@ export function readHomeView(
     if (!service.paused) {
       watched += 1;
       if (current.status !== 'unknown') checked += 1;
+      if (current.status === 'up') operational += 1;
     }
     if (filter.category !== '' && service.category !== filter.category) continue;
-    if (filter.status !== '' && current.status !== filter.status) continue;
-    if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) continue;
-    const entry = { service, name: fullName(service), page: directory.pageName(service), current };
-    total += 1;
-    getOrInsert(byCategory, service.category, () => []).push(entry);
     // The status of a paused service is not current (as on status pages).
-    if (!service.paused && (current.status === 'down' || current.status === 'slow')) troubled.push(entry);
+    const isTroubled = !service.paused && (current.status === 'down' || current.status === 'slow');
+    if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && current.status !== filter.status)
+      continue;
+    inFilter.push({ service, current, isTroubled });
+  }
+  const found = inFilter.filter(
+    ({ service }) => text === '' || `${service.name}\n${service.domain}`.toLowerCase().includes(text),
+  );
+  const similar =
+    found.length > 0 || text === '' ? [] : findSimilar(inFilter, ({ service }) => service, text, MAX_SIMILAR);
+  for (const { service, current, isTroubled } of found.length > 0 ? found : similar) {
+    const entry = { service, name: fullName(service), page: directory.pageName(service), current };
+    getOrInsert(byCategory, service.category, () => []).push(entry);
+    if (isTroubled) troubled.push(entry);
   }
   return {
     /** Number of services by status, matching or not. */
@@ -78,8 +92,12 @@ export function readHomeView(
     /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,
     checked,
-    /** Number of matching services. */
-    total,
+    /** Number of services that are not paused and up, matching or not. */
+    operational,
+    /** Number of services that contain the text, or have a similar name. */
+    total: found.length + similar.length,
+    /** Whether the matching services do not contain the text, but have a similar name. */
+    isSimilar: similar.length > 0,
   };
 }
 

@@ -78,6 +78,7 @@ export const englishServicePage = {
     expired
       ? phraseOf`The server's certificate expired on ${at}. Browsers warn their users.`
       : phraseOf`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
+  medianFor: (range: string) => `Median response time, ${range}`,
   upFor: (range: string) => `Uptime, ${range}`,
 
   uptime: 'Uptime',

@@ -73,6 +73,7 @@ export const germanServicePage: Texts['page'] = {
     expired
       ? phraseOf`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
       : phraseOf`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
+  medianFor: (range) => `Mittlere Antwortzeit (Median), ${range}`,
   upFor: (range) => `Erreichbarkeit, ${range}`,
 
   uptime: 'Erreichbarkeit',

@@ -15,13 +15,15 @@ interface ErrorText {
 }
 
 /** Creates the renderer. The detail of an error is in English, as the API says it. */
-export function createErrorPage(render: RenderPage): ErrorPage {
+export function createErrorPage(render: RenderPage, siteUrl: string): ErrorPage {
   return (error, request) => {
     const language = chooseLanguage(request);
     const { status } = PROBLEMS[error.code];
     const { heading, advice } = textOf(language.texts.errors, status);
     const { code, message } = error;
-    return render('./error', { language, title: heading, advice, status, code, detail: message }, status);
+    const text = { title: heading, advice, status, code, detail: message };
+    const { atDomain } = request;
+    return render('./error', { language, ...text, atDomain, home: siteUrl }, status);
   };
 }
 

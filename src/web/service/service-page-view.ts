@@ -111,6 +111,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     regions: regionRows(current, language),
     withoutNode: known.withoutNode.length === 0 ? null : texts.page.withoutNode(known.withoutNode.join(', ')),
     stale: known.staleSince === null ? null : texts.page.stale(known.staleSince),
+    headline: headlineOf(known, language),
     facts: factsOf(known, language),
     uptimes: knownRanges(known).map((name) => ({
       name: texts.page.upFor(texts.page.range[name]),
@@ -152,6 +153,20 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),
     ...snippetsOf(known),
   };
+}
+
+/** The figures in the head of the page: only those that exist. */
+function headlineOf({ year, lastDay }: ServiceKnowledge, { texts, formats }: Language) {
+  const uptime = uptimeOf(year.slice(-30));
+  const medianMs = lastDay[0]?.p50Ms ?? null;
+  return [
+    ...(uptime === null
+      ? []
+      : [{ name: texts.page.upFor(texts.page.range['30d']), value: formats.percent(uptime) }]),
+    ...(medianMs === null
+      ? []
+      : [{ name: texts.page.medianFor(texts.page.range['24h']), value: formats.milliseconds(medianMs) }]),
+  ];
 }
 
 /** How the last check was made, with what the check names: port, path and the number of expectations. */

@@ -1,0 +1,50 @@
+/** Logos of services of the catalogue: small pictures, which a page loads as they come into view. */
+import { readFileSync } from 'node:fs';
+import type { Service } from '../../domain/service.ts';
+import { entityTag } from '../../http/conditional.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { Route } from '../../http/route.ts';
+
+/** Finds logos. */
+export type Logos = ReturnType<typeof createLogos>;
+
+/** The pictures by the slug of their service, written by `npm run logos`. */
+const FILE = new URL('../../../assets/web/logos.tsv', import.meta.url);
+const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': 'public, max-age=31536000, immutable' };
+/** Number of colours of tiles with an initial (assets/web/home.css). */
+const TILE_COLOURS = 6;
+
+/** Reads the logos. Browsers may cache them for a year, because their paths contain a hash of all of them. */
+export function createLogos() {
+  const text = readFileSync(FILE, 'utf8');
+  const pictures = new Map(
+    text.split('\n').map((line) => {
+      const end = line.indexOf('\t');
+      return [line.slice(0, end), line.slice(end + 1)] as const;
+    }),
+  );
+  const version = entityTag(text).slice(1, 9);
+  const route: Route = {
+    path: '/logos/:version/:slug',
+    // A page may show a thousand of them, each from memory and once a year for a browser.
+    bucket: 'none',
+    access: 'everyone',
+    handle({ params }) {
+      const body = pictures.get(params.slug ?? '');
+      if (body === undefined || body === '') throw new HttpError('route_not_found', 'There is no such logo.');
+      return { status: 200, headers: HEADERS, body };
+    },
+  };
+  return {
+    /** The path of the logo of a service; null: it has none. Services of owners never have one. */
+    pathOf: ({ slug, accountId }: Pick<Service, 'slug' | 'accountId'>): string | null =>
+      accountId === null && pictures.has(slug) ? `/logos/${version}/${slug}` : null,
+    route,
+  };
+}
+
+/** What stands on the tile of a service without a logo: the first letter or digit of its name, and a colour's number. */
+export function tileOf(name: string): { readonly initial: string; readonly colour: number } {
+  const initial = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? '?';
+  return { initial: initial.toUpperCase(), colour: (initial.codePointAt(0) ?? 0) % TILE_COLOURS };
+}

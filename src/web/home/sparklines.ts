@@ -1,0 +1,145 @@
+/**
+ * `/sparklines.svg`: the last 24 hours of every service as a line, and of every category as a strip, in one document whose
+ * parts pages refer to (`<use href="/sparklines.svg#s-NAME">`, `#c-CATEGORY`). The colours are those of the page.
+ */
+import type { Clock } from '../../clock.ts';
+import { CATEGORIES } from '../../domain/category.ts';
+import { MINUTE_MS } from '../../domain/durations.ts';
+import { CELL_LEVELS, type CellLevel, MAX_HEATMAP_SERVICES, spanOf, stepsOf } from '../../domain/picture.ts';
+import type { Service } from '../../domain/service.ts';
+import type { Route } from '../../http/route.ts';
+import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
+import type { ServiceDirectory } from '../../view/service-directory.ts';
+
+/** Sources of the route. */
+export interface SparklineSources {
+  readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
+  readonly readCells: ReadHeatmapCells;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** The path that pages refer to. */
+export const SPARKLINES_PATH = '/sparklines.svg';
+/** How old lines may be, milliseconds; older ones are shown once more while new ones are read. */
+const MAX_AGE_MS = 5 * MINUTE_MS;
+const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': `public, max-age=${MAX_AGE_MS / 1_000}` };
+/** Height of a line, and the number of cells that a category shows for the whole span. */
+const HEIGHT = 16;
+const STRIP_CELLS = 24;
+const STRIP_STEP = 10;
+/** Where the line runs at a level, from the top; a level that is not there leaves a gap or a mark. */
+const LINE_AT: Readonly<Partial<Record<CellLevel, number>>> = { fast: 13, fair: 10, long: 6 };
+const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
+  ['slow', '--slow'],
+  ['failing', '--down'],
+  ['down', '--down'],
+];
+
+/** The route. */
+export function sparklines({ directory, readCells, clock }: SparklineSources): Route {
+  let kept: { readonly madeMs: number; readonly body: string } | null = null;
+  let making: Promise<string> | null = null;
+  const make = async () => {
+    const services = directory
+      .all()
+      .filter(({ verified }) => verified)
+      .slice(0, MAX_HEATMAP_SERVICES);
+    const span = spanOf('24h', clock.now());
+    const cells = await readCells(
+      services.map(({ id }) => id),
+      '24h',
+      span,
+    );
+    const body = drawSparklines(services, cells, stepsOf(span), (service) => directory.pageName(service));
+    kept = { madeMs: clock.monotonic(), body };
+    return body;
+  };
+  const refresh = () => {
+    making ??= make().finally(() => {
+      making = null;
+    });
+    return making;
+  };
+  return {
+    path: SPARKLINES_PATH,
+    bucket: 'pages',
+    access: 'everyone',
+    async handle() {
+      const known = kept;
+      if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
+        return { status: 200, headers: HEADERS, body: known.body };
+      const fresh = refresh();
+      if (known === null) return { status: 200, headers: HEADERS, body: await fresh };
+      // The next reader gets the new lines; until they can be read, the old ones are shown.
+      fresh.catch(() => {});
+      return { status: 200, headers: HEADERS, body: known.body };
+    },
+  };
+}
+
+/** The document. `cells`: indexes in `CELL_LEVELS`, `steps` for each service. Pure. */
+export function drawSparklines(
+  services: readonly Service[],
+  cells: Uint8Array,
+  steps: number,
+  nameOf: (service: Service) => string,
+): string {
+  const rowOf = (index: number) =>
+    [...cells.subarray(index * steps, (index + 1) * steps)].map((level) => CELL_LEVELS[level] ?? 'none');
+  const rows = services.map((service, index) => ({ service, levels: rowOf(index) }));
+  const lines = rows.map(({ service, levels }) => `<g id="s-${nameOf(service)}">${drawLine(levels)}</g>`);
+  const strips = CATEGORIES.map((category) => {
+    const own = rows.filter(({ service }) => service.category === category).map(({ levels }) => levels);
+    return own.length === 0 ? '' : drawStrip(category, own, steps);
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg">${[...strips, ...lines].join('\n')}</svg>`;
+}
+
+/** A line, one unit for a step, with a mark over the whole height where the service was slow or failed. */
+function drawLine(levels: readonly CellLevel[]): string {
+  let line = '';
+  let at: number | undefined;
+  for (const { level, from, length } of runsOf(levels)) {
+    const y = LINE_AT[level];
+    if (y !== undefined) line += `${at === undefined ? `M${from} ${y}` : at === y ? '' : `V${y}`}h${length}`;
+    at = y;
+  }
+  const marks = MARKS.map(([level, colour]) => {
+    const path = runsOf(levels)
+      .filter((run) => run.level === level)
+      .map(({ from, length }) => `M${from} 1h${Math.max(2, length)}v14h-${Math.max(2, length)}z`)
+      .join('');
+    return path === '' ? '' : `<path fill="var(${colour})" d="${path}"/>`;
+  });
+  return `${line === '' ? '' : `<path fill="none" stroke="currentColor" d="${line}"/>`}${marks.join('')}`;
+}
+
+/** Spans of one level. */
+function runsOf(levels: readonly CellLevel[]) {
+  const runs: { level: CellLevel; from: number; length: number }[] = [];
+  levels.forEach((level, from) => {
+    const last = runs.at(-1);
+    if (last?.level === level) last.length += 1;
+    else runs.push({ level, from, length: 1 });
+  });
+  return runs;
+}
+
+/** The strip of a category: a cell for each part of the span, filled from below by the share of services that failed. */
+function drawStrip(category: string, rows: readonly (readonly CellLevel[])[], steps: number): string {
+  const length = Math.ceil(steps / STRIP_CELLS);
+  let known = '';
+  let failed = '';
+  for (let cell = 0; cell < STRIP_CELLS; cell++) {
+    const parts = rows.map((levels) => levels.slice(cell * length, (cell + 1) * length));
+    const watched = parts.filter((part) => part.some((level) => level !== 'none')).length;
+    if (watched === 0) continue;
+    known += `M${cell * STRIP_STEP} 0h8v${HEIGHT}h-8z`;
+    const bad = parts.filter((part) => part.some((level) => level === 'failing' || level === 'down')).length;
+    // The square root makes one service of a hundred visible.
+    const height = Math.ceil(Math.sqrt(bad / watched) * HEIGHT);
+    if (height > 0) failed += `M${cell * STRIP_STEP} ${HEIGHT - height}h8v${height}h-8z`;
+  }
+  const box = `0 0 ${STRIP_CELLS * STRIP_STEP - 2} ${HEIGHT}`;
+  return `<symbol id="c-${category}" viewBox="${box}" preserveAspectRatio="none"><path fill="var(--up)" opacity=".3" d="${known}"/><path fill="var(--down)" d="${failed}"/></symbol>`;
+}
