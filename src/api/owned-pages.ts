@@ -7,19 +7,21 @@ import {
   patchPage,
 } from '../app/defined-pages.ts';
 import { PageDocumentSchema } from '../app/page-document.ts';
+import { type PageDomainContext, verifyPageDomain } from '../app/page-domains.ts';
 import { formatTime } from '../domain/durations.ts';
-import type { OwnedPage } from '../domain/status-page.ts';
+import type { OwnedPage, PageDomain } from '../domain/status-page.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import { SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
-import { named, namedObject, TimeSchema } from '../http/schema.ts';
+import { named, namedObject, nullable, TimeSchema } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
+import { pageUrl } from '../view/page-address.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
-import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
+import { ETAG_HEADER, IF_MATCH, VerificationSchema, viewVerification } from './owned-services.ts';
 import { resultOf } from './refused.ts';
 import { changed, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
@@ -35,6 +37,16 @@ const OwnedPageSchema = namedObject('OwnedPage', {
   url: Type.String(),
   updated_at: TimeSchema,
   definition: PageDefinitionSchema,
+  custom_domain: Type.Optional(
+    namedObject('PageDomain', {
+      domain: Type.String(),
+      proof_missing_since: nullable(
+        TimeSchema,
+        'After three days without the proof, the domain is not verified any longer.',
+      ),
+      verification: VerificationSchema,
+    }),
+  ),
 });
 const OWN_SLUG = SLUG('The page, in any case.', 'acme');
 const EXAMPLE = {
@@ -47,8 +59,10 @@ const STALE = { 412: 'The page has another revision than If-Match names.' };
 
 /** Sources of the routes. */
 export interface OwnedPageSources {
-  readonly context: Omit<PageDefinitionContext, 'registry'> & {
+  readonly context: Omit<PageDefinitionContext & PageDomainContext, 'registry' | 'proofs'> & {
+    readonly proofs: PageDomainContext['proofs'] & Parameters<typeof viewVerification>[3];
     readonly registry: PageDefinitionContext['registry'] &
+      PageDomainContext['registry'] &
       Pick<PageStore, 'pagesOf'> &
       IdempotencyStore &
       IdempotentCalls;
@@ -58,12 +72,24 @@ export interface OwnedPageSources {
 
 /** The routes. */
 export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[] {
+  const verificationOf = ({ accountId }: OwnedPage, { name, provedAt }: PageDomain) =>
+    viewVerification(accountId, name, provedAt !== null, context.proofs);
+  const viewDomain = (page: OwnedPage) => {
+    const { domain } = page;
+    if (domain === undefined) return {};
+    const { name, missingSince } = domain;
+    const since = missingSince === null ? null : formatTime(missingSince);
+    return {
+      custom_domain: { domain: name, proof_missing_since: since, verification: verificationOf(page, domain) },
+    };
+  };
   const view = (page: OwnedPage) => ({
     slug: page.slug,
     title: page.title,
-    url: `${siteUrl}/p/${page.slug}`,
+    url: pageUrl(siteUrl, page),
     updated_at: formatTime(page.updatedAt),
     definition: definePage(context, page),
+    ...viewDomain(page),
   });
   const placeOf = ({ slug }: OwnedPage) => [slug];
   const answer = (status: 200 | 201, page: OwnedPage): HttpResponse => {
@@ -147,6 +173,35 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
         const [principal, slug] = [principalOf(key), params.slug ?? ''];
         return answer(200, resultOf(await patchPage(context, principal, slug, parseJson(body), revisions)));
       },
+    }),
+    writeRoute({
+      path: '/api/v1/pages/:slug/verify',
+      method: 'POST',
+      id: 'verifyPageDomain',
+      tag: 'Status pages',
+      summary: 'Verifies the domain of a status page',
+      description:
+        'Looks for the TXT record and the file, and verifies the domain if one of them has the word. Within a second, the page is at its domain, and its address on this site is redirected. Repeating it changes nothing.',
+      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
+      answers: { 200: { description: 'The page.', headers: ETAG_HEADER, schema: OwnedPageSchema } },
+      problems: {
+        ...GONE,
+        409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or the page has no domain (conflict).',
+        ...REPEAT_PROBLEMS,
+      },
+      handle: (request) =>
+        once<OwnedPage>(context, {
+          id: 'verifyPageDomain',
+          request,
+          secret: null,
+          async change(calls) {
+            const registry = { ...context.registry, ...calls };
+            const { key, params } = request;
+            const slug = params.slug ?? '';
+            return resultOf(await verifyPageDomain({ ...context, registry }, principalOf(key), slug));
+          },
+          answer: (page) => answer(200, page),
+        }),
     }),
     writeRoute({
       path: '/api/v1/pages/:slug',

@@ -2,6 +2,9 @@
 
 import { definePage } from '../app/defined-pages.ts';
 import { formatTime } from '../domain/durations.ts';
+import { INCIDENT_STATUSES } from '../domain/incident.ts';
+import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/owner-incident.ts';
+import { ownerMaintenanceId } from '../domain/owner-maintenance.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
 import type { OwnedPage } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
@@ -21,16 +24,18 @@ import {
   whole,
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
   INCIDENT_FILTERS,
   keepPrivate,
-  logoPath,
+  logoPart,
   type PageView,
   type PageViewSources,
   pageNotFound,
   readFilter,
   readPageView,
+  saidOfPage,
 } from '../view/status-page-view.ts';
 import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
 import { PageDefinitionSchema } from './owned-pages.ts';
@@ -44,6 +49,32 @@ const QUERY = {
   offset: OFFSET_PARAMETER,
   cursor: CURSOR_PARAMETER,
 };
+
+/** An incident about the page alone. */
+const OwnerWordSchema = namedObject('PageIncident', {
+  id: Type.String(),
+  title: Type.String(),
+  severity: enumOf(OWNER_SEVERITIES),
+  status: enumOf(INCIDENT_STATUSES),
+  started_at: TimeSchema,
+  resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
+  updates: listOf('Oldest first.', {
+    at: TimeSchema,
+    status: enumOf(INCIDENT_STATUSES),
+    text: Type.String({ description: 'Without markup.' }),
+  }),
+  post_mortem: nullable(Type.String(), 'Without markup.'),
+});
+
+/** Maintenance of the page alone. */
+const OwnerAnnouncementSchema = namedObject('PageMaintenance', {
+  id: Type.String(),
+  title: Type.String(),
+  description: Type.String({ description: 'Without markup.' }),
+  state: enumOf(['planned', 'running']),
+  starts_at: TimeSchema,
+  ends_at: TimeSchema,
+});
 
 /** A page as JSON. */
 const PageSchema = namedObject('StatusPage', {
@@ -78,6 +109,14 @@ const PageSchema = namedObject('StatusPage', {
   }),
   maintenance: MaintenancesSchema.properties.maintenance,
   incidents: IncidentsSchema.properties.incidents,
+  owner_incidents: Type.Array(OwnerWordSchema, {
+    description:
+      'What its owner writes of the page alone: unresolved ones and the newest resolved ones, newest start first.',
+  }),
+  owner_maintenances: Type.Array(OwnerAnnouncementSchema, {
+    description:
+      'What its owner announces of the page alone, each with the occurrence that runs or comes next.',
+  }),
   ...PAGE_MEMBERS,
   definition: Type.Optional(PageDefinitionSchema),
 });
@@ -103,6 +142,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     const cursor = readIncidentCursor(given);
     const { offset } = cursor ?? given;
     const view = await find(request);
+    const redirect = path === PAGE_PATH ? redirectToDomain(request, siteUrl, view.page, 'page.json') : null;
+    if (redirect !== null) return redirect;
     const found = await pages.incidentsOfServices({
       serviceIds: view.services.map(({ service }) => service.id),
       ...readFilter(filter),
@@ -117,8 +158,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
         slug: page.slug,
         title: page.title,
         text: page.text,
-        url: `${siteUrl}/p/${page.slug}`,
-        logo_url: page.logo === null ? null : siteUrl + logoPath(page.slug, page.logo.mark),
+        url: pageUrl(siteUrl, page),
+        logo_url: page.logo === null ? null : pageUrl(siteUrl, page, logoPart(page.logo.mark)),
         updated_at: formatTime(page.updatedAt),
       },
       status: verdict.status,
@@ -133,6 +174,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       })),
       maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
       incidents: viewWithServices(directory, items, viewIncident),
+      ...viewSaid(view),
       limit,
       offset,
       ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
@@ -157,6 +199,31 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     }),
     { path: PAGE_PATH, bucket: 'api', access: 'everyone', handle: asJson(PAGE_PATH) },
   ];
+}
+
+/** What the owner says of the page alone. */
+function viewSaid(view: PageView) {
+  const { said, announced } = saidOfPage(view);
+  return {
+    owner_incidents: said.map((one) => ({
+      id: ownerIncidentId(one.id),
+      title: one.title,
+      severity: one.severity,
+      status: one.status,
+      started_at: formatTime(one.startedAt),
+      resolved_at: one.resolvedAt === null ? null : formatTime(one.resolvedAt),
+      updates: one.updates.map(({ at, status, plain }) => ({ at: formatTime(at), status, text: plain })),
+      post_mortem: one.postMortem?.plain ?? null,
+    })),
+    owner_maintenances: announced.map(({ id, title, plain, occurrence: { startsAt, endsAt } }) => ({
+      id: ownerMaintenanceId(id),
+      title,
+      description: plain,
+      state: startsAt <= view.at ? ('running' as const) : ('planned' as const),
+      starts_at: formatTime(startsAt),
+      ends_at: formatTime(endsAt),
+    })),
+  };
 }
 
 /** Shared caches keep the response for the account apart. */

@@ -5,6 +5,7 @@ import {
   arrangePage,
   isListable,
   type OwnedPage,
+  type PageDomain,
   type PageGroup,
   type PageStep,
   readGroupName,
@@ -18,6 +19,7 @@ import type { WantedPage } from '../store/ports/account-content.ts';
 import type { StoredLogo } from '../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 import { isObject } from './merge-patch.ts';
+import { atDomain, readPageDomain } from './page-domains.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll } from './read-input.ts';
 import { readLogo } from './read-logo.ts';
@@ -54,6 +56,12 @@ export const PageDocumentSchema = Type.Object(
     members_only: Type.Optional(
       Type.Boolean({
         description: 'Only members of the account, and its keys, see the page; default: everyone.',
+      }),
+    ),
+    custom_domain: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'Host name at which the page is shown once it is verified, such as status.example.com.',
       }),
     ),
     groups: Type.Optional(
@@ -108,6 +116,7 @@ function readMeaning(
     logo,
     brand_colour: colour = '',
     members_only: membersOnly = false,
+    custom_domain: domain = '',
     groups = [],
   }: PageDocument,
   find: (name: string) => ListedOnPage | null,
@@ -120,6 +129,7 @@ function readMeaning(
     logo: logo === undefined ? accept(null) : readLogoUrl(logo),
     colour: readColourMember(colour),
     membersOnly: accept(membersOnly),
+    domain: atDomain(readPageDomain(domain)),
   });
 }
 
@@ -151,11 +161,12 @@ type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
   readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
   readonly colour?: string | null;
   readonly membersOnly?: boolean;
+  readonly domain?: Pick<PageDomain, 'name'> | string | null;
 };
 
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
 export function pageDocumentOf<Listed>(
-  { slug, title, text, groups, colour = null, membersOnly = false }: PageOf<Listed>,
+  { slug, title, text, groups, colour = null, membersOnly = false, domain = null }: PageOf<Listed>,
   logo: Pick<StoredLogo, 'type' | 'bytes'> | null,
   nameOf: (service: Listed) => string | null,
 ): PageDocument {
@@ -168,6 +179,7 @@ export function pageDocumentOf<Listed>(
       : { logo: `data:${logo.type};base64,${Buffer.from(logo.bytes).toString('base64')}` }),
     ...(colour === null ? {} : { brand_colour: colour }),
     ...(membersOnly ? { members_only: true } : {}),
+    ...(domain === null ? {} : { custom_domain: typeof domain === 'string' ? domain : domain.name }),
     ...(groups.length === 0
       ? {}
       : {

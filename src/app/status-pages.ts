@@ -104,7 +104,7 @@ export async function editStatusPage(
     text: readField(readPageText(text)),
   });
   if (!reading.ok) return reading;
-  const page = await findPage(context, principal, slug);
+  const page = await findOwnedPage(context, principal, slug);
   return page.ok ? await write(context, page.value, revision, reading.value) : page;
 }
 
@@ -121,7 +121,7 @@ export async function changePageLook(
 ): Promise<Outcome<void>> {
   const reading = readAll({ colour: readField(readPageColour(colour)) });
   if (!reading.ok) return reading;
-  const page = await findPage(context, principal, slug);
+  const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
   const written = await write(context, page.value, revision, { ...reading.value, membersOnly });
   return written.ok ? accept(undefined) : written;
@@ -139,7 +139,7 @@ export async function arrangeStatusPage(
   revision: number,
   arrangement: PageArrangement,
 ): Promise<Outcome<OwnedPage>> {
-  const page = await findPage(context, principal, slug);
+  const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
   if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
     return refuse({ code: 'page_group_name_missing' }, 'name');
@@ -157,7 +157,7 @@ export async function setPageLogo(
   slug: string,
   bytes: Uint8Array | null,
 ): Promise<Outcome<void>> {
-  const page = await findPage(context, principal, slug);
+  const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
   const logo = bytes === null ? accept(null) : readPicture(bytes);
   if (!logo.ok) return logo;
@@ -171,7 +171,7 @@ export async function removeStatusPage(
   principal: Principal,
   slug: string,
 ): Promise<Outcome<void>> {
-  const page = await findPage(context, principal, slug);
+  const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
   await context.registry.removePage(page.value.accountId, page.value.slug);
   return accept(undefined);
@@ -181,8 +181,8 @@ export async function removeStatusPage(
  * The page that the principal may change. Pages of other accounts count as missing. Refused with `role_required` or
  * `no_page`.
  */
-async function findPage(
-  { registry }: PageContext,
+export async function findOwnedPage(
+  { registry }: { readonly registry: Pick<PageStore, 'findPage'> },
   principal: Principal,
   slug: string,
 ): Promise<Outcome<OwnedPage>> {
@@ -202,7 +202,7 @@ async function write(
 ): Promise<Outcome<OwnedPage>> {
   const { accountId, slug } = page;
   const outcome = await registry.changePage(accountId, slug, revision, edit, now());
-  const { colour: _, membersOnly: __, ...shown } = edit;
+  const { colour: _, membersOnly: __, domain: ___, ...shown } = edit;
   if (outcome === 'changed') return accept({ ...page, ...shown, revision: revision + 1 });
   return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
 }

@@ -1,5 +1,6 @@
 /** `upbeat pages`: manages status pages of accounts without a browser. */
 import { readFileSync } from 'node:fs';
+import { readPageDomain, setPageDomain, verifyPageDomain } from '../app/page-domains.ts';
 import {
   addStatusPage,
   type PageContext,
@@ -10,9 +11,14 @@ import {
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { countServices } from '../domain/status-page.ts';
+import { createOutbound } from '../outbound/outbound.ts';
+import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
+import { VERSION } from '../version.ts';
+import { pageUrl } from '../view/page-address.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
+import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
@@ -28,7 +34,7 @@ export interface AddPageOptions extends AccountChoice {
 }
 
 /** Prints all pages. */
-export async function listPages({ config, json = false }: CommonOptions): Promise<void> {
+export async function listPages({ config, json = false, ...filters }: ListOptions): Promise<void> {
   const rows = await withRegistry(config, async (registry, { http }) =>
     (await registry.listPages()).map((page) => ({
       slug: page.slug,
@@ -36,11 +42,12 @@ export async function listPages({ config, json = false }: CommonOptions): Promis
       account: page.accountName,
       services: countServices(page.groups),
       changed: formatTime(page.updatedAt),
-      url: addressOf(http.siteUrl, page.slug),
+      url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page),
     })),
   );
-  const advice = 'Make one: upbeat pages add SLUG --account NAME --title TITLE';
-  printRows(rows, json, `There are no status pages. ${advice}`);
+  const empty = 'There are no status pages. Make one: upbeat pages add SLUG --account NAME --title TITLE';
+  const shown = filterRows(rows, filters, ['slug', 'title', 'account']);
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES);
 }
 
 /** Creates a page; prints its slug, or its properties as JSON. */
@@ -56,15 +63,49 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
     const owner = await chooseAccount(registry, choice);
     const principal = { role: 'operator', accountId: owner.id } as const;
     const page = resultOf(await addStatusPage(context, principal, input));
-    return { page, owner, url: addressOf(http.siteUrl, page.slug) };
+    return { page, owner, url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page) };
   });
   const view = { slug: page.slug, title: page.title, account: owner.name, url };
   if (json) printJson(view);
   else console.log(page.slug);
 }
 
-function addressOf(siteUrl: string, slug: string): string {
-  return `${siteUrl.replace(/\/+$/, '')}/p/${slug}`;
+/**
+ * Sets the domain of a page, `none` for none, or verifies it where `domain` is absent. Prints what proves a domain that is not
+ * verified.
+ */
+export async function changeDomain(
+  slug: string,
+  domain: string | undefined,
+  { config }: CommonOptions,
+): Promise<void> {
+  const wanted = domain === 'none' ? '' : domain;
+  if (wanted !== undefined) resultOf(readPageDomain(wanted));
+  await withRegistry(config, async (registry, settings) => {
+    const { openDomainProofs } = await import('../auth/domain-proof.ts');
+    const { siteUrl } = settings.http;
+    const { nameservers, ports, allowPrivate, ownersMayProbePrivate } = settings.checks;
+    const outbound = createOutbound({ userAgent: userAgentOf(VERSION, siteUrl), nameservers }, systemClock);
+    const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
+    try {
+      const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
+      const context = { registry, proofs, siteUrl, now: systemClock.now };
+      const page = await registry.findPage(slug.toLowerCase());
+      if (wanted === undefined) {
+        const { domain: proved } = resultOf(await verifyPageDomain(context, OPERATOR, slug));
+        printNote(`${proved?.name} is verified`);
+        return;
+      }
+      resultOf(await setPageDomain(context, OPERATOR, slug, page?.revision ?? 0, wanted));
+      const changed = await registry.findPage(slug.toLowerCase());
+      if (changed?.domain === undefined) return printNote(`${slug.toLowerCase()} has no domain of its own`);
+      if (changed.domain.provedAt !== null) return printNote(`${changed.domain.name} is verified`);
+      const { recordName, word, fileUrl } = proofs.instructions(changed.accountId, changed.domain.name);
+      console.log(`TXT record ${recordName}\nor file   ${fileUrl}\ncontent   ${word}`);
+    } finally {
+      outbound.close();
+    }
+  });
 }
 
 /** Removes an account's page. */

@@ -28,11 +28,37 @@ export interface OwnedPage {
   readonly colour?: string;
   /** Only members of its account see it; absent: everyone does. */
   readonly membersOnly?: true;
+  /** A domain of the owner at which the page is shown; absent: it has none. */
+  readonly domain?: PageDomain;
   /** Grows with every change, from 1. */
   readonly revision: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
+}
+
+/** A domain of an owner for a page. */
+export interface PageDomain {
+  /** Host name in lower case, as ASCII. */
+  readonly name: string;
+  /** Epoch milliseconds; null: its account has not proved it, or the proof lapsed. */
+  readonly provedAt: number | null;
+  /** Since when the proof is missing, epoch milliseconds; null: the last check found it. */
+  readonly missingSince: number | null;
+}
+
+/** The domain at which a page is shown; null: it is shown on this site. Members are signed in on this site only. */
+export function domainInUse({
+  domain,
+  membersOnly,
+}: Pick<OwnedPage, 'domain' | 'membersOnly'>): string | null {
+  return domain === undefined || domain.provedAt === null || membersOnly === true ? null : domain.name;
+}
+
+/** The start of addresses at a page's domain, which has the scheme and the port of the site. */
+export function domainOrigin(siteUrl: string, domain: string): string {
+  const { protocol, port } = new URL(siteUrl);
+  return `${protocol}//${domain}${port === '' ? '' : `:${port}`}`;
 }
 
 /** The logo beside the title, without its bytes. */

@@ -60,6 +60,21 @@ export interface PageView {
 
 const MAX_MAINTENANCES = 20;
 
+/** What the owner says of the page alone: in no list of a service on it. */
+export function saidOfPage({
+  page,
+  services,
+  said,
+  announced,
+}: PageView): Pick<PageView, 'said' | 'announced'> {
+  const hasOwn = services.some(({ service }) => service.accountId === page.accountId);
+  const isListed = (id: number) => services.some(({ service }) => service.id === id);
+  return {
+    said: said.filter((one) => one.pages.includes(page.id) && !one.services.some(isListed)),
+    announced: hasOwn ? [] : announced.filter(({ pages }) => pages.includes(page.id)),
+  };
+}
+
 /** The page that a request may see, by the slug in its path, in any case; null: there is none. */
 export async function findShownPage(
   request: HttpRequest,
@@ -137,9 +152,9 @@ export function findListed(directory: ServiceDirectory, accountId: number, id: n
 /** Filters for the incidents of a page. */
 export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
 
-/** The path of a logo. It contains the mark, so that each logo has its own URL. */
-export function logoPath(slug: string, mark: string): string {
-  return `/p/${slug}/logo?v=${mark}`;
+/** The name of a logo within its page. It contains the mark, so that each logo has its own URL. */
+export function logoPart(mark: string): string {
+  return `logo?v=${mark}`;
 }
 
 /** Converts a filter for the registry. */

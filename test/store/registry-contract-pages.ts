@@ -74,6 +74,42 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     },
   );
 
+  t.test('it gives the domain of a page to the newest proof, and keeps it over other changes', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const { id: grace } = await registry.ensureAccount('grace', NOON);
+    const [name, proved] = [
+      'status.example.com',
+      { name: 'status.example.com', provedAt: NOON, missingSince: null },
+    ];
+    await registry.addPage(page(ada, 'shop', { domain: name }));
+    await registry.addPage(page(grace, 'other', { domain: name }));
+    t.same((await registry.findPage('shop'))?.domain, { ...proved, provedAt: null });
+    t.same(await registry.provedPageDomains(), []);
+    t.equal(await registry.provePageDomain(grace, 'shop', name, NOON), 'missing');
+    t.equal(await registry.provePageDomain(ada, 'shop', 'other.example.com', NOON), 'missing');
+    t.same((await registry.findPage('shop'))?.revision, 1);
+    t.match(await registry.provePageDomain(ada, 'shop', name, NOON), { domain: proved, revision: 2 });
+    const one = { domain: name, slug: 'shop', accountId: ada, checkedAt: NOON, missingSince: null };
+    t.same(await registry.provedPageDomains(), [one]);
+    await registry.notePageProof(ada, name, 'missing', NOON + 5);
+    await registry.notePageProof(ada, name, 'missing', NOON + 9);
+    t.same(await registry.provedPageDomains(), [{ ...one, checkedAt: NOON + 9, missingSince: NOON + 5 }]);
+    await registry.notePageProof(ada, name, 'found', NOON + 9);
+    t.equal(await registry.changePage(ada, 'shop', 2, { domain: name, title: 'Again' }, NOON), 'changed');
+    t.same((await registry.findPage('shop'))?.domain, proved);
+    t.match(await registry.provePageDomain(grace, 'other', name, NOON + 10), { slug: 'other' });
+    t.match(await registry.findPage('shop'), { revision: 4, domain: { name, provedAt: null } });
+    t.match(await registry.noticesOf(ada), [{ notice: { code: 'page_domain_lost', domain: name } }]);
+    await registry.notePageProof(ada, name, 'lapses', NOON + 11);
+    t.match(await registry.provedPageDomains(), [{ slug: 'other' }], 'it has lost it already');
+    await registry.notePageProof(grace, name, 'lapses', NOON + 11);
+    t.same(await registry.provedPageDomains(), []);
+    await registry.removePage(ada, 'shop');
+    const again = await registry.addPage(page(ada, 'shop'));
+    t.equal(again.domain, undefined);
+  });
+
   t.test('it refuses changes of a page by other accounts', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);

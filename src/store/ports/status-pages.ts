@@ -14,6 +14,8 @@ export interface NewPage {
   readonly colour?: string | null;
   /** Absent: false. */
   readonly membersOnly?: boolean;
+  /** A host name that is not proved yet; null or absent: none. */
+  readonly domain?: string | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -28,6 +30,19 @@ export interface PageEdit {
   /** `#rrggbb`; null: none. */
   readonly colour?: string | null;
   readonly membersOnly?: boolean;
+  /** A host name, whose proof is lost if it is another one; null: none. */
+  readonly domain?: string | null;
+}
+
+/** A domain that an account has proved for a page. */
+export interface ProvedPageDomain {
+  readonly domain: string;
+  readonly slug: string;
+  readonly accountId: number;
+  /** Time of the last check of the proof, epoch milliseconds. */
+  readonly checkedAt: number;
+  /** Since when the proof is missing, epoch milliseconds; null: the last check found it. */
+  readonly missingSince: number | null;
 }
 
 /** A logo with its bytes. */
@@ -68,4 +83,27 @@ export interface PageStore {
    * page, or it is not at `revision`, if that is given.
    */
   removePage(accountId: number, slug: string, revision?: number): Promise<boolean>;
+  /**
+   * Notes that the account has proved the domain of a page. The newest proof counts: another page that had the domain loses its
+   * proof, and its account, if it is another one, receives a notice. `missing`: the account has no such page, or the page has
+   * another domain.
+   */
+  provePageDomain(
+    accountId: number,
+    slug: string,
+    domain: string,
+    now: number,
+  ): Promise<OwnedPage | 'missing'>;
+  /** Domains that are proved, of live pages that everyone may see, by name. */
+  provedPageDomains(): Promise<ProvedPageDomain[]>;
+  /**
+   * Notes a check of the proof of a domain. `lapses`: the proof, which is missing, does not count any longer, and the account
+   * receives a notice. Does nothing if the account has not proved the domain meanwhile.
+   */
+  notePageProof(
+    accountId: number,
+    domain: string,
+    outcome: 'found' | 'missing' | 'lapses',
+    now: number,
+  ): Promise<void>;
 }

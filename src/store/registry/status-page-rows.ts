@@ -2,6 +2,7 @@
 
 import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import type { NewPage, PageEdit, PageStore, StoredLogo } from '../ports/status-pages.ts';
+import { addNotice } from './notice-rows.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
@@ -42,12 +43,43 @@ export const PAGE_CALLS: Calls<PageStore> = {
     return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
   }),
   removePage: write(removePage),
+  provePageDomain: write(provePageDomain),
+  provedPageDomains: read(async ({ kysely, queries }) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('status_pages')
+        .select(['domain', 'slug', 'account_id', 'domain_checked_at', 'domain_missing_since'])
+        .where('domain_proved_at', 'is not', null)
+        .where('members_only', '=', 0)
+        .where('removed', '=', 0)
+        .orderBy('domain'),
+    );
+    return rows.map((row) => ({
+      domain: row.domain ?? '',
+      slug: row.slug,
+      accountId: row.account_id,
+      checkedAt: row.domain_checked_at ?? 0,
+      missingSince: row.domain_missing_since,
+    }));
+  }),
+  notePageProof: write(notePageProof),
 };
 
 /** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
 export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
   const { kysely, queries } = store;
-  const { accountId, slug, title, text, groups, logo = null, colour = null, membersOnly = false, now } = page;
+  const {
+    accountId,
+    slug,
+    title,
+    text,
+    groups,
+    logo = null,
+    colour = null,
+    membersOnly = false,
+    domain = null,
+    now,
+  } = page;
   if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
     throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
   await refuseServiceName(store, slug);
@@ -55,7 +87,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const texts = { title, text, groups: JSON.stringify(groups), logo: describeLogo(logo) };
-  const look = { colour, members_only: Number(membersOnly) };
+  const look = { colour, members_only: Number(membersOnly), domain, ...UNPROVED };
   const said = { ...texts, ...look, updated_at: now, removed: 0 };
   const row = await queries.first(
     holder === undefined
@@ -81,7 +113,7 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups, logo, colour, membersOnly }: PageEdit,
+  { title, text, groups, logo, colour, membersOnly, domain }: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
@@ -99,6 +131,7 @@ export async function changePage(
         ...(logo === undefined ? {} : { logo: describeLogo(logo) }),
         ...(colour === undefined ? {} : { colour }),
         ...(membersOnly === undefined ? {} : { members_only: Number(membersOnly) }),
+        ...(domain === undefined || domain === row.domain ? {} : { domain, ...UNPROVED }),
         revision: revision + 1,
         updated_at: now,
       })
@@ -166,12 +199,88 @@ export async function removePage(
   await queries.run(
     kysely
       .updateTable('status_pages')
-      .set({ title: '', text: '', groups: '[]', logo: null, colour: null, removed: 1 })
+      .set({
+        title: '',
+        text: '',
+        groups: '[]',
+        logo: null,
+        colour: null,
+        domain: null,
+        ...UNPROVED,
+        removed: 1,
+      })
       .where('id', '=', row.id),
   );
   await endSubscriptions(store, `page:${row.id}`);
   await noteRuleChange(store);
   return true;
+}
+
+const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };
+
+async function provePageDomain(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  domain: string,
+  now: number,
+): Promise<OwnedPage | 'missing'> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined || row.domain !== domain) return 'missing';
+  const former = await queries.first(
+    kysely
+      .updateTable('status_pages')
+      .set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) })
+      .where('domain', '=', domain)
+      .where('domain_proved_at', 'is not', null)
+      .where('id', '<>', row.id)
+      .returning('account_id'),
+  );
+  if (former !== undefined && former.account_id !== accountId)
+    await addNotice(store, former.account_id, now, { code: 'page_domain_lost', domain });
+  const proved = await queries.first(
+    kysely
+      .updateTable('status_pages')
+      .set({
+        domain_proved_at: row.domain_proved_at ?? now,
+        domain_checked_at: now,
+        domain_missing_since: null,
+        ...(row.domain_proved_at === null ? { revision: row.revision + 1 } : {}),
+      })
+      .where('id', '=', row.id)
+      .returningAll(),
+  );
+  return proved === undefined ? 'missing' : toPage(proved);
+}
+
+async function notePageProof(
+  store: RegistryStore,
+  accountId: number,
+  domain: string,
+  outcome: 'found' | 'missing' | 'lapses',
+  now: number,
+): Promise<void> {
+  const { kysely, queries } = store;
+  const proved = kysely
+    .updateTable('status_pages')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .where('domain_proved_at', 'is not', null);
+  if (outcome === 'lapses') {
+    const lapsed = await queries.first(
+      proved.set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) }).returning('id'),
+    );
+    if (lapsed !== undefined) await addNotice(store, accountId, now, { code: 'page_domain_lapsed', domain });
+    return;
+  }
+  await queries.run(
+    proved.set({
+      domain_checked_at: now,
+      domain_missing_since:
+        outcome === 'found' ? null : (eb) => eb.fn.coalesce('domain_missing_since', eb.val(now)),
+    }),
+  );
 }
 
 /** Live pages of an account, by slug. */
@@ -212,12 +321,16 @@ async function findRow({ kysely, queries }: RegistryStore, slug: string, account
 }
 
 function toPage(stored: Row<'status_pages'>): OwnedPage {
-  const { removed: _, members_only: membersOnly, colour, groups, logo, ...row } = stored;
+  const { removed: _, members_only: membersOnly, colour, groups, logo, ...rest } = stored;
+  const { domain, domain_proved_at, domain_missing_since, domain_checked_at: __, ...row } = rest;
   return {
     ...fromRow(row),
     groups: JSON.parse(groups),
     logo: logo === null ? null : JSON.parse(logo),
     ...(colour === null ? {} : { colour }),
     ...(membersOnly === 1 ? { membersOnly: true } : {}),
+    ...(domain === null
+      ? {}
+      : { domain: { name: domain, provedAt: domain_proved_at, missingSince: domain_missing_since } }),
   };
 }

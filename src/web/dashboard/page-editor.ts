@@ -1,5 +1,6 @@
 /** `/dashboard/pages/:slug`: the texts, services, groups, logo and embed of a status page. */
 import { type Refused, refuse } from '../../app/change.ts';
+import { setPageDomain, verifyPageDomain } from '../../app/page-domains.ts';
 import {
   arrangeStatusPage,
   changePageLook,
@@ -12,8 +13,10 @@ import type { Service } from '../../domain/service.ts';
 import { countServices, type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import { type Phrase, time } from '../../language/phrase.ts';
+import { pageUrl } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
-import { findListed, logoPath, pageNotFound } from '../../view/status-page-view.ts';
+import { findListed, logoPart, pageNotFound } from '../../view/status-page-view.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -34,7 +37,7 @@ import { findSession, requireForm, type Visitor } from './sign-in-pages.ts';
 
 /** The routes. */
 export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, siteUrl } = sources;
+  const { registry, directory, proofs, siteUrl } = sources;
   const context = changeContext(sources);
 
   /** Finds a status page of the account. Pages of other accounts are not found. */
@@ -51,7 +54,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     { search = '', problems = {}, typed = new Map() }: Partial<EditorState> = {},
   ): HttpResponse => {
     const { slug, groups } = page;
-    const url = `${siteUrl}/p/${slug}`;
+    const url = pageUrl(siteUrl, page);
     const address = `${siteUrl}/embed.js`;
     return show(
       './dashboard-page',
@@ -64,7 +67,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,
         url,
-        logo: page.logo === null ? null : logoPath(slug, page.logo.mark),
+        logo: page.logo === null ? null : `/p/${slug}/${logoPart(page.logo.mark)}`,
+        domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
+        proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
+        proved: viewProof(page, session),
         groups: groups.map(({ name, services }) => ({
           name,
           services: services.map((id) => ({ id, service: findListed(directory, page.accountId, id) })),
@@ -72,7 +78,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         count: countServices(groups),
         search,
         found: search === '' ? null : findServices(directory, page, search),
-        frame: `<iframe src="${url}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
+        frame: `<iframe src="${siteUrl}/p/${slug}/embed" title="Status" width="100%" height="200" style="border:0" loading="lazy"></iframe>`,
         script: `<script src="${address}" data-page="${slug}" async></script>`,
       },
       session,
@@ -113,6 +119,13 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       const { colour = '', members_only: membersOnly, revision } = Object.fromEntries(fields);
       const look = { colour, membersOnly: membersOnly === '1' };
       return await changePageLook(context, memberOf(session), slug, Number(revision), look);
+    }),
+    form('domain', 'domain', async ({ slug }, session, fields) => {
+      const { custom_domain: domain = '', revision } = Object.fromEntries(fields);
+      return await setPageDomain(context, memberOf(session), slug, Number(revision), domain);
+    }),
+    form('verify', 'domain', async ({ slug }, session) => {
+      return await verifyPageDomain(context, memberOf(session), slug);
     }),
     form('add', 'add', async (page, session, fields) => {
       const service = fields.get('service') ?? '';
@@ -184,6 +197,16 @@ interface EditorState {
   readonly problems: FormProblems;
   /** The input of the form that was refused. */
   readonly typed: FormFields;
+}
+
+/** Whether the domain of a page is proved, in words; null: it has none. */
+function viewProof({ domain }: OwnedPage, { language }: Visitor): Phrase | null {
+  if (domain === undefined) return null;
+  const { domainProved, domainMissing, domainUnproved } = language.texts.pageEditor;
+  if (domain.provedAt === null) return domainUnproved;
+  return domain.missingSince === null
+    ? domainProved(time(domain.provedAt))
+    : domainMissing(time(domain.missingSince));
 }
 
 /** The path of the editor with the same anchor and search. */

@@ -66,6 +66,18 @@ export const englishPageEditor = {
   replace: 'Replace',
   upload: 'Upload',
 
+  domain: 'Domain of your own',
+  domainName: 'Domain (empty: none)',
+  domainHint:
+    'Once it is verified, the page is at this domain alone, and its address on this site leads there. Let the domain point to this site. A page for members stays on this site.',
+  saveDomain: 'Save the domain',
+  domainProof: 'Prove in one of two ways that the domain is yours, then press Verify.',
+  domainProved: (at: Moment): Phrase =>
+    phraseOf`Verified ${at}. Leave the proof in place: it is checked again every day.`,
+  domainMissing: (since: Moment): Phrase =>
+    phraseOf`The proof has been missing since ${since}. After three days, the page returns to its address on this site.`,
+  domainUnproved: phraseOf`Not verified yet.`,
+
   share: 'Share and embed',
   addressOf: 'Address of the page',
   copyAddress: 'Copy the address',

@@ -61,5 +61,6 @@ export const englishStatusPage = {
   madeWith: 'Checked by',
   owner: 'The owner of this page chose its text and services. The statuses come from our checks.',
   details: 'Details',
+  toPage: 'To the status page',
   others: (count: number) => `and ${count} more`,
 };

@@ -67,6 +67,19 @@ export const germanPageEditor: Texts['pageEditor'] = {
   replace: 'Ersetzen',
   upload: 'Hochladen',
 
+  domain: 'Eigene Domain',
+  domainName: 'Domain (leer: keine)',
+  domainHint:
+    'Sobald sie bestätigt ist, steht die Seite allein unter dieser Domain, und ihre Adresse auf dieser Website führt dorthin. Richten Sie die Domain auf diese Website. Eine Seite für Mitglieder bleibt auf dieser Website.',
+  saveDomain: 'Domain speichern',
+  domainProof:
+    'Weisen Sie auf einem von zwei Wegen nach, dass die Domain Ihnen gehört, und drücken Sie dann „Bestätigen“.',
+  domainProved: (at) =>
+    phraseOf`Bestätigt ${at}. Lassen Sie den Nachweis stehen: Er wird jeden Tag erneut geprüft.`,
+  domainMissing: (since) =>
+    phraseOf`Der Nachweis fehlt seit ${since}. Nach drei Tagen kehrt die Seite zu ihrer Adresse auf dieser Website zurück.`,
+  domainUnproved: phraseOf`Noch nicht bestätigt.`,
+
   share: 'Teilen und einbetten',
   addressOf: 'Adresse der Seite',
   copyAddress: 'Die Adresse kopieren',

@@ -66,5 +66,6 @@ export const germanStatusPage: Texts['statusPage'] = {
   madeWith: 'Geprüft von',
   owner: 'Text und Auswahl stammen vom Inhaber dieser Seite. Die Zustände stammen aus unseren Prüfungen.',
   details: 'Einzelheiten',
+  toPage: 'Zur Statusseite',
   others: (count) => (count === 1 ? 'und ein weiterer' : `und ${count} weitere`),
 };

@@ -1,9 +1,9 @@
 /** The style of a page's brand colour. */
 import { readableColours } from '../../domain/page-colour.ts';
 
-/** The path of the style of a brand colour. It contains the colour, so that each has its own URL. */
-export function brandPath(slug: string, colour: string): string {
-  return `/p/${slug}/brand.css?v=${colour.slice(1)}`;
+/** The name of the style of a brand colour within its page. It contains the colour, so that each has its own URL. */
+export function brandPart(colour: string): string {
+  return `brand.css?v=${colour.slice(1)}`;
 }
 
 /** The style of a brand colour: the colour itself as an edge above the page, and readable ones for links in both themes. */

@@ -1,30 +1,27 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
-import { createPromiseCache } from '../../async/promise-cache.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { ownerIncidentId, worstSaid } from '../../domain/owner-incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
-import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import { fullName } from '../../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { time } from '../../language/phrase.ts';
-import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import { pageUrl, pathFor, placeOfPage, redirectToDomain } from '../../view/page-address.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
   findShownPage,
   INCIDENT_FILTERS,
   keepPrivate,
-  logoPath,
+  logoPart,
   type PageView,
   type PageViewSources,
   pageNotFound,
   readPageView,
 } from '../../view/status-page-view.ts';
-import { daysUntil } from '../../view/time-ranges.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
@@ -32,8 +29,8 @@ import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { uptimeOf } from '../service/service-days.ts';
-import { brandPath, brandStyle } from './brand-style.ts';
+import { brandPart, brandStyle } from './brand-style.ts';
+import { createUptimeBars } from './uptime-bars.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources, 'samples' | 'siteUrl'> {
@@ -66,30 +63,36 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const { pages, directory, siteUrl, now } = sources;
   const barsOf = createUptimeBars(sources.samples, now);
 
-  const missing = (slug: string, language: ChosenLanguage): HttpResponse => {
+  const missing = ({ atDomain }: HttpRequest, slug: string, language: ChosenLanguage): HttpResponse => {
     const { notFound, noPage } = language.texts.statusPage;
     return render(
       './status-page-missing',
-      { language, title: notFound, message: noPage(slug.slice(0, 100)) },
+      { language, title: notFound, message: noPage(slug.slice(0, 100)), atDomain, home: siteUrl },
       404,
     );
   };
 
   /** The common data of page and embed. */
-  const frame = ({ page, verdict }: PageView, language: ChosenLanguage) => ({
+  const frame = (request: HttpRequest, { page, verdict }: PageView, language: ChosenLanguage) => ({
     language,
+    // Links to the rest of this site.
+    home: request.atDomain === true ? siteUrl : '',
     page,
     shapes: SHAPES,
     status: verdict.status,
     counts: verdict.counts,
     verdict: language.texts.statusPage.verdict(verdict),
-    url: `${siteUrl}/p/${page.slug}`,
+    url: pageUrl(siteUrl, page),
     logo:
       page.logo === null
         ? null
-        : { ...page.logo, path: logoPath(page.slug, page.logo.mark), ...shownSize(page.logo) },
-    feed: `/p/${page.slug}/incidents.atom`,
-    brand: page.colour === undefined ? null : brandPath(page.slug, page.colour),
+        : {
+            ...page.logo,
+            path: pathFor(request, page.slug, logoPart(page.logo.mark)),
+            ...shownSize(page.logo),
+          },
+    feed: pathFor(request, page.slug, 'incidents.atom'),
+    brand: page.colour === undefined ? null : pathFor(request, page.slug, brandPart(page.colour)),
     standings: verdict,
   });
 
@@ -102,7 +105,9 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(request, sources);
-    if (look === null) return missing(slug, language);
+    if (look === null) return missing(request, slug, language);
+    const redirect = redirectToDomain(request, siteUrl, look.page);
+    if (redirect !== null) return redirect;
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
     const serviceIds = chosen === null ? ids : [chosen.service.id];
@@ -146,17 +151,18 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const { page } = look;
     const verdict = texts.statusPage.verdict(look.verdict);
     const shownPage = render('./status-page', {
-      ...frame(look, language),
+      ...frame(request, look, language),
+      canonical: page.domain === undefined ? null : pageUrl(siteUrl, page),
       title: `${page.title}: ${verdict}`,
-      meta: openGraphTags(siteUrl, {
+      meta: openGraphTags(placeOfPage(siteUrl, page).origin, {
         title: page.title,
         description: page.text === '' ? verdict : `${verdict} ${page.text}`,
-        path: `/p/${page.slug}`,
+        path: placeOfPage(siteUrl, page).path,
         image:
           page.logo === null
             ? null
             : {
-                path: logoPath(page.slug, page.logo.mark),
+                path: placeOfPage(siteUrl, page, logoPart(page.logo.mark)).path,
                 type: page.logo.type,
                 size: { width: page.logo.width, height: page.logo.height },
                 alt: page.title,
@@ -203,8 +209,10 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
                 .map(({ service }) => fullName(service)),
         })),
       ),
-      calendar: `/p/${page.slug}/calendar.ics`,
-      webcal: `${siteUrl.replace(/^https?/, 'webcal')}/p/${page.slug}/calendar.ics`,
+      json: pathFor(request, page.slug, 'page.json'),
+      subscribe: request.atDomain === true ? '/subscribe' : `/subscribe?page=${page.slug}`,
+      calendar: pathFor(request, page.slug, 'calendar.ics'),
+      webcal: pageUrl(siteUrl, page, 'calendar.ics').replace(/^https?/, 'webcal'),
       maintenances: look.maintenances.flatMap((maintenance) => {
         // Those of the owner are announced once for all services.
         if (maintenance.ownerId !== undefined) return [];
@@ -259,7 +267,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             404,
           )
         : render('./status-page-embed', {
-            ...frame(look, language),
+            ...frame(request, look, language),
             title: look.page.title,
             theme: theme === 'light' || theme === 'dark' ? theme : null,
             troubled: look.services
@@ -313,79 +321,5 @@ function shownSize({ width, height }: { readonly width: number; readonly height:
   return {
     shownWidth: Math.max(1, Math.round(width * scale)),
     shownHeight: Math.max(1, Math.round(height * scale)),
-  };
-}
-
-const DAYS = 90;
-const KEPT_MS = 300_000;
-const MAX_KEPT = 5_000;
-/** Maximum number of concurrent queries, so that the store can respond to others in between. */
-const MAX_READS = 8;
-const STEP = 11;
-
-/** The bars of a service. */
-type UptimeBars = ReturnType<typeof barsOf>;
-
-/**
- * Creates the function that reads the last 90 days of services as bars. Bars are small: one line for each kind of day.
- * They are cached for five minutes.
- */
-export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
-  const cached = createPromiseCache<number, UptimeBars>({
-    maxEntries: MAX_KEPT,
-    maxAgeMs: KEPT_MS,
-    now,
-  });
-
-  const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
-    try {
-      const isWhole = (samples.missingSince?.() ?? null) === null;
-      // UTC days, as on the service's own page.
-      return await cached(serviceId, String(isWhole), async () =>
-        barsOf(await samples.query({ serviceId, ...daysUntil(at, DAYS) })),
-      );
-    } catch (error) {
-      // While the sample store is unavailable, a page without bars is better than an error.
-      if (!isSampleReadError(error)) throw error;
-      return null;
-    }
-  };
-
-  /** The bars of services by id, without those that cannot be read now. */
-  return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
-    const at = now();
-    const found = new Map<number, UptimeBars>();
-    for (let start = 0; start < serviceIds.length; start += MAX_READS) {
-      const some = serviceIds.slice(start, start + MAX_READS);
-      const bars = await Promise.all(some.map((id) => read(id, at)));
-      for (const [index, id] of some.entries()) {
-        const one = bars[index] ?? null;
-        if (one !== null) found.set(id, one);
-      }
-    }
-    return found;
-  };
-}
-
-/**
- * The bars of days, oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, for a dash of 8 and
- * a gap of 3; consecutive days of one kind are one stroke. `uptimeRatio`: null without checks. `knownDays`: number of
- * days from the first day with a check on.
- */
-export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
-  const paths = new Map<DayKind, string>();
-  const kinds = days.map(dayKindOf);
-  for (const [start, kind] of kinds.entries()) {
-    if (kind === kinds[start - 1]) continue;
-    let end = start + 1;
-    while (kinds[end] === kind) end++;
-    const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
-    paths.set(kind, (paths.get(kind) ?? '') + stroke);
-  }
-  const first = days.findIndex(({ count }) => count > 0);
-  return {
-    lines: [...paths].map(([kind, path]) => ({ kind, path })),
-    uptimeRatio: uptimeOf(days),
-    knownDays: first === -1 ? 0 : days.length - first,
   };
 }

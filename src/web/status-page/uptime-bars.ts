@@ -1,0 +1,80 @@
+/** The last 90 days of services as bars on status pages. */
+import { createPromiseCache } from '../../async/promise-cache.ts';
+import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
+import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import { daysUntil } from '../../view/time-ranges.ts';
+import { uptimeOf } from '../service/service-days.ts';
+
+const DAYS = 90;
+const KEPT_MS = 300_000;
+const MAX_KEPT = 5_000;
+/** Maximum number of concurrent queries, so that the store can respond to others in between. */
+const MAX_READS = 8;
+const STEP = 11;
+
+/** The bars of a service. */
+type UptimeBars = ReturnType<typeof barsOf>;
+
+/**
+ * Creates the function that reads the last 90 days of services as bars. Bars are small: one line for each kind of day.
+ * They are cached for five minutes.
+ */
+export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
+  const cached = createPromiseCache<number, UptimeBars>({
+    maxEntries: MAX_KEPT,
+    maxAgeMs: KEPT_MS,
+    now,
+  });
+
+  const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
+    try {
+      const isWhole = (samples.missingSince?.() ?? null) === null;
+      // UTC days, as on the service's own page.
+      return await cached(serviceId, String(isWhole), async () =>
+        barsOf(await samples.query({ serviceId, ...daysUntil(at, DAYS) })),
+      );
+    } catch (error) {
+      // While the sample store is unavailable, a page without bars is better than an error.
+      if (!isSampleReadError(error)) throw error;
+      return null;
+    }
+  };
+
+  /** The bars of services by id, without those that cannot be read now. */
+  return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
+    const at = now();
+    const found = new Map<number, UptimeBars>();
+    for (let start = 0; start < serviceIds.length; start += MAX_READS) {
+      const some = serviceIds.slice(start, start + MAX_READS);
+      const bars = await Promise.all(some.map((id) => read(id, at)));
+      for (const [index, id] of some.entries()) {
+        const one = bars[index] ?? null;
+        if (one !== null) found.set(id, one);
+      }
+    }
+    return found;
+  };
+}
+
+/**
+ * The bars of days, oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, for a dash of 8 and
+ * a gap of 3; consecutive days of one kind are one stroke. `uptimeRatio`: null without checks. `knownDays`: number of
+ * days from the first day with a check on.
+ */
+export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
+  const paths = new Map<DayKind, string>();
+  const kinds = days.map(dayKindOf);
+  for (const [start, kind] of kinds.entries()) {
+    if (kind === kinds[start - 1]) continue;
+    let end = start + 1;
+    while (kinds[end] === kind) end++;
+    const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
+    paths.set(kind, (paths.get(kind) ?? '') + stroke);
+  }
+  const first = days.findIndex(({ count }) => count > 0);
+  return {
+    lines: [...paths].map(([kind, path]) => ({ kind, path })),
+    uptimeRatio: uptimeOf(days),
+    knownDays: first === -1 ? 0 : days.length - first,
+  };
+}
