@@ -1,0 +1,107 @@
+/** `upbeat backup` and `upbeat restore`: copies of the stores, made while the program runs, and their way back. */
+import { resolve } from 'node:path';
+import { systemClock } from '../clock.ts';
+import { backUp } from '../store/backup/back-up.ts';
+import { restore } from '../store/backup/restore.ts';
+import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
+import { VERSION } from '../version.ts';
+import type { CommonOptions } from './command.ts';
+import { readConfig } from './open-stores.ts';
+import { printNote, printRows } from './output.ts';
+import { startProgress } from './progress.ts';
+
+/** Options of `backup`. */
+export interface BackupOptions extends CommonOptions {
+  /** Copy `secret.key` too. */
+  readonly withKey?: boolean;
+}
+
+/** Options of `restore`. */
+export interface RestoreOptions extends CommonOptions {
+  /** Move an installation that is there aside. */
+  readonly replace?: boolean;
+}
+
+const MEGABYTE = 1_000_000;
+
+/** Makes a backup in a folder and prints its files. */
+export async function makeBackup(
+  folder: string,
+  { config: file, json = false, withKey = false }: BackupOptions,
+): Promise<void> {
+  const { storage } = readConfig(file);
+  makeFilesPrivate();
+  const { dataDir, postgres, influx } = storage;
+  const target = resolve(folder);
+  const { files } = await withProgress((note) =>
+    backUp({
+      dataDir,
+      postgresUrl: postgres.url,
+      folder: target,
+      withKey,
+      version: VERSION,
+      clock: systemClock,
+      note,
+    }),
+  );
+  printRows(
+    files.map(({ name, bytes, sha256 }) => ({ file: name, bytes, sha256 })),
+    json,
+    '',
+  );
+  if (influx.url !== null)
+    printNote('The samples are in InfluxDB, which has a backup of its own: "influx backup".');
+  if (!withKey)
+    printNote(
+      'The key of secrets is not in it. Keep secret.key, or the setting secrets.key, in another place: without it, webhooks, channels and credentials of checks are lost.',
+    );
+}
+
+/** Restores the backup of a folder and says what to do next. */
+export async function restoreBackup(
+  folder: string,
+  { config: file, json = false, replace = false }: RestoreOptions,
+): Promise<void> {
+  const { dataDir, postgres } = readConfig(file).storage;
+  makeFilesPrivate();
+  const { manifest, copied, outcome } = await withProgress((note) =>
+    restore({
+      folder: resolve(folder),
+      dataDir,
+      postgresUrl: postgres.url,
+      replace,
+      clock: systemClock,
+      note,
+    }),
+  );
+  printRows(
+    manifest.files.map(({ name, bytes, sha256 }) => ({ file: name, bytes, sha256 })),
+    json,
+    '',
+  );
+  if (copied !== null) printNote(`${copied.rows.toLocaleString('en')} rows were copied into PostgreSQL.`);
+  if (outcome.kind === 'pending')
+    printNote(
+      `The backup of ${manifest.madeAt} is verified and waits in ${dataDir}. Stop all processes that use the data directory, then start one: it puts the files into their places.`,
+    );
+  if (outcome.kind !== 'applied') return;
+  printNote(`The backup of ${manifest.madeAt} is in place. Start the program.`);
+  if (outcome.replaced !== null)
+    printNote(
+      `What was there before is in ${outcome.replaced}; remove it once the restored installation runs.`,
+    );
+}
+
+async function withProgress<T>(
+  work: (note: (done: number, total: number) => void) => Promise<T>,
+): Promise<T> {
+  const shown: ReturnType<typeof startProgress>[] = [];
+  try {
+    return await work((done, total) => {
+      if (shown.length === 0) shown.push(startProgress(Math.ceil(total / MEGABYTE), 'MB', systemClock));
+      shown[0]?.note(Math.floor(done / MEGABYTE));
+    });
+  } finally {
+    shown[0]?.end();
+  }
+}
