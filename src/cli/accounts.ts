@@ -7,7 +7,8 @@ import { readGivenName } from '../domain/given-name.ts';
 import { describeGivenTextProblem } from '../domain/input-problem.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import type { SignInStore } from '../store/ports/sign-in.ts';
-import { type CommonOptions, UsageError } from './command.ts';
+import { UsageError } from './command.ts';
+import { hasText, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
@@ -93,8 +94,9 @@ function providersOf({ members }: Pick<AccountListing, 'members'>): string[] {
 }
 
 /** Prints all accounts, oldest first, with their members. */
-export async function listAccounts({ config, json = false }: CommonOptions): Promise<void> {
-  const accounts = await withRegistry(config, (registry) => registry.listAccounts());
+export async function listAccounts({ config, json = false, q = '' }: ListOptions): Promise<void> {
+  const all = await withRegistry(config, (registry) => registry.listAccounts());
+  const accounts = all.filter(({ name, members }) => hasText([name, ...members.map(({ name }) => name)], q));
   const view = <Members>(account: AccountListing, members: Members) => ({
     id: account.id,
     account: account.name,
@@ -120,7 +122,8 @@ export async function listAccounts({ config, json = false }: CommonOptions): Pro
     const members = account.members.map(({ name, role }) => `${name} (${role})`);
     return view(account, members.join(', ') || null);
   });
-  printRows(rows, false, 'There are no accounts. A key makes one: upbeat keys create --account NAME');
+  const empty = 'There are no accounts. A key makes one: upbeat keys create --account NAME';
+  printRows(rows, false, all.length === 0 ? empty : NOTHING_MATCHES);
 }
 
 /** An account in a message. */

@@ -11,9 +11,11 @@ import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, chooseAccount, findAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
+import { filterRows, hasText, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { withRegistry } from './open-stores.ts';
 import { resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
+import { whileWaiting } from './progress.ts';
 
 /** Options of `channels add`. */
 export interface AddChannelOptions extends CommonOptions, AccountChoice {
@@ -31,8 +33,10 @@ const TEST_TIMEOUT_MS = 60_000;
 const POLL_MS = 250;
 
 /** Prints the channels of an account, without secrets. */
-export async function listChannels(options: CommonOptions & AccountChoice): Promise<void> {
-  const { config, json = false } = options;
+export async function listChannels(
+  options: ListOptions & AccountChoice & { readonly kind?: readonly string[] },
+): Promise<void> {
+  const { config, json = false, q, kind } = options;
   const choice = readAccountChoice(options);
   const rows = await withRegistry(config, async (registry) => {
     const { id } = await findAccount(registry, choice);
@@ -51,11 +55,9 @@ export async function listChannels(options: CommonOptions & AccountChoice): Prom
       };
     });
   });
-  printRows(
-    rows,
-    json,
-    'There are no channels. Make one: upbeat channels add --account NAME --name NAME --kind KIND',
-  );
+  const empty = 'There are no channels. Make one: upbeat channels add --account NAME --name NAME --kind KIND';
+  const shown = filterRows(rows, { q, kind }, ['name', 'to']);
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES);
 }
 
 /** Adds a channel; prints its number, or its properties as JSON. */
@@ -83,25 +85,27 @@ export async function addChannel(options: AddChannelOptions): Promise<void> {
 export async function testChannel(id: number, options: CommonOptions & AccountChoice): Promise<void> {
   const { config, json = false } = options;
   const choice = readAccountChoice(options);
-  const outcome = await withRegistry(config, async (registry, { http }) => {
-    const { id: accountId } = await findAccount(registry, choice);
-    const context = { ...contextOf(registry), siteUrl: http.siteUrl, charge: async () => {} };
-    const thread = resultOf(await sendTest(context, { role: 'operator', accountId }, id));
-    const deadline = systemClock.monotonic() + TEST_TIMEOUT_MS;
-    while (systemClock.monotonic() < deadline) {
-      const sent = (await registry.messagesOf(accountId, id)).find(
-        ({ message }) => message.thread === thread,
-      );
-      if (sent?.problem) return { state: 'failed', problem: describeChannelProblem(sent.problem) };
-      if (sent?.deliveredAt) return { state: 'delivered', problem: null };
-      // The timer of the clock would not keep the process.
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
-    return {
-      state: 'waiting',
-      problem: `it was not sent within ${TEST_TIMEOUT_MS / 1_000} s; is the program running?`,
-    };
-  });
+  const send = () =>
+    withRegistry(config, async (registry, { http }) => {
+      const { id: accountId } = await findAccount(registry, choice);
+      const context = { ...contextOf(registry), siteUrl: http.siteUrl, charge: async () => {} };
+      const thread = resultOf(await sendTest(context, { role: 'operator', accountId }, id));
+      const deadline = systemClock.monotonic() + TEST_TIMEOUT_MS;
+      while (systemClock.monotonic() < deadline) {
+        const sent = (await registry.messagesOf(accountId, id)).find(
+          ({ message }) => message.thread === thread,
+        );
+        if (sent?.problem) return { state: 'failed', problem: describeChannelProblem(sent.problem) };
+        if (sent?.deliveredAt) return { state: 'delivered', problem: null };
+        // The timer of the clock would not keep the process.
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+      return {
+        state: 'waiting',
+        problem: `it was not sent within ${TEST_TIMEOUT_MS / 1_000} s; is the program running?`,
+      };
+    });
+  const outcome = await whileWaiting('waiting for the outcome', send);
   if (json) printJson(outcome);
   if (outcome.problem !== null) throw new CommandError(`the test is ${outcome.state}: ${outcome.problem}`);
   if (!json) printNote('delivered');
@@ -117,15 +121,16 @@ export async function endChannel(id: number, options: CommonOptions & AccountCho
 }
 
 /** Prints the rules of an account. */
-export async function listRules(options: CommonOptions & AccountChoice): Promise<void> {
-  const { config, json = false } = options;
+export async function listRules(options: ListOptions & AccountChoice): Promise<void> {
+  const { config, json = false, q = '' } = options;
   const choice = readAccountChoice(options);
-  const rules = await withRegistry(config, async (registry) => {
+  const all = await withRegistry(config, async (registry) => {
     const { id } = await findAccount(registry, choice);
     const services = new Map((await registry.loadServices()).map(({ service }) => [service.id, service]));
     const findServiceById = (serviceId: number) => services.get(serviceId) ?? null;
     return await rulesOfAccount({ registry, findServiceById }, id);
   });
+  const rules = all.filter(({ rule }) => hasText([rule.name], q));
   if (json) return printJson(rules.map(({ rule, document }) => ({ id: rule.id, ...document })));
   const rows = rules.map(({ rule, document }) => {
     const { own, services = [], categories = [], publicCategories = [], pages = [], channels } = document;
@@ -139,7 +144,7 @@ export async function listRules(options: CommonOptions & AccountChoice): Promise
       enabled: rule.enabled,
     };
   });
-  printRows(rows, false, 'There are no rules.');
+  printRows(rows, false, all.length === 0 ? 'There are no rules.' : NOTHING_MATCHES);
 }
 
 function contextOf(registry: Registry) {

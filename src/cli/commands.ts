@@ -1,92 +1,132 @@
 /** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
-import { Command, type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
+import { Command, type CommanderError, Option } from 'commander';
+import { CHANNEL_KINDS, MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
+import { CATEGORIES } from '../domain/category.ts';
+import { INCIDENT_STATUSES } from '../domain/incident.ts';
+import { OWNER_SEVERITIES } from '../domain/owner-incident.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
+import { SERVICE_STATUSES } from '../domain/status.ts';
 import { VERSION } from '../version.ts';
-import { EXIT_USAGE, endByError } from './command.ts';
+import { EXIT_USAGE } from './command.ts';
+import {
+  act,
+  add,
+  addCheckOptions,
+  addForAccount,
+  addJson,
+  addSearch,
+  addSubjects,
+  collect,
+  fileOption,
+  filterOption,
+  kindOption,
+  readId,
+} from './command-options.ts';
 
-const DEFAULT_CONFIG = 'config/upbeat.yaml';
 const OWNER = 'name of the owning account, which is created if it does not exist';
 
+const KEY_STATES = ['valid', 'expired', 'revoked'];
 /** Kinds that `probe` can make of a name alone; `tcp` needs a port. */
 const KINDS_OF_PROBE = PROBED_KINDS.filter((kind) => kind !== 'tcp');
+
+/** First words for which `completion.ts` adds its commands: these commands, and help, which lists them. */
+export const COMPLETION_WORDS: ReadonlySet<string> = new Set([
+  'completion',
+  'complete',
+  'help',
+  '--help',
+  '-h',
+  '',
+]);
 
 /** Builds the command with its subcommands. */
 export function buildCommands(): Command {
   const program = new Command('upbeat')
     .description('Tells the world whether a service is up.')
     .version(VERSION)
-    .showHelpAfterError('(add --help for more)');
+    .showHelpAfterError('(add --help for more)')
+    .option('--no-color', 'print no colours, also on a terminal; every command takes it')
+    .hook('preAction', () => {
+      if (program.getOptionValue('color') === false) switchColoursOff(process.env);
+    });
 
   add(program, 'start', 'run the monitor: probe, record, serve')
     .option('--check-config', 'print every problem of the configuration and end')
     .action(act(async () => (await import('./start.ts')).start));
 
   const keys = program.command('keys').description('API keys');
-  addForAccount(keys, 'create', 'make a key and print it, once', OWNER)
+  addForAccount(keys, 'create', 'create a key and print it once', OWNER)
     .requiredOption('--name <name>', 'what the key is for')
     .option('--expires <duration>', 'lifetime such as 90d; default: it does not expire')
     .option(
       '--scope <scope>',
-      'what it may do: read, heartbeat or write; may be given again; default: read and heartbeat',
+      'what it may do: read, heartbeat or write; may be repeated; default: read and heartbeat',
       collect,
     )
     .action(act(async () => (await import('./keys.ts')).createKey));
-  addJson(keys, 'list', 'list keys, without their secrets').action(
-    act(async () => (await import('./keys.ts')).printKeys),
-  );
-  add(keys, 'revoke', 'revoke a key; it is refused within a second')
+  addSearch(addJson(keys, 'list', 'list keys, without their secrets'), 'account or name')
+    .addOption(filterOption('state', KEY_STATES))
+    .action(act(async () => (await import('./keys.ts')).printKeys));
+  add(keys, 'revoke', 'revoke a key; requests with it are refused within a second')
     .argument('<id>', 'number of the key, from "upbeat keys list"', readId)
     .action(act(async () => (await import('./keys.ts')).endKey));
 
   const accounts = program.command('accounts').description('accounts that own keys, services and pages');
-  addJson(accounts, 'list', 'list accounts with their numbers, and who signs in to them').action(
-    act(async () => (await import('./accounts.ts')).listAccounts),
-  );
+  addSearch(
+    addJson(accounts, 'list', 'list accounts with their numbers and members'),
+    'their name or the name of a member',
+  ).action(act(async () => (await import('./accounts.ts')).listAccounts));
   add(accounts, 'link', 'make a person an owner of an account')
     .argument('<account>', 'name or number of the account')
     .argument('[provider]', 'id of the provider in the configuration')
     .argument('[subject]', "the provider's identifier of the person, who need not have signed in yet")
     .option('--person <id>', 'number of a person, from "upbeat accounts list --json"', readId)
     .action(act(async () => (await import('./link-accounts.ts')).linkPerson));
-  addJson(accounts, 'merge', 'move all that an account has to another account, and remove it')
-    .argument('<from>', 'name or number of the account that ends')
-    .argument('<into>', 'name or number of the account that stays')
+  addJson(accounts, 'merge', 'move everything from one account to another, then remove the first')
+    .argument('<from>', 'name or number of the account that is removed')
+    .argument('<into>', 'name or number of the account that is kept')
     .option('--dry-run', 'print what would be done')
     .action(act(async () => (await import('./link-accounts.ts')).merge));
-  addJson(accounts, 'setup-link', 'print a one-time link by which a new person makes a way to sign in')
+  addJson(accounts, 'setup-link', 'print a one-time link with which a new person sets up their sign-in')
     .option('--account <name>', 'the account that the person owns; default: a new one')
-    .option('--account-id <id>', 'its number, from "upbeat accounts list", in place of its name', readId)
+    .option(
+      '--account-id <id>',
+      'number of the account, from "upbeat accounts list", instead of its name',
+      readId,
+    )
     .action(act(async () => (await import('./setup-links.ts')).printSetupLink));
-  addJson(accounts, 'reset', 'print a one-time link for a person who cannot sign in any more')
-    .argument('<name>', 'the name of the person, or the one to sign in with')
-    .option('--person <id>', 'number of the person, where several have the name', readId)
+  addJson(accounts, 'reset', 'print a one-time link for a person who can no longer sign in')
+    .argument('<name>', 'display name of the person, or the name they sign in with')
+    .option('--person <id>', 'number of the person, if several have this name', readId)
     .action(act(async () => (await import('./setup-links.ts')).printResetLink));
 
   addForAccount(
     program,
     'apply',
-    'give an account the services, status pages, channels and rules that files list (docs/apply.md)',
+    'give an account the services, status pages, channels, rules and maintenance that files list (docs/apply.md)',
     OWNER,
   )
     .addOption(fileOption())
     .option('--dry-run', 'change nothing; the exit status is 3 if something would change')
-    .option('--prune', 'remove what the account has and the files do not list')
-    .option('--server <url>', 'apply by the API of that server, to the account of the key in UPBEAT_KEY')
+    .option('--prune', 'remove what the account has but the files do not list')
+    .option('--server <url>', 'apply through the API of that server, to the account of the key in UPBEAT_KEY')
     .action(act(async () => (await import('./apply/apply-command.ts')).apply));
 
   addForAccount(
     program,
     'export',
-    'print what an account has as a file that apply reads',
+    'print the content of an account as a file that apply reads',
     'name of the account',
   ).action(act(async () => (await import('./apply/export-command.ts')).exportContent));
 
   const services = program.command('services').description('services');
-  addJson(services, 'list', 'list services with their last known status').action(
-    act(async () => (await import('./service-commands.ts')).listServices),
-  );
+  addSearch(addJson(services, 'list', 'list services with their last known status'), 'slug, name or domain')
+    .addOption(filterOption('status', SERVICE_STATUSES))
+    .addOption(filterOption('category', CATEGORIES))
+    .addOption(filterOption('kind', MONITORING_KINDS))
+    .addOption(filterOption('origin', ['catalogue', 'owner']))
+    .action(act(async () => (await import('./service-commands.ts')).listServices));
   const adding = addForAccount(services, 'add', 'register a service for an account', OWNER).argument(
     '<domain>',
   );
@@ -98,18 +138,18 @@ export function buildCommands(): Command {
     .option('--name <name>', 'display name')
     .option('--category <category>', 'one of the categories of the API');
   addCheckOptions(setting.addOption(kindOption()))
-    .option('--period <duration>', 'time from one heartbeat to the next, or "default"')
-    .option('--grace <duration>', 'how much later it may come, or "default"')
+    .option('--period <duration>', 'time between two heartbeats, or "default"')
+    .option('--grace <duration>', 'how late a heartbeat may be, or "default"')
     .option('--schedule <cron>', 'when heartbeats are due, such as "30 3 * * 1-5", or "default"')
     .option('--timezone <zone>', 'time zone of the schedule; default: UTC')
-    .option('--paused', 'list it without checking it')
+    .option('--paused', 'keep it listed, but do not check it')
     .option('--no-paused', 'check it again')
     .option('--public-dependencies', 'show visitors the dependencies that it reports')
     .option('--no-public-dependencies', 'hide them from visitors')
     .action(act(async () => (await import('./service-commands.ts')).setService));
-  addJson(services, 'address', 'give a service a new heartbeat address, and print it once')
+  addJson(services, 'address', 'create a new heartbeat address for a service and print it once')
     .argument('<slug>')
-    .option('--remove', 'end its address instead')
+    .option('--remove', 'revoke its address instead')
     .action(act(async () => (await import('./service-commands.ts')).changeAddress));
   add(services, 'remove', "remove an account's service")
     .argument('<slug>')
@@ -132,32 +172,36 @@ export function buildCommands(): Command {
   );
 
   const pages = program.command('pages').description('status pages of accounts');
-  addJson(pages, 'list', 'list status pages with their addresses').action(
-    act(async () => (await import('./pages.ts')).listPages),
-  );
-  addForAccount(pages, 'add', 'make a status page for an account', OWNER)
+  addSearch(
+    addJson(pages, 'list', 'list status pages with their addresses'),
+    'slug, title or account',
+  ).action(act(async () => (await import('./pages.ts')).listPages));
+  addForAccount(pages, 'add', 'create a status page for an account', OWNER)
     .argument('<slug>', 'its address behind /p/')
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
-    .option(
-      '--group <group>',
-      'services that stand together: "NAME: slug, slug"; may be given again',
-      collect,
-    )
+    .option('--group <group>', 'services shown together: "NAME: slug, slug"; may be repeated', collect)
     .action(act(async () => (await import('./pages.ts')).addPage));
+  add(pages, 'domain', "show a status page at its owner's domain: set it, then verify it")
+    .argument('<slug>')
+    .argument('[domain]', 'host name, or none for no domain; absent: verify the one that is set')
+    .action(act(async () => (await import('./pages.ts')).changeDomain));
   add(pages, 'remove', 'remove a status page')
     .argument('<slug>')
     .action(act(async () => (await import('./pages.ts')).endPage));
 
-  const channels = program.command('channels').description('channels, where accounts are told');
-  addForAccount(channels, 'list', 'list channels, without their secrets', 'account that owns them').action(
-    act(async () => (await import('./channels.ts')).listChannels),
-  );
-  addForAccount(channels, 'add', 'add a channel to an account, and print its number', OWNER)
-    .requiredOption('--name <name>', 'its name, by which rules name it')
-    .requiredOption('--kind <kind>', 'what it leads to, such as ntfy or slack (docs/alerts.md)')
-    .option('--setting <name=value>', 'setting of the kind (docs/alerts.md); may be given again', collect)
+  const channels = program.command('channels').description('channels through which accounts are notified');
+  addSearch(
+    addForAccount(channels, 'list', 'list channels, without their secrets', 'account that owns them'),
+    'name or destination',
+  )
+    .addOption(filterOption('kind', CHANNEL_KINDS))
+    .action(act(async () => (await import('./channels.ts')).listChannels));
+  addForAccount(channels, 'add', 'add a channel to an account and print its number', OWNER)
+    .requiredOption('--name <name>', 'its name, which rules refer to')
+    .requiredOption('--kind <kind>', 'where it sends messages, such as ntfy or slack (docs/alerts.md)')
+    .option('--setting <name=value>', 'setting of the kind (docs/alerts.md); may be repeated', collect)
     .option('--setting-file <name=file>', 'the same, with the content of a file, such as a secret', collect)
     .addOption(
       new Option('--language <code>', 'language of its messages').choices(MESSAGE_LANGUAGES).default('en'),
@@ -166,7 +210,7 @@ export function buildCommands(): Command {
   addForAccount(
     channels,
     'test',
-    'send a test through the running program, and wait for its outcome',
+    'send a test message through the running program and wait for the outcome',
     'account that owns it',
   )
     .argument('<id>', 'number of the channel, from "upbeat channels list"', readId)
@@ -174,12 +218,62 @@ export function buildCommands(): Command {
   addForAccount(channels, 'remove', 'remove a channel, also from rules', 'account that owns it')
     .argument('<id>', 'number of the channel, from "upbeat channels list"', readId)
     .action(act(async () => (await import('./channels.ts')).endChannel));
-  const rules = program.command('rules').description('rules, of which changes accounts are told');
-  addForAccount(rules, 'list', 'list rules', 'account that owns them').action(
+  const rules = program
+    .command('rules')
+    .description('rules that select the changes accounts are notified of');
+  addSearch(addForAccount(rules, 'list', 'list rules', 'account that owns them'), 'their name').action(
     act(async () => (await import('./channels.ts')).listRules),
   );
 
-  addJson(program, 'nodes', 'list the live nodes of the cluster, and what they do').action(
+  const maintenances = program.command('maintenances').description('maintenance that accounts announce');
+  addSearch(addForAccount(maintenances, 'list', 'list maintenance', 'account that announced it'), 'its title')
+    .addOption(filterOption('state', ['planned', 'running', 'over']))
+    .action(act(async () => (await import('./owners-words.ts')).listMaintenances));
+  const announcing = addForAccount(
+    maintenances,
+    'add',
+    'announce maintenance and print its ID',
+    'its account',
+  );
+  addSubjects(announcing.requiredOption('--title <title>', 'at most 200 characters'))
+    .option('--text <markdown>', 'what will be done')
+    .option('--starts-at <time>', '2026-11-24T22:00Z, or 2026-11-24T22:00 in the time zone; default: now')
+    .requiredOption('--duration <duration>', 'such as 90m; of recurring maintenance at most 1d')
+    .option('--timezone <zone>', 'time zone in which it recurs, such as Europe/Berlin; default: UTC')
+    .option('--recurrence <rule>', 'rule of iCalendar, such as "FREQ=WEEKLY;BYDAY=TU"; default: once')
+    .action(act(async () => (await import('./owners-words.ts')).addMaintenance));
+  addForAccount(maintenances, 'end', 'end maintenance in progress; later occurrences stay', 'its account')
+    .argument('<id>', 'from "upbeat maintenances list"')
+    .action(act(async () => (await import('./owners-words.ts')).endMaintenance));
+  addForAccount(maintenances, 'remove', 'withdraw maintenance with all its occurrences', 'its account')
+    .argument('<id>', 'from "upbeat maintenances list"')
+    .action(act(async () => (await import('./owners-words.ts')).removeMaintenance));
+
+  const incidents = program.command('incidents').description('incidents that accounts write');
+  addSearch(
+    addForAccount(incidents, 'list', 'list incidents of an account', 'account that wrote them'),
+    'their title',
+  )
+    .addOption(filterOption('status', INCIDENT_STATUSES))
+    .action(act(async () => (await import('./owners-words.ts')).listOwnerIncidents));
+  const opening = addForAccount(incidents, 'open', 'open an incident and print its ID', 'its account');
+  addSubjects(opening.requiredOption('--title <title>', 'at most 200 characters'))
+    .requiredOption('--text <markdown>', 'the first update')
+    .addOption(new Option('--severity <severity>', 'default: minor').choices(OWNER_SEVERITIES))
+    .addOption(new Option('--status <status>', 'default: investigating').choices(INCIDENT_STATUSES))
+    .option('--started-at <time>', 'when it began, such as 2026-11-24T22:00:00Z; default: now')
+    .action(act(async () => (await import('./owners-words.ts')).openIncident));
+  addForAccount(incidents, 'update', 'add an update to an incident', 'its account')
+    .argument('<id>', 'from "upbeat incidents list"')
+    .requiredOption('--text <markdown>', 'what is new')
+    .addOption(new Option('--status <status>', 'default: it stays').choices(INCIDENT_STATUSES))
+    .action(act(async () => (await import('./owners-words.ts')).updateIncident));
+  addForAccount(incidents, 'resolve', 'resolve an incident with an update', 'its account')
+    .argument('<id>', 'from "upbeat incidents list"')
+    .requiredOption('--text <markdown>', 'how it ended')
+    .action(act(async () => (await import('./owners-words.ts')).resolveIncident));
+
+  addJson(program, 'nodes', 'list the live nodes of the cluster and what they do').action(
     act(async () => (await import('./nodes.ts')).listNodes),
   );
 
@@ -191,11 +285,20 @@ export function buildCommands(): Command {
     .option('--from <url>', 'from that database to an empty data directory')
     .action(act(async () => (await import('./registry.ts')).copy));
 
+  addJson(program, 'backup', 'copy the stores to a folder while the program runs, and verify the copy')
+    .argument('<folder>', 'an empty folder, or one that does not exist')
+    .option('--with-key', 'copy secret.key too, which reads the secrets in the copy')
+    .action(act(async () => (await import('./backup.ts')).makeBackup));
+  addJson(program, 'restore', 'verify a backup, and put it in place of the stores')
+    .argument('<folder>', 'a folder that "upbeat backup" made')
+    .option('--replace', 'move the installation that is in the data directory to a folder beside it')
+    .action(act(async () => (await import('./backup.ts')).restoreBackup));
+
   const secrets = program.command('secrets').description('secrets of webhooks and credentials of checks');
   add(
     secrets,
     'reset',
-    'remove all webhooks and credentials of checks, where their key is lost, and tell their owners',
+    'remove all webhooks and credentials of checks because their key is lost, and notify their owners',
   ).action(act(async () => (await import('./keys.ts')).resetSecrets));
   add(
     secrets,
@@ -203,7 +306,7 @@ export function buildCommands(): Command {
     'print the key of the credentials of checks, for nodes that only make checks',
   ).action(act(async () => (await import('./keys.ts')).printChecksKey));
 
-  addJson(program, 'probe', 'one check now, with the timing of each phase')
+  addJson(program, 'probe', 'check a service once, now, and print the timing of each phase')
     .argument('<domain>')
     .addOption(
       new Option('--kind <kind>', 'what is asked; default: as the catalogue says, else root').choices(
@@ -214,7 +317,7 @@ export function buildCommands(): Command {
   addJson(program, 'doctor', 'check configuration, stores, DNS, clock, certificates and outgoing connections')
     .option(
       '--setup',
-      'make what PostgreSQL (database, tables) and InfluxDB (database and retention, or bucket and mapping) lack, changing nothing that is there',
+      'create what PostgreSQL (database, tables) and InfluxDB (database and retention, or bucket and mapping) lack; what exists stays unchanged',
     )
     .action(act(async () => (await import('./doctor.ts')).examine));
 
@@ -222,80 +325,15 @@ export function buildCommands(): Command {
   return program;
 }
 
-function kindOption(): Option {
-  return new Option('--kind <kind>', 'how it is monitored').choices(MONITORING_KINDS);
-}
-
-/** Options of what a service chooses about its checks beside their kind. */
-function addCheckOptions(command: Command): Command {
-  return command
-    .option(
-      '--setting <name=value>',
-      'setting of the kind (docs/checks.md), empty to remove it; may be given again',
-      collect,
-    )
-    .option('--setting-file <name=file>', 'the same, with the content of a file', collect)
-    .option('--accept <statuses>', 'HTTP statuses that count as good, such as "2xx 401"')
-    .option('--url <url>', 'address of the check in place of https://DOMAIN/, or "default"')
-    .option('--method <method>', 'method of a root check: HEAD, GET or "default"')
-    .option('--interval <duration>', 'time between two checks, or "default"')
-    .option('--timeout <duration>', 'timeout of an attempt, or "default"')
-    .option('--slow-over <duration>', 'slower responses make it slow, or "default"')
-    .option('--confirm-after <durations>', 'delays of the re-checks, such as "2s 4s", "none" or "default"')
-    .option('--region <region>', 'checked from this region only, or "default"; may be given again', collect);
-}
-
-function fileOption(): Option {
-  const option = new Option(
-    '-f, --file <file>',
-    'YAML or JSON, a folder of such files, or - for standard input; may be given again',
-  );
-  return option.argParser(collect).makeOptionMandatory();
-}
-
-/** The values of an option that may be given again. */
-function collect(value: string, values: readonly string[] = []): readonly string[] {
-  return [...values, value];
-}
-
-/** The number of a key or an account in decimal digits, as the lists show it. Other notations are refused. */
-function readId(text: string): number {
-  const id = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(id)) throw new InvalidArgumentError('It takes a number in decimal digits.');
-  return id;
-}
-
-function add(parent: Command, name: string, description: string): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .option('--config <file>', 'configuration file', DEFAULT_CONFIG);
-}
-
-function addJson(parent: Command, name: string, description: string): Command {
-  return add(parent, name, description).option('--json', 'print JSON');
-}
-
-/** A command that acts for an account. `account`: what its name means. */
-function addForAccount(parent: Command, name: string, description: string, account: string): Command {
-  return addJson(parent, name, description)
-    .option('--account <name>', account)
-    .option('--account-id <id>', 'its number, from "upbeat accounts list", in place of its name', readId);
-}
-
-/** An action that loads the function of a command and calls it. An error ends the process (`endByError`). */
-function act<A extends unknown[]>(
-  load: () => Promise<(...args: A) => Promise<void>>,
-): (...args: A) => Promise<void> {
-  return (...args) =>
-    load()
-      .then((run) => run(...args))
-      .catch(endByError);
-}
-
 /** Help and version end with status 0, wrong usage with 2. */
 function exitByStatus(command: Command): void {
   command.configureOutput({ outputError: (text, write) => write(printableLines(text)) });
   command.exitOverride((error: CommanderError) => process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE));
   for (const below of command.commands) exitByStatus(below);
+}
+
+/** Makes Node.js and the tables print no colours; see https://no-color.org. FORCE_COLOR, which would win, is removed. */
+function switchColoursOff(environment: NodeJS.ProcessEnv): void {
+  delete environment.FORCE_COLOR;
+  environment.NO_COLOR = '1';
 }

@@ -32,6 +32,7 @@ import { findLockedAccounts, type NamedAccount } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { printRows } from './output.ts';
+import { whileWaiting } from './progress.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 interface Finding {
@@ -60,9 +61,11 @@ export interface DoctorOptions extends CommonOptions {
 /** Examines everything, or sets the stores up. Exits with status 1 if something needs to be fixed. */
 export async function examine({ config: file, json = false, setup = false }: DoctorOptions): Promise<void> {
   const config = readConfig(file);
-  const findings = setup
-    ? [...(await setUpRegistry(config)), ...(await setUpSamples(config))]
-    : await examineAll(file, config);
+  const findings = await whileWaiting(setup ? 'setting the stores up' : 'examining', async () =>
+    setup
+      ? [...(await setUpRegistry(config)), ...(await setUpSamples(config))]
+      : await examineAll(file, config),
+  );
   const rows = findings.map(({ what, found, advice, made = false }) => ({
     state: advice !== null ? 'MEND' : made ? 'made' : 'ok',
     what,

@@ -6,6 +6,7 @@ import type { Registry } from '../store/ports/registry.ts';
 import { findChecksKey } from '../store/registry/secret-box.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions } from './command.ts';
+import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
@@ -31,7 +32,7 @@ export async function createKey(
 }
 
 /** Prints the keys, oldest first. */
-export async function printKeys({ config, json = false }: CommonOptions): Promise<void> {
+export async function printKeys({ config, json = false, ...filters }: ListOptions): Promise<void> {
   const keys = await withRegistry(config, (registry) => listKeys(contextOf(registry), OPERATOR));
   const rows = keys.map((key) => ({
     id: key.id,
@@ -45,7 +46,9 @@ export async function printKeys({ config, json = false }: CommonOptions): Promis
     expires: formatTimeOrNull(key.expiresAt),
     state: key.state,
   }));
-  printRows(rows, json, 'There are no keys. Make one: upbeat keys create --account NAME --name NAME');
+  const empty = 'There are no keys. Make one: upbeat keys create --account NAME --name NAME';
+  const shown = filterRows(rows, filters, ['account', 'name']);
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES);
 }
 
 /** Revokes a key by its number. */
@@ -91,7 +94,7 @@ export async function resetSecrets({ config }: CommonOptions): Promise<void> {
     );
   if (passwords > 0)
     console.error(
-      `the passwords of ${passwords === 1 ? '1 person' : `${passwords} people`} are removed: who has no other way to sign in needs a link of "upbeat accounts reset"`,
+      `the passwords of ${passwords === 1 ? '1 person' : `${passwords} people`} are removed: people without another way to sign in need a link from "upbeat accounts reset"`,
     );
 }
 

@@ -61,7 +61,7 @@ export async function merge(
   }
   const lines = [
     `${dryRun ? 'would merge' : 'merged'} "${plan.from.name}" (number ${plan.from.id}) into "${plan.into.name}" (number ${plan.into.id})`,
-    `  services ${moved.services}, keys ${moved.keys}, webhooks ${moved.webhooks}, status pages ${moved.pages}`,
+    `  services ${moved.services}, keys ${moved.keys}, webhooks ${moved.webhooks}, status pages ${moved.pages}, channels ${moved.channels}, rules ${moved.rules}, incidents ${moved.incidents}, maintenances ${moved.maintenances}, subscriptions ${moved.subscriptions}`,
     ...members.map(({ name, personId, before, role }) => {
       const change =
         before === null

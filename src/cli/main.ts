@@ -1,4 +1,6 @@
 /** The command `upbeat`. */
-import { buildCommands } from './commands.ts';
+import { buildCommands, COMPLETION_WORDS } from './commands.ts';
 
-await buildCommands().parseAsync(process.argv);
+const program = buildCommands();
+if (COMPLETION_WORDS.has(process.argv[2] ?? '')) (await import('./completion.ts')).addCompletion(program);
+await program.parseAsync(process.argv);

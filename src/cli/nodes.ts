@@ -12,7 +12,9 @@ import { messageOf } from '../error.ts';
 import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
-import { type OutputRow, printJson, printNote, printRows } from './output.ts';
+import { printJson, printNote, printRows } from './output.ts';
+import { whileWaiting } from './progress.ts';
+import type { OutputRow } from './table.ts';
 
 /** A node as the command shows it. Null: not known. Times are epoch milliseconds. */
 interface ShownNode {
@@ -44,7 +46,9 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
   const config = readConfig(file);
   const { url } = config.storage.redis;
   const clustered = isClustered(config) && url !== null;
-  const { nodes, now } = clustered ? await readCluster(url) : await readThisProcess(config);
+  const { nodes, now } = await whileWaiting('asking for the nodes', () =>
+    clustered ? readCluster(url) : readThisProcess(config),
+  );
   if (!clustered)
     printNote(
       'not clustered: storage.postgres.url and storage.redis.url are not both set, so that one process does everything',

@@ -1,59 +1,29 @@
 /** Prints the data of commands: a table, or JSON with `--json`. Control characters are escaped for terminals. */
 import { printable, printableJson, printableLines } from '../domain/printable-text.ts';
-
-/** Values of a row by the name of their column; null is printed as `-`. */
-export type OutputRow = Readonly<Record<string, string | number | boolean | null>>;
-
-/** Adds colour to the text of a cell, which may end with spaces; returns it unchanged where there is none. */
-export type CellStyle = (column: string, text: string) => string;
-
-/** A table with the columns in the order of `columns`. */
-function formatTable(columns: readonly string[], rows: readonly OutputRow[], style: CellStyle): string {
-  const cells = rows.map((row) => columns.map((column) => printable(String(row[column] ?? '-'))));
-  const widths = columns.map((column, index) =>
-    cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), column.length),
-  );
-  const line = (values: readonly string[], paint: CellStyle) =>
-    values
-      .map((value, index) => {
-        const isLast = index === values.length - 1;
-        return paint(columns[index] ?? '', isLast ? value : value.padEnd(widths[index] ?? 0));
-      })
-      .join('  ')
-      .trimEnd();
-  const head = line(
-    columns.map((column) => column.toUpperCase()),
-    unstyled,
-  );
-  return [head, ...cells.map((values) => line(values, style))].join('\n');
-}
-
-const unstyled: CellStyle = (_column, text) => text;
+import { type CellStyle, formatTable, type OutputRow, styleOfWord, tableOf, widthOf } from './table.ts';
 
 /**
  * Prints rows on standard output as JSON or as a table; without rows, prints `empty` on standard error. `columns`: those of
  * the table in their order; default: the members of the first row. `paragraphOf`: the text of a row where the terminal is
- * too narrow for the table; default: the table is printed nevertheless.
+ * too narrow for the table; default: the table is made narrower.
  */
 export function printRows(
   rows: readonly OutputRow[],
   json: boolean,
   empty: string,
   columns: readonly string[] = Object.keys(rows[0] ?? {}),
-  style: CellStyle = unstyled,
+  style: CellStyle = styleOfWord,
   paragraphOf: ((row: OutputRow) => string) | null = null,
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) console.error(empty);
-  else if (paragraphOf !== null && isTooWide(formatTable(columns, rows, unstyled)))
-    console.log(rows.map(paragraphOf).join('\n'));
-  else console.log(formatTable(columns, rows, style));
-}
-
-/** Whether standard output is a terminal that breaks lines of the text. */
-function isTooWide(text: string): boolean {
-  const { isTTY, columns } = process.stdout;
-  return isTTY && columns > 0 && text.split('\n').some(({ length }) => length > columns);
+  else {
+    const table = tableOf(columns, rows);
+    const { isTTY, columns: width } = process.stdout;
+    const maxWidth = isTTY && width > 0 ? width : Number.POSITIVE_INFINITY;
+    const isNarrow = paragraphOf !== null && widthOf(table) > maxWidth;
+    console.log(isNarrow ? rows.map(paragraphOf).join('\n') : formatTable(table, maxWidth, style));
+  }
 }
 
 /** Prints a value as JSON on standard output. */

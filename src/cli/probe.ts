@@ -20,6 +20,7 @@ import { VERSION } from '../version.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
+import { whileWaiting } from './progress.ts';
 
 /** Timeout of the control targets, as in the engine. */
 const CONTROL_TIMEOUT_MS = 3_000;
@@ -37,7 +38,9 @@ export async function probeDomain(
   const { domain } = wanted;
   const prober = openProber(config, 1);
   try {
-    const { attempt: made, verdict } = await checkOnce(prober, config, wanted, 0);
+    const { attempt: made, verdict } = await whileWaiting(`checking ${domain}`, () =>
+      checkOnce(prober, config, wanted, 0),
+    );
     const attempt = (await isOffline(made, config)) ? { ...made, suspect: 'offline' as const } : made;
     if (json) printJson(viewAttempt(domain, verdict, attempt));
     else printText(describeAttempt(domain, verdict, attempt));

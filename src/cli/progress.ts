@@ -1,15 +1,21 @@
-/** The progress of a command on standard error. */
-import type { Clock } from '../clock.ts';
+/** The progress of commands on standard error: a bar on a terminal, lines elsewhere. */
+import { type Clock, systemClock } from '../clock.ts';
 
-/** Delay of the first progress line and minimum time between two lines, milliseconds. */
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
+
+/** Delay of the first report and minimum time between two, milliseconds. */
 const PAUSE_MS = 1_000;
+/** The same for a bar on a terminal, once it is shown. */
+const BAR_PAUSE_MS = 100;
+const BAR_WIDTH = 24;
+const CLEAR_LINE = '\r\u001b[K';
 
-/** Starts reporting progress of `total` items. */
+/** Starts reporting the progress of `total` items. */
 export function startProgress(
   total: number,
   what: string,
   clock: Pick<Clock, 'monotonic'>,
-  stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  stream: Stream = process.stderr,
 ) {
   let shownMs = clock.monotonic();
   let isShown = false;
@@ -17,15 +23,45 @@ export function startProgress(
     /** Reports the number of completed items. */
     note(done: number): void {
       const now = clock.monotonic();
-      if (now - shownMs < PAUSE_MS || done >= total) return;
+      if (now - shownMs < (isShown && stream.isTTY ? BAR_PAUSE_MS : PAUSE_MS) || done >= total) return;
       shownMs = now;
       isShown = true;
       const line = `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${what}`;
-      stream.write(stream.isTTY ? `\r${line}` : `${line}\n`);
+      stream.write(stream.isTTY ? `${CLEAR_LINE}${barOf(done / total)}  ${line}` : `${line}\n`);
     },
     /** Ends the report. */
     end(): void {
-      if (isShown && stream.isTTY) stream.write('\r\u001b[K');
+      if (isShown && stream.isTTY) stream.write(CLEAR_LINE);
     },
   };
+}
+
+/** A bar for a share from 0 to 1, with the percentage. */
+function barOf(share: number): string {
+  const full = Math.floor(share * BAR_WIDTH);
+  const percent = String(Math.floor(share * 100)).padStart(3);
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${percent} %`;
+}
+
+/**
+ * Reports on a terminal what a command waits for, with the seconds so far, if the work takes over a second. Elsewhere nothing is
+ * written, so that standard error has only what matters. Returns the result of the work, or throws its error.
+ */
+export async function whileWaiting<T>(
+  what: string,
+  work: () => Promise<T>,
+  clock: Pick<Clock, 'every'> = systemClock,
+  stream: Stream = process.stderr,
+): Promise<T> {
+  let seconds = 0;
+  const cancel = clock.every(PAUSE_MS, () => {
+    seconds++;
+    if (stream.isTTY) stream.write(`${CLEAR_LINE}${what} … ${seconds} s`);
+  });
+  try {
+    return await work();
+  } finally {
+    cancel();
+    if (seconds > 0 && stream.isTTY) stream.write(CLEAR_LINE);
+  }
 }

@@ -22,9 +22,11 @@ import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
+import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
+import { whileWaiting } from './progress.ts';
 
 /** The options of `services set`. Absent properties stay unchanged. */
 export interface SetOptions extends CheckOptions {
@@ -42,8 +44,8 @@ export interface SetOptions extends CheckOptions {
 }
 
 /** Prints all services with their last known status. */
-export async function listServices({ config, json = false }: CommonOptions): Promise<void> {
-  const states = await withRegistry(config, (registry) => registry.loadServices());
+export async function listServices({ config, json = false, ...filters }: ListOptions): Promise<void> {
+  const states = await loadAll(config);
   const rows = states.map(({ service, current }) => ({
     slug: service.slug,
     name: service.name,
@@ -56,7 +58,15 @@ export async function listServices({ config, json = false }: CommonOptions): Pro
   }));
   rows.sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const columns = ['slug', 'domain', 'category', 'kind', 'origin', 'status', 'paused'];
-  printRows(rows, json, 'There are no services yet; "upbeat start" loads the catalogue.', columns);
+  const shown = filterRows(rows, filters, ['slug', 'name', 'domain']);
+  const empty = 'There are no services yet; "upbeat start" loads the catalogue.';
+  printRows(shown, json, rows.length === 0 ? empty : NOTHING_MATCHES, columns);
+}
+
+async function loadAll(config: string) {
+  return await whileWaiting('reading the services', () =>
+    withRegistry(config, (registry) => registry.loadServices()),
+  );
 }
 
 /** Registers a service; prints its slug. */
@@ -132,9 +142,9 @@ export async function changeAddress(
     const { secret } = resultOf(await makeHeartbeatAddress(context, OPERATOR, slug));
     return `${settings.http.siteUrl}/beat/${secret}`;
   });
-  if (address === undefined) return printNote(`the heartbeat address of ${slug} is ended`);
+  if (address === undefined) return printNote(`the heartbeat address of ${slug} is revoked`);
   if (json) return printJson({ slug, address });
-  printNote('The address is shown only this once. A former address of the service is ended.');
+  printNote('The address is shown only this once. The previous address of the service is revoked.');
   console.log(address);
 }
 
@@ -148,7 +158,7 @@ export async function endService(slug: string, { config }: CommonOptions): Promi
 
 /** Prints the accounts' services. */
 export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml' | 'json' }): Promise<void> {
-  const states = await withRegistry(options.config, (registry) => registry.loadServices());
+  const states = await loadAll(options.config);
   const { exportServices } = await import('./import/own-form.ts');
   const secret = states.filter(({ service }) => service.check.sealed !== undefined).length;
   if (secret > 0) printNote(`the file has no credentials: those of ${secret} services are left out`);

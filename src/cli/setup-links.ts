@@ -22,7 +22,7 @@ export async function printSetupLink(options: CommonOptions & AccountChoice): Pr
     const target: SetupLinkTarget = { kind: 'person', accountId: owned, personId: null };
     return await makeSetupLink(registry, http.siteUrl, target, systemClock.now());
   });
-  print(link, json, 'it makes a person who signs in');
+  print(link, json, 'it creates a person who signs in');
 }
 
 /** Prints a link for a person who has lost everything. What they signed in with ends when it is used. */

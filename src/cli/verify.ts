@@ -1,12 +1,15 @@
 /** `upbeat services verify`: checks every catalogue service once, and prints those that need attention. */
 
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
+import { systemClock } from '../clock.ts';
 import { describeCause } from '../domain/failure.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { readConfig } from './open-stores.ts';
-import { type OutputRow, printRows } from './output.ts';
+import { printRows } from './output.ts';
 import { checkOnce, openProber } from './probe.ts';
+import { startProgress } from './progress.ts';
+import type { OutputRow } from './table.ts';
 
 const CONCURRENCY = 32;
 
@@ -25,13 +28,14 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
   }
   const prober = openProber(config, CONCURRENCY);
   const rows: OutputRow[] = [];
+  const progress = startProgress(services.length, 'services', systemClock);
   let next = 0;
   let done = 0;
   const work = async (slot: number) => {
     for (let service = services[next++]; service !== undefined; service = services[next++]) {
       const { attempt, verdict } = await checkOnce(prober, config, service, slot);
       done++;
-      if (!json && process.stderr.isTTY) process.stderr.write(`\r${done} of ${services.length} `);
+      progress.note(done);
       const advice = adviceFor(verdict, attempt.statusCode, attempt.blocked);
       if (advice === null) continue;
       const address = service.check.url ?? `https://${service.domain}/`;
@@ -47,6 +51,7 @@ export async function verifyCatalogue({ config: file, json = false }: CommonOpti
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, (_, slot) => work(slot)));
   await prober.close();
+  progress.end();
   rows.sort((a, b) => (String(a.slug) < String(b.slug) ? -1 : 1));
   printRows(rows, json, `All ${services.length} services answer as they should.`);
   if (rows.some(({ status }) => status === 'down')) process.exitCode = 1;

@@ -314,7 +314,7 @@ checks: []
   for (const [content, reason] of [
     ['services: [', /:1: unexpected end/],
     ['a: 1\na: 2', /:2: duplicated mapping key/],
-    ['- a', /a document is a group with "services", "pages", "channels" and "rules"/],
+    ['- a', /a document is a group with "services", "pages", "channels", "rules" and "maintenances"/],
     ['services: 7', /:1: services: The member services must be a list/],
   ] as const)
     t.match(await apply('-f', file('bad.yaml', content)), { status: 1, stderr: reason }, content);

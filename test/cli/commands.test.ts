@@ -10,6 +10,7 @@ import { silentLog } from '../../src/log.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { freePort } from '../support/free-port.ts';
+import { startNameServer } from '../support/name-server.ts';
 import { install } from '../support/program.ts';
 import { type CommandResult, runCommandHere } from './run-command.ts';
 
@@ -126,6 +127,8 @@ t.test('it says by its status whether the words or the world were wrong', async 
     [1, ['services', 'remove', 'shop']],
     [2, ['pages', 'add', 'Not A Slug', '--account', 'ada', '--title', 'x']],
     [1, ['pages', 'remove', 'acme']],
+    [1, ['pages', 'domain', 'acme', 'status.example.com']],
+    [2, ['pages', 'domain', 'acme', 'co.uk']],
     [2, ['pages']],
     [2, ['probe']],
     [2, ['doctor', '--colour']],
@@ -367,6 +370,25 @@ t.test('it prints the heartbeat address of a service once, and ends it', async (
   t.not(JSON.parse(second.stdout).address, first.stdout.trim());
   t.match(await run('services', 'address', 'job-example-com', '--remove'), { status: 0, stdout: '' });
   t.match(await run('services', 'address', 'nobody'), { status: 1, stderr: /No account has a service/ });
+});
+
+t.test('it sets the domain of a page, verifies it by its TXT record, and takes it back', async (t) => {
+  const texts: string[] = [];
+  const names = await startNameServer(({ type }) => (type === 'TXT' ? { texts } : { code: 3 }));
+  t.teardown(() => names.close());
+  const { run, withRegistry } = await setUp(t, { checks: { nameservers: [names.address] } });
+  await run('pages', 'add', 'acme', '--account', 'ada', '--title', 'Acme');
+  const { stdout } = await run('pages', 'domain', 'ACME', 'Status.Example.com');
+  t.match(stdout, /^TXT record _upbeat\.status\.example\.com\n/);
+  const word = /upbeat-verify=\w+/.exec(stdout)?.[0] ?? '';
+  t.match(await run('pages', 'domain', 'acme'), { status: 1, stderr: /no TXT record/ });
+  texts.push(word);
+  t.match(await run('pages', 'domain', 'acme'), { status: 0, stderr: /status\.example\.com is verified/ });
+  const [page] = JSON.parse((await run('pages', 'list', '--json')).stdout);
+  t.match(page.url, /^https?:\/\/status\.example\.com(:\d+)?\/$/);
+  t.match(await withRegistry((registry) => registry.provedPageDomains()), [{ slug: 'acme' }]);
+  t.match(await run('pages', 'domain', 'acme', 'none'), { status: 0, stderr: /no domain of its own/ });
+  t.same(await withRegistry((registry) => registry.provedPageDomains()), []);
 });
 
 t.test('it links people to accounts and merges accounts, after a plan', async (t) => {

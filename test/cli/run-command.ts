@@ -30,6 +30,9 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
   };
   capture('stdout');
   capture('stderr');
+  // What is captured is no terminal, also where a person runs the test on one.
+  const { isTTY } = process.stdout;
+  process.stdout.isTTY = false;
   process.exit = ((status: number) => {
     throw new Exit(status);
   }) as typeof process.exit;
@@ -47,6 +50,7 @@ export async function runCommandHere(args: readonly string[]): Promise<CommandRe
     process.exit = exit;
     process.exitCode = 0;
     process.umask(umask);
+    process.stdout.isTTY = isTTY;
     process.stdout.write = writes.stdout;
     process.stderr.write = writes.stderr;
   }

@@ -8,6 +8,7 @@ import { whatToProbe } from '../../src/cli/probe.ts';
 import { listCatalogueDomains } from '../../src/cli/service-commands.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { current, check as latestCheck, NOW, service } from '../site/site-world.ts';
+import { install } from '../support/program.ts';
 
 const FILE = `services:
   - { slug: one, name: One, domain: one.example, category: ai }
@@ -77,4 +78,42 @@ t.test('it refuses names that say nothing', async (t) => {
       code: 'command_failed',
       message: '--name must have 1 to 100 characters',
     });
+});
+
+t.test('it sets the address of a check, and takes it back', async (t) => {
+  const installation = await install([], { checks: { controlTargets: [] } });
+  t.teardown(installation.remove);
+  const run = (...words: string[]) => installation.runHere('services', ...words);
+  const checkOf = (slug: string) =>
+    installation.withRegistry(async (registry) => (await registry.findService(slug))?.check.url);
+  const [first, second] = ['https://status.example.net:8443/ready', 'http://shop.example.com/'];
+  t.match(await run('add', 'shop.example.com', '--account', 'ops', '--kind', 'http', '--url', first), {
+    status: 0,
+    stdout: 'shop-example-com\n',
+  });
+  t.equal(await checkOf('shop-example-com'), first);
+  const refused = [
+    [
+      'ftp://shop.example.com/',
+      'mailto:a@example.com',
+      'shop.example.com',
+      `https://shop.example.com/${'x'.repeat(2_100)}`,
+    ],
+  ].flat();
+  for (const url of refused) {
+    t.match(
+      await run('add', 'b.example.com', '--account', 'ops', '--kind', 'http', '--url', url),
+      { status: 2, stderr: /url/ },
+      url,
+    );
+    t.match(await run('set', 'shop-example-com', '--url', url), { status: 2, stderr: /url/ }, url);
+  }
+  t.equal(await checkOf('shop-example-com'), first, 'what is refused changes nothing');
+  t.equal(await checkOf('b-example-com'), undefined);
+  t.match(await run('set', 'shop-example-com', '--url', second), { status: 0, stderr: /is changed/ });
+  t.equal(await checkOf('shop-example-com'), second);
+  t.match(await run('set', 'shop-example-com', '--name', 'Shop'), { status: 0 });
+  t.equal(await checkOf('shop-example-com'), second, 'other changes keep it');
+  t.match(await run('set', 'shop-example-com', '--url', 'default'), { status: 0 });
+  t.equal(await checkOf('shop-example-com'), null);
 });

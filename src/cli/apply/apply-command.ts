@@ -1,4 +1,4 @@
-/** `upbeat apply`: gives an account the services, status pages, channels and rules that files list. */
+/** `upbeat apply`: gives an account the services, status pages, channels, rules and maintenance that files list. */
 import { type ApplyContext, type ApplyOutcome, type ApplyRefused, applyDocument } from '../../app/apply.ts';
 import type { Plan } from '../../app/apply-plan.ts';
 import { systemClock } from '../../clock.ts';
@@ -72,7 +72,7 @@ async function applyHere(
   return outcome.ok ? outcome.value : failBy(outcome, files);
 }
 
-function contextOf(registry: Registry, { catalogue, checks, limits }: Config): ApplyContext {
+function contextOf(registry: Registry, { catalogue, checks, limits, http }: Config): ApplyContext {
   return {
     registry,
     loadPublic: () => loadPublicServices(registry, catalogue.file),
@@ -81,6 +81,7 @@ function contextOf(registry: Registry, { catalogue, checks, limits }: Config): A
     bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
     kinds: CHANNEL_KINDS_TABLE,
     now: systemClock.now,
+    siteUrl: http.siteUrl.replace(/\/+$/, ''),
   };
 }
 

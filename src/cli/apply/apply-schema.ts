@@ -26,7 +26,7 @@ export function applySchema(): string {
   const { services, channels } = ApplyDocumentSchema.properties;
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Services, status pages, channels and rules of an account of Upbeat',
+    title: 'Services, status pages, channels, rules and maintenance of an account of Upbeat',
     ...ApplyDocumentSchema,
     properties: {
       ...ApplyDocumentSchema.properties,

@@ -55,10 +55,11 @@ function withVariables({ document, credentials }: ExportedAccount) {
       ? escaped
       : { ...escaped, settings: { ...escaped.settings, ...Object.fromEntries(secrets) } };
   });
-  const [pages, rules] = [escapeVariables(document.pages), escapeVariables(document.rules)];
-  const alerts = {
+  const { pages, rules, maintenances } = document;
+  const more = {
     ...(channels === undefined ? {} : { channels }),
-    ...(rules === undefined ? {} : { rules }),
+    ...(rules === undefined ? {} : { rules: escapeVariables(rules) }),
+    ...(maintenances === undefined ? {} : { maintenances: escapeVariables(maintenances) }),
   };
-  return { document: { services, pages, ...alerts }, variables };
+  return { document: { services, pages: escapeVariables(pages), ...more }, variables };
 }

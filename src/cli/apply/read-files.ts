@@ -88,7 +88,11 @@ export function readApplyFiles(
       if (document === null || document === undefined) return;
       if (typeof document !== 'object' || Array.isArray(document))
         problems.push(
-          describePlace(source, [], 'a document is a group with "services", "pages", "channels" and "rules"'),
+          describePlace(
+            source,
+            [],
+            'a document is a group with "services", "pages", "channels", "rules" and "maintenances"',
+          ),
         );
       else for (const [name, value] of Object.entries(document)) take(source, name, value);
     });

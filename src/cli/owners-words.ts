@@ -1,0 +1,226 @@
+/** `upbeat maintenances` and `upbeat incidents`: what owners announce and write, without a browser. */
+import { openOwnerIncident, updateOwnerIncident, viewOwnerIncident } from '../app/owner-incidents.ts';
+import {
+  announceMaintenance,
+  changeOccurrence,
+  viewOwnerMaintenance,
+  withdrawMaintenance,
+} from '../app/owner-maintenances.ts';
+import { nameSubjects, readSubjects } from '../app/subjects.ts';
+import { systemClock } from '../clock.ts';
+import { formatDuration, formatTime } from '../domain/durations.ts';
+import { ownerIncidentId } from '../domain/owner-incident.ts';
+import { occurrencesOf, ownerMaintenanceId } from '../domain/owner-maintenance.ts';
+import type { Registry } from '../store/ports/registry.ts';
+import { type AccountChoice, findAccount, readAccountChoice } from './accounts.ts';
+import type { CommonOptions } from './command.ts';
+import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
+import { withRegistry } from './open-stores.ts';
+import { resultOf } from './outcome.ts';
+import { printJson, printRows } from './output.ts';
+import type { OutputRow } from './table.ts';
+
+/** Options of all these commands. */
+type AccountOptions = CommonOptions & AccountChoice;
+
+/** What is written about. */
+interface SubjectOptions {
+  /** Slugs or domains. */
+  readonly service?: readonly string[];
+  /** Slugs. */
+  readonly page?: readonly string[];
+}
+
+/** Options of `maintenances add`. */
+export interface AddMaintenanceOptions extends AccountOptions, SubjectOptions {
+  readonly title: string;
+  readonly text?: string;
+  readonly startsAt?: string;
+  readonly duration: string;
+  readonly timezone?: string;
+  readonly recurrence?: string;
+}
+
+/** Options of `incidents open`. */
+export interface OpenIncidentOptions extends AccountOptions, SubjectOptions {
+  readonly title: string;
+  readonly text: string;
+  readonly severity?: string;
+  readonly status?: string;
+  readonly startedAt?: string;
+}
+
+/** Options of `incidents update` and `incidents resolve`. */
+export interface UpdateIncidentOptions extends AccountOptions {
+  readonly text: string;
+  readonly status?: string;
+}
+
+/** Occurrences that `--json` prints of each maintenance. */
+const OCCURRENCES_PRINTED = 5;
+
+/** Prints the maintenance of an account that is planned or runs, and that is over and not withdrawn. */
+export async function listMaintenances(
+  options: AccountOptions & ListOptions & { readonly state?: readonly string[] },
+): Promise<void> {
+  const all = await withAccount(options, async ({ registry, accountId, now }) => {
+    const owned = await readSubjects(registry, accountId);
+    const said = await registry.ownerMaintenancesOf(accountId);
+    return await Promise.all(
+      said.map(async (one) => {
+        const next = await occurrencesOf(one, now(), OCCURRENCES_PRINTED);
+        const [first] = next;
+        const row = {
+          id: ownerMaintenanceId(one.id),
+          title: one.title,
+          state: first === undefined ? 'over' : first.startsAt <= now() ? 'running' : 'planned',
+          starts: formatTime(first?.startsAt ?? one.startsAt),
+          duration: formatDuration(first === undefined ? one.durationMs : first.endsAt - first.startsAt),
+          recurrence: one.recurrence,
+          about: aboutOf(nameSubjects(owned, one)),
+        };
+        return { row, view: viewOwnerMaintenance(one, owned, next, now()) };
+      }),
+    );
+  });
+  const advice =
+    'Announce some: upbeat maintenances add --account NAME --title TITLE --duration 1h --service DOMAIN';
+  printViews(all, options, `There is no maintenance. ${advice}`);
+}
+
+/** Announces a maintenance; prints its ID, or its properties as JSON. */
+export async function addMaintenance(options: AddMaintenanceOptions): Promise<void> {
+  const { title, text, duration, recurrence, startsAt, timezone, json = false } = options;
+  const document = given({
+    ...{ title, text, duration, recurrence, starts_at: startsAt, time_zone: timezone },
+    ...subjectsIn(options),
+  });
+  const view = await withAccount(options, async ({ principal, ...context }) => {
+    const made = resultOf(await announceMaintenance(context, principal, document));
+    const owned = await readSubjects(context.registry, principal.accountId);
+    const next = await occurrencesOf(made, context.now(), OCCURRENCES_PRINTED);
+    return viewOwnerMaintenance(made, owned, next, context.now());
+  });
+  if (json) printJson(view);
+  else console.log(view.id);
+}
+
+/** Ends the occurrence of a maintenance that runs. */
+export async function endMaintenance(id: string, options: AccountOptions): Promise<void> {
+  await withAccount(options, async ({ principal, ...context }) =>
+    resultOf(await changeOccurrence(context, principal, id, { action: 'end' })),
+  );
+}
+
+/** Withdraws a maintenance; one that runs ends. */
+export async function removeMaintenance(id: string, options: AccountOptions): Promise<void> {
+  await withAccount(options, async ({ principal, ...context }) =>
+    resultOf(await withdrawMaintenance(context, principal, id)),
+  );
+}
+
+/** Prints the incidents that an account has written, newest first. */
+export async function listOwnerIncidents(
+  options: AccountOptions & ListOptions & { readonly status?: readonly string[] },
+): Promise<void> {
+  const all = await withAccount(options, async ({ registry, accountId }) => {
+    const owned = await readSubjects(registry, accountId);
+    return (await registry.ownerIncidentsOf(accountId)).map((one) => ({
+      row: {
+        id: ownerIncidentId(one.id),
+        title: one.title,
+        severity: one.severity,
+        status: one.status,
+        started: formatTime(one.startedAt),
+        updates: one.updates.length,
+        about: aboutOf(nameSubjects(owned, one)),
+      },
+      view: viewOwnerIncident(one, owned),
+    }));
+  });
+  const advice = 'Write one: upbeat incidents open --account NAME --title TITLE --text TEXT --service DOMAIN';
+  printViews(all, options, `There are no incidents. ${advice}`);
+}
+
+/** Opens an incident; prints its ID, or its properties as JSON. */
+export async function openIncident(options: OpenIncidentOptions): Promise<void> {
+  const { title, text, severity, status, startedAt, json = false } = options;
+  const document = given({ title, text, severity, status, started_at: startedAt, ...subjectsIn(options) });
+  const view = await withAccount(options, async ({ principal, ...context }) => {
+    const made = resultOf(await openOwnerIncident(context, principal, document));
+    return viewOwnerIncident(made, await readSubjects(context.registry, principal.accountId));
+  });
+  if (json) printJson(view);
+  else console.log(view.id);
+}
+
+/** Adds an update to an incident. */
+export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
+  const { text, status } = options;
+  await withAccount(options, async ({ principal, ...context }) =>
+    resultOf(await updateOwnerIncident(context, principal, id, given({ text, status }))),
+  );
+}
+
+/** Resolves an incident by an update. */
+export async function resolveIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
+  await updateIncident(id, { ...options, status: 'resolved' });
+}
+
+/** What an action on the words of an account gets. */
+interface WordsContext {
+  readonly registry: Registry;
+  readonly siteUrl: string;
+  readonly now: () => number;
+  readonly accountId: number;
+  readonly principal: { readonly role: 'operator'; readonly accountId: number };
+}
+
+async function withAccount<T>(
+  options: AccountOptions,
+  run: (context: WordsContext) => Promise<T>,
+): Promise<T> {
+  const choice = readAccountChoice(options);
+  return await withRegistry(options.config, async (registry, { http }) => {
+    const { id: accountId } = await findAccount(registry, choice);
+    return await run({
+      registry,
+      siteUrl: http.siteUrl.replace(/\/+$/, ''),
+      now: systemClock.now,
+      accountId,
+      principal: { role: 'operator', accountId },
+    });
+  });
+}
+
+function subjectsIn({ service = [], page = [] }: SubjectOptions) {
+  return { services: service, pages: page };
+}
+
+/** The members that have a value. */
+function given(members: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function aboutOf({ services, pages }: ReturnType<typeof nameSubjects>): string {
+  return [...services, ...pages.map((slug) => `/p/${slug}`)].join(', ');
+}
+
+/** Prints the rows that the filters leave: as a table, or their views as JSON. */
+function printViews(
+  all: readonly { readonly row: OutputRow; readonly view: unknown }[],
+  {
+    json = false,
+    q,
+    status,
+    state,
+  }: ListOptions & { readonly status?: readonly string[]; readonly state?: readonly string[] },
+  empty: string,
+): void {
+  const shown = all.filter(({ row }) => filterRows([row], { q, status, state }, ['title']).length > 0);
+  if (json) printJson(shown.map(({ view }) => view));
+  else {
+    const rows = shown.map(({ row }) => row);
+    printRows(rows, false, all.length === 0 ? empty : NOTHING_MATCHES);
+  }
+}
