@@ -276,7 +276,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       tag: 'Heartbeats',
       summary: 'Gives a service a new heartbeat address',
       description: 'A former address ends. The address is shown only here.',
-      parameters: [OWN_SLUG, IDEMPOTENCY_KEY],
+      parameters: [OWN_SLUG, IDEMPOTENCY_KEY, IF_MATCH],
       answers: {
         201: {
           description: 'The address.',
@@ -286,17 +286,18 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
           }),
         },
       },
-      problems: { ...GONE, ...REPEAT_PROBLEMS },
+      problems: { ...GONE, ...STALE, ...REPEAT_PROBLEMS },
       handle: (request) =>
         once<{ readonly slug: string }>(context, {
           id: 'createHeartbeatAddress',
           request,
           secret: makeAddressSecret(),
           async change(calls, made) {
-            const { key, params } = request;
+            const { key, params, headers } = request;
             const registry = { ...context.registry, ...calls };
             const [principal, slug] = [principalOf(key), params.slug ?? ''];
-            return resultOf(await makeHeartbeatAddress({ ...context, registry }, principal, slug, made));
+            const options = { secret: made, revisions: readRevisions(headers['if-match']) };
+            return resultOf(await makeHeartbeatAddress({ ...context, registry }, principal, slug, options));
           },
           answer: ({ slug }, secret) => changed(201, { slug, url: `${siteUrl}/beat/${secret}` }),
         }),
@@ -308,11 +309,12 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       tag: 'Heartbeats',
       summary: 'Ends the heartbeat address of a service',
       description: 'Requests to the address get 404 from then on.',
-      parameters: [OWN_SLUG],
+      parameters: [OWN_SLUG, IF_MATCH],
       answers: { 204: { description: 'It has no address.' } },
-      problems: GONE,
-      async handle({ key, params }) {
-        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? ''));
+      problems: { ...GONE, ...STALE },
+      async handle({ key, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        resultOf(await removeHeartbeatAddress(context, principalOf(key), params.slug ?? '', { revisions }));
         return REMOVED;
       },
     }),

@@ -18,18 +18,24 @@ export function makeAddressSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
+/** How an address is made or removed. */
+interface AddressOptions {
+  /** Revisions of the service that the client has seen; null or absent: any. */
+  readonly revisions?: readonly number[] | null;
+}
+
 /**
  * Gives a service a new heartbeat address; the former one ends. Returns its secret, of which only a hash is stored: show
- * it once. Refused with `no_owned_service`.
+ * it once. Refused with `role_required`, `no_owned_service` or `service_stale`.
  */
 export async function makeHeartbeatAddress(
   context: HeartbeatAddressContext,
   principal: Principal,
   slug: string,
-  secret = makeAddressSecret(),
+  { secret = makeAddressSecret(), revisions = null }: AddressOptions & { readonly secret?: string } = {},
 ): Promise<Outcome<{ readonly slug: string; readonly secret: string }>> {
   const addressHash = hashAddressSecret(secret);
-  return await changeSeen(context, principal, slug, null, ({ slug: known, check, revision }) =>
+  return await changeSeen(context, principal, slug, revisions, ({ slug: known, check, revision }) =>
     attempt(async () => {
       await context.registry.changeService(known, { check: { ...check, addressHash } }, [revision]);
       return { slug: known, secret };
@@ -37,13 +43,14 @@ export async function makeHeartbeatAddress(
   );
 }
 
-/** Ends the heartbeat address of a service. Refused with `role_required` or `no_owned_service`. */
+/** Ends the heartbeat address of a service. Refused with `role_required`, `no_owned_service` or `service_stale`. */
 export async function removeHeartbeatAddress(
   context: HeartbeatAddressContext,
   principal: Principal,
   slug: string,
+  { revisions = null }: AddressOptions = {},
 ): Promise<Outcome<unknown>> {
-  return await changeSeen(context, principal, slug, null, ({ slug: known, check, revision }) => {
+  return await changeSeen(context, principal, slug, revisions, ({ slug: known, check, revision }) => {
     const { addressHash: _, ...without } = check;
     return attempt(() => context.registry.changeService(known, { check: without }, [revision]));
   });

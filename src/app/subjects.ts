@@ -7,8 +7,8 @@ import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** What an account has. */
 export interface Subjects {
-  readonly services: readonly Service[];
-  readonly pages: readonly OwnedPage[];
+  readonly services: readonly Pick<Service, 'id' | 'slug' | 'domain'>[];
+  readonly pages: readonly Pick<OwnedPage, 'id' | 'slug'>[];
 }
 
 /** Subjects by their names: services by slug or domain, pages by slug. */

@@ -356,8 +356,22 @@ t.test('a service gets a heartbeat address', async (t) => {
   t.equal((await beat()).status, 200);
   await send('PATCH', '/api/v1/services/shop-example-com', { grace: '5m' }, ada);
   t.equal((await beat()).status, 200, 'a change of the definition keeps it');
+  const [stale, newest] = ['"1-a"', '"3-a"'].map((tag) => ({ ...ada, 'if-match': tag }));
+  for (const method of ['POST', 'DELETE'])
+    t.match(
+      await send(method, path, undefined, stale),
+      { status: 412, json: { code: 'precondition_failed' } },
+      method,
+    );
+  t.equal((await beat()).status, 200, 'and the address stays');
+  const again = await send('POST', path, undefined, newest);
+  t.equal(again.status, 201);
+  t.equal((await beat()).status, 404, 'the former address has ended');
+  const renewed = again.json.url.replace('https://upbeat.test', '');
+  t.equal((await world.get(renewed, from('192.0.2.1'))).status, 200);
+  t.equal((await send('DELETE', path, undefined, newest)).status, 412, 'a new address is a new revision');
   t.equal((await send('DELETE', path, undefined, ada)).status, 204);
-  t.equal((await beat()).status, 404);
+  t.equal((await world.get(renewed, from('192.0.2.1'))).status, 404);
 });
 
 t.test('a request that is sent again changes nothing, and gets the same answer', async (t) => {

@@ -1,9 +1,11 @@
 /** Contract of the registry: changes with the keys of clients are made once. */
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { IDEMPOTENCY_MS, MAX_IDEMPOTENT_CHARACTERS } from '../../src/store/ports/idempotency.ts';
+import type { ServiceEdit } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
-import { NOON } from './registry-fixtures.ts';
+import { entry, NOON } from './registry-fixtures.ts';
 
 const WEBHOOK = { url: 'https://example.com/hook', secret: 'whsec_c2VjcmV0', createdAt: NOON };
 
@@ -59,6 +61,104 @@ export async function idempotencyContract(
     t.equal((await registry.webhooksOf(accountId)).length, 1);
   });
 
+  t.test('requests at once have the outcomes that they have one after the other', async (t) => {
+    const folder = t.testdir();
+    const outcomesOf = async (isAtOnce: boolean) => {
+      const registry = await open(t, join(folder, String(isAtOnce)), { domainsPerAccount: 6 });
+      const [acme, other, full] = await Promise.all(
+        ['acme', 'other', 'full'].map(async (name) => (await registry.ensureAccount(name, NOON)).id),
+      );
+      if (acme === undefined || other === undefined || full === undefined)
+        throw new Error('an account is missing');
+      await registry.putCatalogue([entry('github')]);
+      const definition = (domain: string, name = domain) => ({
+        ...{ domain, name, category: 'developer' as const, paused: false, check: DEFAULT_CHECK },
+        publicDependencies: false,
+      });
+      const unproven = { isProven: false, now: NOON };
+      await registry.registerService(other, definition('foreign.example'), unproven);
+      const { slug: removed } = await registry.registerService(acme, definition('back.example'), unproven);
+      await registry.removeService(removed);
+      for (const name of ['1', '2', '3', '4', '5'])
+        await registry.registerService(full, definition(`${name}.full.example`), unproven);
+      await registry.addClaim(acme, { domain: 'claimed.example', kind: 'root', createdAt: NOON });
+      const inTurn = async <T>(steps: readonly (() => Promise<T>)[]) => {
+        const settled: PromiseSettledResult<T>[] = [];
+        if (isAtOnce) settled.push(...(await Promise.allSettled(steps.map((step) => step()))));
+        else for (const step of steps) settled.push(...(await Promise.allSettled([step()])));
+        return settled.map((one) => (one.status === 'rejected' ? one.reason.refusal : one.value));
+      };
+      const register = (key: string, accountId: number, domain: string, name?: string, fingerprint = key) =>
+        registry.callIdempotent({ accountId, key, fingerprint, secret: null, now: NOON }, 'registerService', [
+          ...[accountId, definition(domain, name), unproven],
+        ]);
+      const registered = await inTurn([
+        () => register('1', acme, 'shop.example'),
+        () => register('2', other, 'shop.example'),
+        () => register('1', acme, 'shop.example'),
+        () => register('1', acme, 'other.example', 'Other', 'another request'),
+        () => register('3', acme, 'foreign.example'),
+        () => register('4', acme, 'back.example'),
+        () => register('5', other, 'a.b.example'),
+        () => register('6', other, 'a-b.example'),
+        () => register('7', acme, 'x.github.com'),
+        () => register('8', acme, 'named.example', 'GitHub'),
+        () => register('9', full, '6.full.example'),
+        () => register('10', full, '7.full.example'),
+        () => register('11', acme, 'claimed.example'),
+      ]);
+      const change = (slug: string, edit: ServiceEdit, revisions?: number[]) => () =>
+        registry.changeService(slug, edit, revisions);
+      const changed = await inTurn([
+        change('shop-example', { name: 'Shop' }, [1]),
+        change('shop-example', { paused: true }),
+        change('a-b-example', { name: 'Two', paused: true }, [2]),
+        change('a-b-example-2', { publicDependencies: true }),
+        change('github', { name: 'Ours' }),
+        change('missing', { paused: true }),
+        change('foreign-example', { name: 'GitHub' }),
+        change('claimed-example', { check: { ...DEFAULT_CHECK, kind: 'heartbeat' } }),
+      ]);
+      const withoutId = (value: object) =>
+        JSON.parse(JSON.stringify(value, (key, one) => (key === 'id' ? 0 : one)));
+      const services = [acme, other, full].map(async (id) => (await registry.servicesOf(id)).map(withoutId));
+      return {
+        ...{ registered: registered.map(withoutId), changed: changed.map(withoutId) },
+        ...{ services: await Promise.all(services), claims: await registry.claimsOf(acme) },
+      };
+    };
+    const inTurn = await outcomesOf(false);
+    t.strictSame(await outcomesOf(true), inTurn);
+    t.match(inTurn, {
+      registered: [
+        { value: { slug: 'shop-example', revision: 1 }, isReplay: false },
+        { code: 'foreign_domain' },
+        { value: { slug: 'shop-example' }, isReplay: true },
+        { code: 'idempotency_mismatch' },
+        { code: 'foreign_domain' },
+        { value: { slug: 'back-example', revision: 3 } },
+        { value: { slug: 'a-b-example' } },
+        { value: { slug: 'a-b-example-2' } },
+        { code: 'catalogue_domain' },
+        { code: 'name_taken' },
+        { value: { slug: '6-full-example' } },
+        { code: 'too_many_domains' },
+        { value: { slug: 'claimed-example' } },
+      ],
+      changed: [
+        { name: 'Shop', revision: 2 },
+        { name: 'Shop', paused: true, revision: 3 },
+        { code: 'service_stale' },
+        { publicDependencies: true },
+        { code: 'no_owned_service' },
+        { code: 'no_owned_service' },
+        { code: 'name_taken' },
+        { check: { kind: 'heartbeat' } },
+      ],
+      claims: [],
+    });
+  });
+
   t.test(
     'it stores nothing of a change that is refused, and of one whose outcome cannot be written',
     async (t) => {
@@ -87,6 +187,32 @@ export async function idempotencyContract(
       t.equal(await registry.findIdempotent({ ...request, key: 'put' }), null, 'refusals are a value');
       t.strictSame((await put([])).value, []);
       t.match(await registry.findIdempotent({ ...request, key: 'put' }), { value: [] });
+      const said = await registry.addOwnerIncident({
+        ...{
+          accountId,
+          title: 'Late',
+          severity: 'major',
+          status: 'investigating',
+          startedAt: NOON,
+          now: NOON,
+        },
+        ...{ resolvedAt: null, services: [], pages: [], siteUrl: 'https://upbeat.test' },
+        updates: [{ at: NOON, status: 'investigating', markdown: 'We look.', plain: 'We look.' }],
+      });
+      const keyed = { ...request, key: 'said' };
+      for (const [change, value] of [
+        [{ revision: said.revision + 1 }, 'stale'],
+        [{ id: said.id + 1 }, 'missing'],
+      ] as const) {
+        const outcome = await registry.callIdempotent(keyed, 'putOwnerIncident', [
+          { ...said, ...change },
+          NOON,
+        ]);
+        t.equal(outcome.value, value);
+        t.equal(await registry.findIdempotent(keyed), null, value);
+      }
+      t.match(await registry.callIdempotent(keyed, 'putOwnerIncident', [said, NOON]), { value: 'changed' });
+      t.match(await registry.callIdempotent(keyed, 'putOwnerIncident', [said, NOON]), { isReplay: true });
       await registry.removeService('shop-example-com');
       await execute(dataDir, 'ALTER TABLE idempotent_changes RENAME TO gone');
       await t.rejects(register('three'));

@@ -110,7 +110,14 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
     t.same(await page(0, 2), ['s1', 's2']);
     t.same(await page(1_001, 3), ['s1002', 's1003']);
     t.same(await page(1_003, 3), []);
-    t.equal((await registry.loadServices()).length, count);
+    const all = await registry.loadServices();
+    t.equal(all.length, count);
+    const some = await registry.statesOf([1_003, 9_999, 2]);
+    t.strictSame(
+      some.sort((a, b) => a.service.id - b.service.id),
+      [all[1], all[1_002]],
+    );
+    t.same(await registry.statesOf([]), []);
   });
 
   t.test('it returns when a region has last checked a service', async (t) => {

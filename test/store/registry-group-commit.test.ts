@@ -2,7 +2,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import t, { type Test } from 'tap';
-import { createGroupCommit, type GroupCommitOptions } from '../../src/store/registry/group-commit.ts';
+import {
+  createGroupCommit,
+  type GroupCommitOptions,
+  type JointWrites,
+} from '../../src/store/registry/group-commit.ts';
 import { createSqliteDialect, createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 
 interface Waiting {
@@ -111,6 +115,65 @@ t.test('it undoes what throws, and nothing else', async (t) => {
   );
   t.same(seen(), [1, 3]);
   t.equal(commits(), 1);
+});
+
+/** Writes of numbers that are made together: even ones are inserted, those above 90 are refused, odd ones are left. */
+function jointWrites(t: Test, insert: (n: number) => () => Promise<number>) {
+  const calls: (readonly number[])[] = [];
+  const kind: JointWrites<number, string> = {
+    async make(items) {
+      calls.push(items);
+      for (const n of items) if (n % 2 === 0 && n <= 90) await insert(n)();
+      return items.map((n) =>
+        n > 90 ? { error: new Error('too much') } : n % 2 === 0 ? { value: `${n}` } : null,
+      );
+    },
+  };
+  t.teardown(() => {
+    calls.length = 0;
+  });
+  return { calls, joint: (item: number) => ({ kind, item }) };
+}
+
+t.test('it makes neighbours of a kind together, and on their own what is left of them', async (t) => {
+  const { group, insert, commits, seen } = setUp(t);
+  const { calls, joint } = jointWrites(t, insert);
+  const write = (n: number) => group.write(insert(n), joint(n));
+  const answers = await Promise.allSettled([
+    ...[write(2), write(3), write(92), write(4)],
+    group.write(insert(5)),
+    ...[write(6), write(8)],
+  ]);
+  t.match(answers, [
+    { value: '2' },
+    { value: 3 },
+    { reason: { message: 'too much' } },
+    { value: '4' },
+    { value: 5 },
+    { value: '6' },
+    { value: '8' },
+  ]);
+  t.same(calls, [
+    [2, 3, 92, 4],
+    [6, 8],
+  ]);
+  t.same(seen(), [2, 3, 4, 5, 6, 8]);
+  t.equal(commits(), 1);
+  t.equal(await write(10), 10, 'one alone is made as ever');
+});
+
+t.test('it makes writes on their own where they cannot be made together, and nothing twice', async (t) => {
+  const { group, insert, commits, seen, failing } = setUp(t);
+  const { calls, joint } = jointWrites(t, insert);
+  const write = (n: number) => group.write(insert(n), joint(n));
+  const answers = await Promise.allSettled([write(2), write(4), write(2)]);
+  t.match(answers, [{ value: 2 }, { value: 4 }, { reason: { message: /UNIQUE/ } }]);
+  t.same(calls, [[2, 4, 2]]);
+  t.same([seen(), commits()], [[2, 4], 1]);
+  failing.commit = true;
+  t.match(await Promise.allSettled([write(6), write(8)]), [{ reason: { message: /disk/ } }, {}]);
+  failing.commit = false;
+  t.same(await Promise.all([write(6), write(8)]), ['6', '8']);
 });
 
 t.test('it rejects the whole group where the guard refuses, and works again when it does not', async (t) => {

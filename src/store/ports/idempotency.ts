@@ -38,9 +38,12 @@ export type IdempotentCalls = Pick<ServiceStore, 'changeService'> &
   Pick<OwnershipStore, 'registerService' | 'proveDomain'> &
   Pick<ContentStore, 'putContent'> &
   Pick<KeyStore, 'createKey'> &
-  Pick<PageStore, 'addPage'> &
+  Pick<PageStore, 'addPage' | 'provePageDomain'> &
   Pick<WebhookStore, 'addWebhook'> &
-  Pick<OwnersWordsStore, 'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance'> &
+  Pick<
+    OwnersWordsStore,
+    'addOwnerIncident' | 'putOwnerIncident' | 'addOwnerMaintenance' | 'putOwnerMaintenance'
+  > &
   Pick<ChannelStore, 'addChannel'> &
   Pick<MessageStore, 'addMessage' | 'replayMessage'> &
   Pick<RuleStore, 'addRule'> &
@@ -54,10 +57,12 @@ export const IDEMPOTENT_NAMES = [
   'putContent',
   'createKey',
   'addPage',
+  'provePageDomain',
   'addWebhook',
   'addOwnerIncident',
   'putOwnerIncident',
   'addOwnerMaintenance',
+  'putOwnerMaintenance',
   'addChannel',
   'addMessage',
   'replayMessage',
@@ -83,7 +88,7 @@ export interface IdempotencyStore {
   findIdempotent(request: IdempotentRequest): Promise<IdempotentOutcome<unknown> | null>;
   /**
    * Makes a change and stores its outcome, encrypted, in one transaction, or returns the outcome that is stored. Rejects as the
-   * method does; nothing is stored then, nor where `putContent` resolves with refusals.
+   * method does; nothing is stored then, nor where the method resolves with refusals, `stale` or `missing`.
    */
   callIdempotent(
     request: IdempotentRequest,

@@ -84,6 +84,8 @@ export interface ServiceStore {
   loadServices(): Promise<ServiceState[]>;
   /** The first `limit` services with an id above `afterId` and their states, by id. */
   servicesAfter(afterId: number, limit: number): Promise<ServiceState[]>;
+  /** The services with these ids and their states, in any order; an id of no live service is left out. */
+  statesOf(serviceIds: readonly number[]): Promise<ServiceState[]>;
   /**
    * The services of these shards (`shardOf`) that need checks, with their state for checks from the region: the newest
    * check is that of the region.

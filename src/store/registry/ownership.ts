@@ -8,6 +8,7 @@ import {
   type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
+import type { JointOutcome } from './group-commit.ts';
 import { forgetHeartbeats } from './heartbeat-rows.ts';
 import { addNotice } from './notice-rows.ts';
 import { forgetOwnersWords } from './owner-maintenance-rows.ts';
@@ -22,9 +23,16 @@ import {
 } from './owner-services.ts';
 import { type Calls, type DomainLimits, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore, statement } from './registry-store.ts';
-import { type ServiceRow, toDefinition, toService, updateService } from './service-rows.ts';
-import { MAX_FORMER_SLUGS, refuseTakenName } from './slugs.ts';
+import { type Batch, fromRow, type RegistryStore, statement } from './registry-store.ts';
+import {
+  type ServiceRow,
+  type ServiceUpdate,
+  toDefinition,
+  toService,
+  updateService,
+  updateServices,
+} from './service-rows.ts';
+import { loadNameRule, MAX_FORMER_SLUGS, type NameRule, refuseTakenName } from './slugs.ts';
 
 /**
  * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,
@@ -47,29 +55,77 @@ export async function claimDomain(
   return await listen(store, row);
 }
 
+/** A change of an owner's service: its slug, and the revisions that the client has seen; absent: any. */
+export type ServiceChange = readonly [slug: string, edit: ServiceEdit, revisions?: readonly number[]];
+
 /**
  * Changes an owner's service inside the caller's transaction. Throws `not_found`, also for services of the catalogue,
  * `stale` and `name_taken`.
  */
-export async function changeService(
+export async function changeService(store: RegistryStore, ...change: ServiceChange): Promise<Service> {
+  const [outcome] = await changeServices(store, [change]);
+  if (outcome === undefined || outcome === null) throw new Error(`service ${change[0]} was not changed`);
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+/** Changes services as {@link changeService} does; null for further changes of a service that is among them already. */
+export async function changeServices(
   store: RegistryStore,
-  slug: string,
-  edit: ServiceEdit,
-  revisions?: readonly number[],
-): Promise<Service> {
-  const { kysely, queries } = store;
-  const row = await queries.first(ownedServices(kysely).selectAll().where('slug', '=', slug));
+  changes: readonly ServiceChange[],
+): Promise<JointOutcome<Service>[]> {
+  const rows = await store.queries.firstEach(
+    OWNED_BY_SLUG,
+    changes.map(([slug]) => [slug]),
+  );
+  const isNamed = changes.some(([, { name }], index) => name !== undefined && name !== rows[index]?.name);
+  const nameRule = isNamed ? await loadNameRule(store) : null;
+  const changed = new Set<number>();
+  const updates: ServiceUpdate[] = [];
+  const outcomes = changes.map((change, index): JointOutcome<ServiceUpdate> => {
+    const row = rows[index];
+    if (row !== undefined && changed.has(row.id)) return null;
+    try {
+      const update = editRow(row, change, nameRule);
+      changed.add(update.row.id);
+      updates.push(update);
+      return { value: update };
+    } catch (error) {
+      return { error };
+    }
+  });
+  const services = new Map((await updateServices(store, updates)).map((service) => [service.id, service]));
+  return outcomes.map((outcome) => {
+    if (outcome === null || 'error' in outcome) return outcome;
+    const service = services.get(outcome.value.row.id);
+    return service === undefined ? null : { value: service };
+  });
+}
+
+const OWNED_BY_SLUG: Batch<ServiceRow> = {
+  types: ['text'],
+  sql: "SELECT * FROM services WHERE slug = ? AND origin = 'owner' AND removed = 0",
+};
+
+/** The new definition of a service. Throws as {@link changeService}. */
+function editRow(
+  row: ServiceRow | undefined,
+  [slug, edit, revisions]: ServiceChange,
+  nameRule: NameRule | null,
+): ServiceUpdate {
   if (row === undefined) throw new RegistryError('not_found', { code: 'no_owned_service', slug });
   refuseStale(row, revisions);
-  if (edit.name !== undefined && edit.name !== row.name) await refuseTakenName(store, edit.name, row.domain);
+  const { name = row.name } = edit;
+  const taken = name === row.name ? null : (nameRule?.(name, row.domain) ?? null);
+  if (taken !== null) throw new RegistryError('name_taken', taken);
   const { publicDependencies, ...known } = toDefinition(row);
   const { publicDependencies: isPublic = publicDependencies === true, check, ...rest } = edit;
-  return await updateService(store, row, {
+  const definition = {
     ...known,
     ...rest,
     check: check === undefined ? known.check : chosen(known.check, check),
-    ...(isPublic ? { publicDependencies: true } : {}),
-  });
+  };
+  return { row, service: { ...definition, ...(isPublic ? { publicDependencies: true } : {}) } };
 }
 
 /** A heartbeat service that gets another kind keeps that kind, even if heartbeats arrive. */

@@ -6,8 +6,7 @@ import { createGroupCommit } from './group-commit.ts';
 import { createHeldLease } from './held-lease.ts';
 import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
 import { explainSqliteError, fullDisk } from './registry-error.ts';
-import { createRegistryMethods } from './registry-methods.ts';
-import type { RegistryStore } from './registry-store.ts';
+import { createRegistryMethods, type RegistryParts } from './registry-methods.ts';
 import { createSecrets } from './secret-box.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
@@ -84,10 +83,10 @@ export async function openRegistryMethods({
       throw explainSqliteError(error, opened.file);
     }
   };
-  const write = <T>(work: (store: RegistryStore) => Promise<T>): Promise<T> =>
+  const write: RegistryParts['write'] = (work, joint) =>
     explained(async () => {
       await share();
-      return await commits.write(() => work(store));
+      return await commits.write(() => work(store), joint);
     });
 
   const methods = createRegistryMethods({
@@ -96,6 +95,7 @@ export async function openRegistryMethods({
     lease,
     read: (work) => explained(() => read(() => work(store))),
     write,
+    writable: store,
   });
   return {
     ...methods,

@@ -4,25 +4,12 @@
  */
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { isSameCheck } from '../../domain/check-target.ts';
-import { isCheckedFrom } from '../../domain/check-timing.ts';
-import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
-import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
-import { SHARDS } from '../../domain/shard.ts';
-import { loadInPages, type NewService, type ServiceState, type ServiceStore } from '../ports/services.ts';
-import { toIncident } from './incident-rows.ts';
+import type { NewService, ServiceStore } from '../ports/services.ts';
 import { type Calls, read } from './registry-calls.ts';
-import {
-  type Batch,
-  fromRow,
-  type Parameters,
-  type RegistryStore,
-  sql,
-  statement,
-} from './registry-store.ts';
+import { type Batch, fromRow, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
 import { endSubscriptions } from './subscription-changes.ts';
-import { toCurrent } from './update-rows.ts';
 
 /** A row of the services table. */
 export type ServiceRow = Row<'services'>;
@@ -41,8 +28,8 @@ export function toService(row: ServiceRow): Service {
 const MAX_SHARED_CHECKS = 1_000;
 const sharedChecks = new BoundedMap<string, CheckDefinition>(MAX_SHARED_CHECKS);
 
-/** Services with the same check share an object, because there may be a million of them. */
-function toCheck(stored: string): CheckDefinition {
+/** The check of a row. Services with the same check share an object, because there may be a million of them. */
+export function toCheck(stored: string): CheckDefinition {
   return getOrInsert(sharedChecks, stored, () => JSON.parse(stored));
 }
 
@@ -89,17 +76,22 @@ export async function insertServices(
   const added: Service[] = [];
   for (let at = 0; at < services.length; at += SERVICES_PER_STATEMENT) {
     const some = services.slice(at, at + SERVICES_PER_STATEMENT);
-    await queries.runEach(INSERT_SERVICE, some.map(toInsert));
-    const rows = await queries.firstEach(
-      READ_BY_SLUG,
-      some.map(({ slug }) => [slug]),
-    );
+    // Statements are sent without waiting where none needs the result of the one before; a connection runs them in order.
+    const [, rows] = await Promise.all([
+      queries.runEach(INSERT_SERVICE, some.map(toInsert)),
+      queries.firstEach(
+        READ_BY_SLUG,
+        some.map(({ slug }) => [slug]),
+      ),
+    ]);
     const stored = rows.flatMap((row) => (row === undefined ? [] : [toService(row)]));
-    await queries.runEach(
-      INSERT_CURRENT,
-      stored.map(({ id }) => [id]),
-    );
-    await queries.runEach(INSERT_CHANGE, stored.map(toChange));
+    await Promise.all([
+      queries.runEach(
+        INSERT_CURRENT,
+        stored.map(({ id }) => [id]),
+      ),
+      queries.runEach(INSERT_CHANGE, stored.map(toChange)),
+    ]);
     added.push(...stored);
   }
   return added;
@@ -195,19 +187,25 @@ export async function updateServices(
   const updated: Service[] = [];
   for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
     const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
-    await queries.runEach(UPDATE_SERVICE, some.map(toUpdate));
-    await queries.runEach(
-      SHOW_INCIDENTS,
-      some.map(({ row, service }) => [service.verified ? 1 : 0, row.id]),
+    // Incidents repeat these two members of their service.
+    const shown = some.filter(
+      ({ row, service }) => row.removed === 1 || (row.verified === 1) !== service.verified,
     );
     // The probe memory was learned from the old check.
     const moved = some.filter(({ row, service }) => !isSameCheck(toDefinition(row), service));
-    await queries.runEach(
-      FORGET_MEMORY,
-      moved.map(({ row }) => [row.id]),
-    );
     const stored = some.map(({ row, service }) => ({ id: row.id, ...service, revision: row.revision + 1 }));
-    await queries.runEach(INSERT_CHANGE, stored.map(toChange));
+    await Promise.all([
+      queries.runEach(UPDATE_SERVICE, some.map(toUpdate)),
+      queries.runEach(
+        SHOW_INCIDENTS,
+        shown.map(({ row, service }) => [service.verified ? 1 : 0, row.id]),
+      ),
+      queries.runEach(
+        FORGET_MEMORY,
+        moved.map(({ row }) => [row.id]),
+      ),
+      queries.runEach(INSERT_CHANGE, stored.map(toChange)),
+    ]);
     updated.push(...stored);
   }
   return updated;
@@ -287,32 +285,8 @@ function toRow(service: NewService) {
   };
 }
 
-/** Services and their changes. */
-export const SERVICE_ROW_CALLS: Calls<
-  Pick<ServiceStore, 'loadServices' | 'servicesAfter' | 'loadTargets' | 'changesAfter' | 'lastChange'>
-> = {
-  loadServices: read((store) => loadInPages((afterId, limit) => readServices(store, afterId, limit))),
-  servicesAfter: read(readServices),
-  loadTargets: read(async ({ kysely, queries }, shards, region) => {
-    if (shards.length === 0) return [];
-    const rows = await queries.all(
-      kysely
-        .selectFrom('services')
-        .innerJoin('current', 'current.service_id', 'services.id')
-        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'regions', 'memory'])
-        .where('removed', '=', 0)
-        .where('paused', '=', 0)
-        .where('verified', '=', 1)
-        .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
-        .orderBy('services.id'),
-    );
-    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
-      const check = toCheck(check_definition);
-      if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
-      const lastCheckedAt = lastCheckOf(latest, regions, region);
-      return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
-    });
-  }),
+/** The feed of changes. */
+export const CHANGE_CALLS: Calls<Pick<ServiceStore, 'changesAfter' | 'lastChange'>> = {
   changesAfter: read(async ({ queries }, seq) => {
     const rows = await queries.all(CHANGES_AFTER(seq));
     return rows.map(({ service, ...row }) => ({
@@ -325,73 +299,3 @@ export const SERVICE_ROW_CALLS: Calls<
     return (await queries.first(newest))?.seq ?? 0;
   }),
 };
-
-async function readServices(
-  { kysely, queries }: RegistryStore,
-  afterId: number,
-  limit: number,
-): Promise<ServiceState[]> {
-  const rows = await queries.all(
-    kysely
-      .selectFrom('services')
-      .innerJoin('current', 'current.service_id', 'services.id')
-      .leftJoin('heartbeat_services', (join) =>
-        join
-          .onRef('heartbeat_services.service_id', '=', 'services.id')
-          .on('heartbeat_services.service_id', '>', afterId),
-      )
-      .selectAll('services')
-      .select([
-        'current.service_id',
-        'seq',
-        'observed_at',
-        'status',
-        'since',
-        'latest',
-        'regions',
-        'memory',
-        'timestamp',
-        'arrived_at',
-      ])
-      .where('removed', '=', 0)
-      .where('services.id', '>', afterId)
-      // PostgreSQL does not conclude it, and would read the joined tables from their beginning for each page.
-      .where('current.service_id', '>', afterId)
-      .orderBy('services.id')
-      .limit(limit),
-  );
-  const incidents = await queries.all(
-    kysely
-      .selectFrom('incidents')
-      .selectAll()
-      .where('source', '=', sql.lit('own'))
-      .where('status', '<>', sql.lit('resolved'))
-      .where('service_id', '>', afterId)
-      .where('service_id', '<=', rows.at(-1)?.id ?? afterId)
-      // Normally one incident is open. If there are several, the newest counts.
-      .orderBy('started_at')
-      .orderBy('id'),
-  );
-  const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
-  return rows.map((row) => ({
-    service: toService(row),
-    current: toCurrent(row),
-    memory: toMemory(row.memory),
-    openIncident: open.get(row.id) ?? null,
-    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
-    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
-  }));
-}
-
-/** Time of the region's last check of the service; if at most one region checks, the time of the last check. */
-function lastCheckOf(latest: string | null, stored: string | null, region: string): number | null {
-  const check: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
-  if (stored === null) return check?.checkedAt ?? null;
-  const { regions }: StoredRegions = JSON.parse(stored);
-  const own = regions.find((one) => one.region === region);
-  return own === undefined ? null : ((own.check ?? check)?.checkedAt ?? null);
-}
-
-function toMemory(stored: string | null): ProbeMemory {
-  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
-}

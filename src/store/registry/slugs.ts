@@ -155,10 +155,11 @@ export async function refuseTakenName(store: RegistryStore, name: string, domain
   if (refusal !== null) throw new RegistryError('name_taken', refusal);
 }
 
-/** The rule of {@link refuseTakenName}, of one query: why a name is refused; null: it is allowed. */
-export async function loadNameRule({
-  queries,
-}: RegistryStore): Promise<(name: string, domain: string) => Refusal | null> {
+/** Why a service with that domain may not have the name; null: it may. */
+export type NameRule = (name: string, domain: string) => Refusal | null;
+
+/** The rule of {@link refuseTakenName}, of one query. */
+export async function loadNameRule({ queries }: RegistryStore): Promise<NameRule> {
   const named = namesByKey((await queries.first(CATALOGUE_NAMES()))?.names ?? '');
   return (name, domain) => {
     if (name === domain) return null;
