@@ -4,7 +4,7 @@
 import { createRecheckSender } from '../cluster/recheck-requests.ts';
 import { type ResultReaderStats, startResultReader } from '../cluster/results/result-reader.ts';
 import { maintainShards, type ShardMaintenance } from '../cluster/shards/maintain-shards.ts';
-import { createVotingRegions } from '../cluster/voting-regions.ts';
+import { createVotingRegions, type VotingRegions } from '../cluster/voting-regions.ts';
 import { regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
@@ -27,26 +27,24 @@ export interface Judging {
   stop(): Promise<void>;
 }
 
-/**
- * Starts the judge's part. The caller holds the lease. `former`: the regions whose verdicts counted so far. Throws if
- * Redis is not configured.
- */
+/** Watches the regions. `former`: those whose verdicts counted so far. */
+export function watchRegions(
+  { config, node, clock }: Pick<StoreParts, 'config' | 'clock'> & { readonly node: ThisNode },
+  former: readonly string[],
+): VotingRegions {
+  const { nodes, watch } = node;
+  return createVotingRegions({ nodes, watch, former, intervalMs: config.checks.intervalMs, clock });
+}
+
+/** Starts the judge's part. The caller holds the lease. Throws if Redis is not configured. */
 export function startJudging(
   { config, node, clock, log }: Pick<StoreParts, 'config' | 'clock' | 'log'> & { readonly node: ThisNode },
   record: Pick<ResultRecord, 'takeRuled'>,
   lease: WriterLease,
-  former: readonly string[],
+  regions: VotingRegions,
 ): Judging {
   const address = requireRedisAddress(config.storage.redis.url);
-  const { intervalMs } = config.checks;
   const probingRegions = () => regionsOf(node.nodes()).map(({ region }) => region);
-  const regions = createVotingRegions({
-    nodes: node.nodes,
-    watch: node.watch,
-    former,
-    intervalMs,
-    clock,
-  });
   const recheckSender = createRecheckSender({ address, clock, log });
   const reader = startResultReader({
     address,

@@ -1,10 +1,9 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
-import { inParts, runInParts } from '../async/in-parts.ts';
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
 import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
-import type { CurrentStatus } from '../domain/current.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
@@ -12,7 +11,9 @@ import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
+import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { Role } from './active-role.ts';
+import { votersOf } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
 import type { ThisNode } from './join-nodes.ts';
 import { joinVendors } from './join-vendors.ts';
@@ -35,14 +36,27 @@ export interface MonitorRole extends Role {
   judging(): Judging | null;
 }
 
+/** What a judge of a cluster has kept ready while it stood by. */
+export interface StoodBy {
+  /** Position of the newest change that the directory has. */
+  readonly lastChange: number;
+  /** The regions that have a vote. */
+  readonly regions: VotingRegions;
+  /** The statuses that it followed, to be served until their services are loaded; null: it did not serve. */
+  readonly statuses: MemoryStatusStore | null;
+}
+
 /**
  * Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated.
- * `openInflux`: InfluxDB if this process has opened it for writing already, else null.
+ * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `stoodBy` null: everything is loaded
+ * first. Otherwise the monitor judges at once, with the states that the registry has from now on, since the caller holds the
+ * lease.
  */
 export async function startMonitor(
   parts: RoleParts,
   lease: WriterLease,
   openInflux: InfluxSamples | null = null,
+  stoodBy: StoodBy | null = null,
 ): Promise<MonitorRole> {
   const { config, shared, directory, clock, log } = parts;
   const { checks, http } = config;
@@ -50,7 +64,7 @@ export async function startMonitor(
   const { region } = config.node;
   const { registry } = shared;
 
-  const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux);
+  const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux, stoodBy?.statuses ?? null);
   const { samples, observations, redis, status } = stores;
 
   // Services.
@@ -58,9 +72,9 @@ export async function startMonitor(
   const catalogue = await loadCatalogue(file);
   const putCatalogue = createCatalogueWriter({ registry, clock, log, file });
   await putCatalogue(catalogue.services, 'the catalogue is loaded');
-  const lastChange = await registry.lastChange();
-  let states: readonly ServiceState[] = await registry.loadServices();
-  await directory.loadInParts(states.map(({ service }) => service));
+  const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
+  let states: readonly ServiceState[] = stoodBy === null ? await registry.loadServices() : [];
+  if (stoodBy === null) await directory.loadInParts(states.map(({ service }) => service));
 
   // Vendors' status pages.
   let vendorChanges = clock.now();
@@ -116,7 +130,17 @@ export async function startMonitor(
       silenceMs: config.heartbeats.silenceMs,
     },
   });
-  await record.load(states);
+  if (stoodBy === null || redis === null) await record.load(states);
+  else
+    await record.loadBehind({
+      servicesAfter: registry.servicesAfter,
+      statesOf: registry.statesOf,
+      learn: redis.status.learn,
+      complete() {
+        redis.status.complete();
+        log.info({ services: directory.all().length }, 'the states of all services are loaded');
+      },
+    });
   const { watchTransitions } = record;
   const observed =
     observations === null
@@ -196,7 +220,7 @@ export async function startMonitor(
       const first = states;
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
-      await intake.load(first.map(({ service }) => service));
+      await intake.load(directory.all());
       if (fleet !== null) {
         const targets = first.map(({ service, memory, current }) =>
           checkTargetOf(service, region, memory, current.latest?.checkedAt ?? null),
@@ -205,12 +229,11 @@ export async function startMonitor(
       }
       if (isClustered(config)) {
         // BullMQ is loaded only in a cluster.
-        const { startJudging } = await import('./start-judging.ts');
-        const voters = new Set<string>();
-        await runInParts(inParts(first, ({ current }) => addVoters(voters, current)));
-        judging = startJudging(parts, record, lease, [...voters]);
+        const { startJudging, watchRegions } = await import('./start-judging.ts');
+        const regions = stoodBy?.regions ?? watchRegions(parts, await votersOf(first));
+        judging = startJudging(parts, record, lease, regions);
       }
-      return { services: first.length, threads: fleet === null ? 0 : countThreads(config) };
+      return { services: directory.all().length, threads: fleet === null ? 0 : countThreads(config) };
     },
     judging: () => judging,
     reload: () => catalogueWatch.reload(),
@@ -232,9 +255,4 @@ export async function startMonitor(
       log.info({ samples: appended }, 'all samples are stored, or kept on disk');
     },
   };
-}
-
-/** Adds the regions whose verdicts counted for a service. */
-function addVoters(voters: Set<string>, { regions = [] }: CurrentStatus): void {
-  for (const { region, votes } of regions) if (votes) voters.add(region);
 }

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retry } from '../async/retry.ts';
 import type { ShardCounts } from '../cluster/shards/maintain-shards.ts';
+import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { describePostgres, readPostgresAddress } from '../domain/postgres-address.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
@@ -16,10 +17,11 @@ import {
   type WriterLease,
 } from '../store/registry/writer-lease.ts';
 import type { ActiveRole, Role } from './active-role.ts';
+import { type FollowedServices, followServices } from './follow-services.ts';
 import { createIdleRole } from './idle-role.ts';
 import { NO_WORK, type NodeWork } from './join-nodes.ts';
 import { type SpooledSamples, sendSpooledSamples } from './spooled-samples.ts';
-import { type MonitorRole, type RoleParts, startMonitor } from './start-monitor.ts';
+import { type MonitorRole, type RoleParts, type StoodBy, startMonitor } from './start-monitor.ts';
 import type { Probing } from './start-probing.ts';
 import { type ServingRole, startServing } from './start-serving.ts';
 
@@ -99,6 +101,8 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   let stopDeliveries = async () => {};
   let serving: ServingRole | null = null;
   let spooled: SpooledSamples | null = null;
+  let services: FollowedServices | null = null;
+  let regions: VotingRegions | null = null;
   let claim: LeaseClaim | null = null;
   let becoming: Promise<void> = Promise.resolve();
   let stopping = false;
@@ -114,10 +118,16 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
 
   async function become(lease: WriterLease): Promise<void> {
     held = lease;
-    monitor = await startMonitor(parts, lease, await spooled?.take());
+    monitor = await startMonitor(parts, lease, await spooled?.take(), handOver());
     // Transitions continue from where the copy left off.
     await serving?.catchUp();
     role.take(monitor);
+  }
+
+  /** Ends what this process follows as a judge of a cluster that stands by; null: it is none, or has just started. */
+  function handOver(): StoodBy | null {
+    if (regions === null || services === null) return null;
+    return { lastChange: services.stop(), regions, statuses: serving?.handOver() ?? null };
   }
 
   if (shared.redis === null) {
@@ -148,9 +158,14 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
   /** Starts the role of this process beside the monitor. `idle`: its role if it does not serve. */
   async function startBeside(idle: 'standby' | 'probing'): Promise<Role> {
     spooled = await sendSpooledSamples(parts);
-    if (!serves) return createIdleRole(idle, log);
-    serving = await startServing(parts);
-    return serving;
+    if (serves) serving = await startServing(parts);
+    if (judges && isClustered(config)) {
+      services = serving?.services ?? (await followServices(parts));
+      // A takeover then does not wait for BullMQ, which takes a third of a second to load.
+      const { watchRegions } = await import('./start-judging.ts');
+      regions = watchRegions(parts, services.voters);
+    }
+    return serving ?? createIdleRole(idle, log);
   }
 
   async function takeOver(lease: WriterLease, startDeliveries: StartDeliveries): Promise<void> {
@@ -172,9 +187,6 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
         stopDeliveries = startDeliveries(held.isFresh);
         return;
       }
-      // A takeover then does not wait for BullMQ, which takes a third of a second to load. If it cannot be loaded, the
-      // takeover reports it.
-      if (claim !== null && isClustered(config)) import('./start-judging.ts').catch(() => {});
       claim?.lease.then((lease) => {
         becoming = takeOver(lease, startDeliveries).catch(fail('taking over from the monitor has failed'));
       });
@@ -214,6 +226,8 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
       // The next holder starts checks and deliveries at once.
       await held?.release();
       await serving?.stop();
+      services?.stop();
+      regions?.close();
       await spooled?.stop();
       await claim?.withdraw();
     },

@@ -6,7 +6,9 @@ import { messageOf } from '../error.ts';
 import { createVendorStatusCache } from '../feeds/vendor-status-cache.ts';
 import { createHeartbeatForwarder } from '../record/heartbeat-forwarder.ts';
 import { followTransitions } from '../record/transition-feed.ts';
+import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { Role } from './active-role.ts';
+import { type FollowedServices, followServices } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
 import { type MonitorState, parseMonitorState, UNKNOWN_MONITOR_STATE } from './monitor-state.ts';
 import { openReadSamples } from './open-stores.ts';
@@ -16,6 +18,10 @@ import type { RoleParts } from './start-monitor.ts';
 export interface ServingRole extends Role {
   /** Publishes all transitions in the registry. Later ones come only from the monitor. */
   catchUp(): Promise<void>;
+  /** The services that it follows. */
+  readonly services: FollowedServices;
+  /** Stops following the statuses, and returns the copy of them, which it still serves. */
+  handOver(): MemoryStatusStore;
   /** Stops when every client that waits for the monitor has its response. */
   retire(): Promise<void>;
 }
@@ -35,16 +41,12 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const { registry, redis } = shared;
   if (redis === null) throw new Error('a process can serve beside a monitor only with storage.redis.url');
 
-  const lastChange = await registry.lastChange();
-  const states = await registry.loadServices();
-  await directory.loadInParts(states.map(({ service }) => service));
   const vendorStatuses = createVendorStatusCache({
     intervalMs: config.incidents.feedIntervalMs,
     now: clock.now,
   });
-  const unwatchChanges = registry.watchChanges(lastChange, (change) => {
-    directory.apply(change);
-    if (change.service === null) vendorStatuses.forget(change.serviceId);
+  const services = await followServices(parts, ({ serviceId, service }) => {
+    if (service === null) vendorStatuses.forget(serviceId);
   });
   const samples = await openReadSamples(parts);
 
@@ -72,7 +74,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
   const stopVendors = clock.every(VENDOR_POLL_MS, () => void readVendors());
 
   const { status } = inRedis;
-  await status.learn(states.map(({ current }) => current));
+  await status.learn(services.takeStates().map(({ current }) => current));
   if (!(await status.loaded(REDIS_TIMEOUT_MS)))
     log.warn({}, 'Redis does not respond; serving the last known statuses from the registry');
   const transitions = await followTransitions({ registry, status, clock, log });
@@ -91,7 +93,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     forwarder.stop();
     transitions.stop();
     stopVendors();
-    unwatchChanges();
+    services.stop();
     await samples.close();
     await inRedis.close();
   }
@@ -108,6 +110,8 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     fleet: NO_FLEET,
     feeds: vendorStatuses.feeds,
     polls: () => NO_POLLS,
+    services,
+    handOver: inRedis.handOver,
     catchUp: transitions.catchUp,
     // The monitor handles the catalogue.
     reload: async () => {},

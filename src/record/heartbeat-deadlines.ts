@@ -64,6 +64,8 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
   let lastMs = 0;
   let lastAt = 0;
   let restarts = false;
+  /** When all deadlines were last started, epoch milliseconds. */
+  let startedAt = clock.now();
 
   function schedule(serviceId: number, atMs: number): void {
     const tick = Math.max(nextTick, Math.ceil(atMs / DEADLINE_POLL_MS));
@@ -87,6 +89,7 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
 
   function restartAll(now: number, nowMs: number): void {
     restarts = false;
+    startedAt = now;
     ticks.clear();
     tickOf.clear();
     for (const [serviceId, one] of running) {
@@ -137,13 +140,16 @@ export function createHeartbeatDeadlines(clock: Clock, log: Log, silenceMs: numb
       nextTick = Math.floor(lastMs / DEADLINE_POLL_MS);
       restartAll(lastAt, lastMs);
     },
-    /** Starts or stops the deadline of a service that was added or revised; a new length starts a new period. */
-    follow({ service, current, lastArrivedAt = null }: ServiceState): void {
+    /**
+     * Starts or stops the deadline of a service that was added or revised; a new length starts a new period. `isLate`: the
+     * service existed when all deadlines were started, and gets the one that it would have; default: false.
+     */
+    follow({ service, current, lastArrivedAt = null }: ServiceState, isLate = false): void {
       const hasStatus = lastArrivedAt !== null || current.latest !== null;
       const known = running.get(service.id);
       if (!isHeartbeatMonitored(service) || !hasStatus) running.delete(service.id);
       else if (known === undefined || !isSameLength(known.check, service.check))
-        run(service, clock.now(), current.latest?.source === 'silence' ? 1 : 0);
+        run(service, isLate ? startedAt : clock.now(), current.latest?.source === 'silence' ? 1 : 0);
     },
     /** A heartbeat that counts arrived at `arrivedAt`, epoch milliseconds. */
     receive: (service: Service, arrivedAt: number): void => run(service, arrivedAt, 0),

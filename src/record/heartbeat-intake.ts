@@ -23,6 +23,8 @@ export interface HeartbeatIntakeOptions {
   /** Whether the domain is in the catalogue or below a domain of it, so that only its verified owner may report for it. */
   readonly isCatalogueDomain: (domain: string) => boolean;
   readonly services: TrackedServices;
+  /** Resolves when the record has loaded the service, if it exists. */
+  readonly whenLoaded: (serviceId: number) => Promise<void>;
   readonly revisions: AwaitedRevisions;
   readonly pipeline: UpdatePipeline;
   readonly deadlines: HeartbeatDeadlines;
@@ -31,7 +33,8 @@ export interface HeartbeatIntakeOptions {
 
 /** Makes the intake. */
 export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
-  const { registry, isCatalogueDomain, services, revisions, pipeline, deadlines, clock } = options;
+  const { registry, isCatalogueDomain, services, whenLoaded, revisions, pipeline, deadlines, clock } =
+    options;
 
   /** The service, if the record knows that it accepts the heartbeat; undefined: the registry decides. */
   function findService({ report, accountId }: ReceivedHeartbeat): TrackedService | undefined {
@@ -47,6 +50,7 @@ export function createHeartbeatIntake(options: HeartbeatIntakeOptions) {
    */
   async function claimService({ report, accountId }: ReceivedHeartbeat): Promise<TrackedService | undefined> {
     const { id, revision } = await registry.claimDomain(report.domain, accountId);
+    await whenLoaded(id);
     const known = services.get(id)?.service.revision ?? 0;
     if (known < revision) await revisions.wait(id, revision);
     return services.get(id);

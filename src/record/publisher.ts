@@ -52,6 +52,8 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
       await feed.load();
       void status.put(currents);
     },
+    /** Starts the feed of transitions alone. */
+    loadFeed: feed.load,
     /** Publishes a status with the next {@link flush}. */
     addStatus: (current: CurrentStatus): void => void newStatuses.push(current),
     /** Publishes a sample with the next {@link flush}. */

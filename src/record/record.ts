@@ -31,6 +31,7 @@ import { createPublisher } from './publisher.ts';
 import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
 import { createResultBatch, type ResultBatch } from './result-batch.ts';
 import type { SampleRegions } from './sample-regions.ts';
+import { type ServiceLoader, type ServiceSource, startServiceLoader } from './service-loader.ts';
 import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
 
@@ -103,7 +104,12 @@ export function createRecord(options: RecordOptions) {
   const pipeline = createUpdatePipeline({
     ...{ registry, storage, publisher, deadlines, rules, rechecks, clock, log },
   });
-  const intake = createHeartbeatIntake({ ...claims, services, revisions, pipeline, deadlines, clock });
+  /** Loads the services while results are taken; null: all of them were loaded before. */
+  let loader: ServiceLoader | null = null;
+  const whenLoaded = async (serviceId: number) => await loader?.need([serviceId]);
+  const intake = createHeartbeatIntake({
+    ...{ ...claims, services, whenLoaded, revisions, pipeline, deadlines, clock },
+  });
   const connectivity = createConnectivity({
     ...{ clock, log, controlTargets },
     slowOverMs,
@@ -135,7 +141,13 @@ export function createRecord(options: RecordOptions) {
 
   function takeRuled(results: readonly RuledResult[], deliveredAt = clock.now()): Promise<boolean> {
     const batch = createResultBatch();
-    observeRuled(results, batch, deliveredAt, clock.monotonic() + MAX_AHEAD_MS);
+    const observe = () => observeRuled(results, batch, deliveredAt, clock.monotonic() + MAX_AHEAD_MS);
+    if (loader === null) observe();
+    else
+      loader.inTurn(
+        results.map(({ result }) => result.serviceId),
+        observe,
+      );
     return batch.ended;
   }
 
@@ -247,6 +259,26 @@ export function createRecord(options: RecordOptions) {
 
   function applyChange(change: ServiceChange): void {
     const { serviceId, service } = change;
+    const isUnloaded = loader?.isComplete === false && services.get(serviceId) === undefined;
+    if (service === null) {
+      loader?.forget(serviceId);
+      // While it served, this process may have learned its status.
+      if (isUnloaded) publisher.remove(serviceId);
+    } else loader?.revive(serviceId);
+    if (isUnloaded && service !== null) void whenLoaded(serviceId).then(() => applyLoaded(change));
+    else applyNow(change);
+  }
+
+  /** Applies a change to a service that was loaded after the change was committed, unless it was removed meanwhile. */
+  function applyLoaded(change: ServiceChange): void {
+    const tracked = services.get(change.serviceId);
+    if (tracked === undefined || isStopped) return;
+    applyNow(change);
+    void publisher.publishStatus(tracked.current);
+  }
+
+  function applyNow(change: ServiceChange): void {
+    const { serviceId, service } = change;
     const tracked = services.get(serviceId);
     if (service === null) {
       if (tracked !== undefined) remove(tracked);
@@ -262,8 +294,8 @@ export function createRecord(options: RecordOptions) {
     revisions.notify(change);
   }
 
-  function add(state: ServiceState): void {
-    deadlines.follow(services.add(state));
+  function add(state: ServiceState, isLate = false): void {
+    deadlines.follow(services.add(state), isLate);
   }
 
   function remove(tracked: TrackedService): void {
@@ -277,8 +309,21 @@ export function createRecord(options: RecordOptions) {
   return {
     /** Loads the services from the registry and fills the status store. Call it before any other method. */
     async load(states: readonly ServiceState[]): Promise<void> {
-      await runInParts(inParts(states, add));
+      await runInParts(inParts(states, (state) => add(state)));
       await publisher.load(states.map(({ current }) => current));
+    },
+    /**
+     * Loads the services while observations are taken already: those of an observation are read when it arrives, the others
+     * behind them. The caller holds the writer lease. Call it instead of `load`.
+     */
+    async loadBehind(source: ServiceSource): Promise<void> {
+      await publisher.loadFeed();
+      source.learn([]);
+      loader = startServiceLoader({
+        ...{ source, clock, log },
+        isKnown: (serviceId) => services.get(serviceId) !== undefined,
+        add: (state) => add(state, true),
+      });
     },
     /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
     applyChange,
@@ -308,8 +353,8 @@ export function createRecord(options: RecordOptions) {
     },
     /** Records that this program had to refuse a heartbeat: each service gets a full period. */
     noteRefusal: deadlines.restart,
-    /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service. */
-    deadlines: deadlines.running,
+    /** Deadlines of heartbeats that have not passed yet, epoch milliseconds, by service; null: not all are known yet. */
+    deadlines: () => (loader?.isComplete === false ? null : deadlines.running()),
     /** The state of a service that the engine needs to start its checks. */
     probeStateOf(serviceId: number): { readonly memory: ProbeMemory; readonly lastCheckedAt: number | null } {
       const tracked = services.get(serviceId);
@@ -334,6 +379,7 @@ export function createRecord(options: RecordOptions) {
     async stop(): Promise<void> {
       if (!isStopped) {
         isStopped = true;
+        loader?.stop();
         connectivity.stop();
         stopPolling();
         unwatchStorage?.();

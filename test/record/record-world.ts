@@ -9,6 +9,7 @@ import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { SampleRegions } from '../../src/record/sample-regions.ts';
+import type { ServiceSource } from '../../src/record/service-loader.ts';
 import type { Observations } from '../../src/store/ports/observations.ts';
 import type { StorageHealth } from '../../src/store/ports/storage-health.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
@@ -114,6 +115,8 @@ export interface WorldOptions {
   readonly storage?: StorageHealth;
   readonly regions?: RegionOptions;
   readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
+  /** The record takes observations while it loads its services; changes where from. Absent: it loads them first. */
+  readonly loadBehind?: (source: ServiceSource) => ServiceSource;
 }
 
 /** Builds a record and loads it. */
@@ -180,7 +183,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     isInMaintenance: () => false,
   });
   record.watchTransitions((transition) => void told.push(transition));
-  await record.load(await registry.loadServices());
+  if (options.loadBehind === undefined) await record.load(await registry.loadServices());
+  else {
+    const { servicesAfter, statesOf } = registry.client(clock);
+    const learn = (currents: readonly CurrentStatus[]) => void status.put(currents);
+    await record.loadBehind(options.loadBehind({ servicesAfter, statesOf, learn, complete() {} }));
+  }
   return {
     clock,
     registry,

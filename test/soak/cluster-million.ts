@@ -42,6 +42,19 @@ const MAX_HEAP_MB = 8_000;
 const START_TIMEOUT_MS = 600_000;
 const DRAIN_TIMEOUT_MS = 120_000;
 const READ_SERVICES = 200;
+/** For so long results are sent while the judge is killed, seconds. */
+const TAKEOVER_S = 60;
+const KILL_AFTER_MS = 5_000;
+/** What a judge logs while it takes over. */
+const TAKEOVER_STEPS = [
+  'the monitor has ended; this process takes over',
+  'this process is the monitor',
+  'the states of all services are loaded',
+] as const;
+/** A judge's death costs at most this much of judgement (issue 13, What must hold 2), seconds. */
+const MAX_TAKEOVER_S = 5;
+/** Whether a check of some services from after a moment is committed. */
+const NEWER = 'SELECT 1 FROM current WHERE observed_at > $1 AND service_id BETWEEN $2 AND $3 LIMIT 1';
 /** A process that is busy for seconds may close an idle connection at the moment at which it is used again. */
 const NEW_CONNECTION = { connection: 'close' };
 
@@ -172,17 +185,56 @@ async function runTrial(): Promise<void> {
   expect(Math.abs(transitions - down) <= down * 0.01 + 3 && incidents === transitions, 'outages are missing');
   for (const node of [standby, serving]) await readStatuses(node, checked);
 
-  const killedMs = performance.now();
+  // The judge is killed while results arrive.
+  for (const { send } of simulated) send({ rate: rate / REGIONS.length, seconds: TAKEOVER_S });
+  await sleep(KILL_AFTER_MS);
+  const backlogThen = await readMetric(judge.program, 'upbeat_results_backlog');
+  const killedAt = Date.now();
   await judge.kill();
-  await standby.program.until(
-    '/readyz',
-    (body: { role: string }) => body.role === 'monitor',
-    START_TIMEOUT_MS,
+  // The nodes have begun with the first service again; these are checked from a second before the kill on.
+  const [from, to] = [KILL_AFTER_MS - 1_000, KILL_AFTER_MS + 15_000].map((ms) =>
+    Math.round((ms / 1_000) * (rate / REGIONS.length)),
   );
+  const isJudged = async () => (await client.query(NEWER, [killedAt, from, to])).rowCount === 1;
+  await until(isJudged, START_TIMEOUT_MS);
+  const tookS = (Date.now() - killedAt) / 1_000;
   console.log(
-    `the judge was killed; the other one judges after ${((performance.now() - killedMs) / 1_000).toFixed(1)} s`,
+    `the judge was killed with ${backlogThen} results waiting; the other one committed after ${tookS} s`,
   );
+  expect(tookS <= MAX_TAKEOVER_S, `the takeover took ${tookS} s`);
+  let worstTakeover = 0;
+  for (
+    const startMs = performance.now();
+    performance.now() - startMs < TAKEOVER_S * 1_000;
+    await sleep(1_000)
+  )
+    worstTakeover = Math.max(worstTakeover, await readMetric(standby.program, 'upbeat_results_backlog'));
+  await timed('all results are sent and committed', async () => {
+    await Promise.all(simulated.map((node) => node.next()));
+    const isDone = async () => (await readMetric(standby.program, 'upbeat_results_backlog')) === 0;
+    await until(isDone, DRAIN_TIMEOUT_MS);
+  });
+  console.log(`  at most ${worstTakeover} results waited`);
+  expect(worstTakeover <= MAX_BACKLOG, `${worstTakeover} results waited after the takeover`);
+  await until(async () => loggedAt(standby, TAKEOVER_STEPS[2]) !== null, START_TIMEOUT_MS);
+  for (const step of TAKEOVER_STEPS)
+    console.log(
+      `  after ${(((loggedAt(standby, step) ?? Number.NaN) - killedAt) / 1_000).toFixed(1)} s: ${step}`,
+    );
+  const again = await readOne('SELECT count(*) FROM transitions WHERE seq = 2');
+  const gaps = await readOne('SELECT max(position) - count(*) FROM transitions');
+  expect(again >= transitions && gaps === 0, 'transitions are missing');
+  await readStatuses(standby, checked);
   console.log(`  ${describe(standby)}`);
+}
+
+/** When the node logged the message, epoch milliseconds; null: not yet. */
+function loggedAt({ program }: ClusterNode, message: string): number | null {
+  const line = program
+    .output()
+    .split('\n')
+    .find((one) => one.includes(message));
+  return line === undefined ? null : Date.parse(/"time":"([^"]+)"/.exec(line)?.[1] ?? '');
 }
 
 /** Reads services from a node, and compares them with what the regions have sent. */
@@ -211,8 +263,10 @@ interface StartedNode {
   readonly report: SimulatedReport;
   /** Sends results a second for some seconds. */
   send(order: { readonly rate: number; readonly seconds: number }): void;
-  /** Resolves when all results are in Redis. */
+  /** Resolves when all results of the first order are in Redis. */
   readonly ended: Promise<SimulatedReport>;
+  /** Resolves when those of the next order are. */
+  next(): Promise<SimulatedReport>;
 }
 
 async function startNode(
@@ -234,6 +288,7 @@ async function startNode(
     report,
     send: (order) => void child.stdin.write(`${JSON.stringify(order)}\n`),
     ended,
+    next: nextReport,
   };
 }
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { silentLog } from '../../src/log.ts';
+import type { MemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { runScript } from '../../src/store/status/redis-client.ts';
 import {
   BEGIN,
@@ -13,6 +14,7 @@ import {
   SUPERSEDED,
   statusKeys,
 } from '../../src/store/status/redis-status-keys.ts';
+import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import {
   NEEDS_REDIS,
@@ -54,6 +56,40 @@ t.test('a master, its replica and Sentinels', NEEDS_REDIS, async (t) => {
 t.test('a cluster of three', NEEDS_REDIS, async (t) => {
   runStatusContract(adapterFor((await startRedisCluster(t)).url), t, 10);
 });
+
+t.test(
+  'a store that learns its records one after the other drops no others before',
+  NEEDS_REDIS,
+  async (t) => {
+    const { client, port } = await startRedis(t);
+    const options = optionsFor(`redis://127.0.0.1:${port}?prefix=learnt`);
+    const keys = statusKeys('learnt');
+    const openWriter = async (copy?: MemoryStatusStore) => {
+      const store = openRedisStatusStore({ ...options, ...(copy === undefined ? {} : { copy }) });
+      t.teardown(() => store.close());
+      await until(() => store.state().problem === null);
+      return store;
+    };
+    const former = await openWriter();
+    await former.put([1, 2, 3].map((id) => record(id, 1, 'up', NOON)));
+    const reader = openRedisStatusReader(options);
+    t.teardown(() => reader.close());
+    t.ok(await reader.loaded(5_000));
+
+    const copy = reader.handOver();
+    const next = await openWriter(copy);
+    t.equal(next.get(3)?.status, 'up', 'what was followed is served');
+    next.learn([record(1, 1, 'up', NOON)]);
+    await next.put([record(2, 2, 'down', NOON + 1)]);
+    t.match([reader.get(2), next.counts.withStatus('up')], [{ status: 'down' }, 2], 'they share the copy');
+    t.same((await client.hkeys(keys.records)).sort(), ['1', '2', '3']);
+    next.complete();
+    t.equal(next.get(3), null, 'it was removed while nobody followed');
+    await until(async () => (await client.hlen(keys.records)) === 2);
+    await reader.close();
+    t.equal(next.get(1)?.status, 'up');
+  },
+);
 
 t.test('Redis compares records, too, so that late ones change nothing', NEEDS_REDIS, async (t) => {
   const { client } = await startRedis(t);

@@ -38,3 +38,14 @@ export interface StatusStore {
   ageMs?(): number;
   close(): Promise<void>;
 }
+
+/** The status store of a monitor that judges while its services are being loaded. */
+export interface LoadableStatusStore extends StatusStore {
+  /**
+   * Stores newer records as `put` does, without handing them on to a copy elsewhere. Called before the first `put`, if at all:
+   * the first records that are put are not the whole list then.
+   */
+  learn(records: readonly CurrentStatus[]): void;
+  /** All services were learned or put: others are dropped, here and in a copy elsewhere, which gets all records. */
+  complete(): void;
+}

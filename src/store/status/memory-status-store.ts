@@ -5,13 +5,24 @@ import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createStatusTally } from './status-tally.ts';
 
+/** The port, and what other stores need that keep their copy in it. */
+export interface MemoryStatusStore extends StatusStore {
+  /** Removes the records of all other services. */
+  keepOnly(serviceIds: ReadonlySet<number>): void;
+}
+
 /** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
-export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusStore {
+export function createMemoryStatusStore({ log }: { readonly log: Log }): MemoryStatusStore {
   const records = new Map<number, CurrentStatus>();
   const tally = createStatusTally();
   const listeners = createListeners<[CurrentStatus]>((error, { serviceId }) =>
     log.error({ error, serviceId }, 'a status store listener failed'),
   );
+  function drop(serviceId: number): void {
+    tally.change(records.get(serviceId), undefined);
+    records.delete(serviceId);
+  }
+
   return {
     get: (serviceId) => records.get(serviceId) ?? null,
     counts: tally.counts,
@@ -27,9 +38,9 @@ export function createMemoryStatusStore({ log }: { readonly log: Log }): StatusS
       }
       return taken;
     },
-    async remove(serviceId) {
-      tally.change(records.get(serviceId), undefined);
-      records.delete(serviceId);
+    remove: async (serviceId) => drop(serviceId),
+    keepOnly(serviceIds) {
+      for (const serviceId of records.keys()) if (!serviceIds.has(serviceId)) drop(serviceId);
     },
     watch: listeners.add,
     async close() {

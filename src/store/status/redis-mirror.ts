@@ -19,8 +19,8 @@ interface MirroredKey {
   readonly key: string;
   /** `hash`: strings by field. `sorted-set`: scores by member. */
   readonly type: 'hash' | 'sorted-set';
-  /** The values that the key must have. */
-  readonly read: () => ReadonlyMap<string, string>;
+  /** The values that the key must have; null: not known yet, so that the key stays as it is. */
+  readonly read: () => ReadonlyMap<string, string> | null;
 }
 
 /** Options of the mirror. */
@@ -71,12 +71,13 @@ export function openRedisMirror({ address, keys, mayWrite, clock, log }: RedisMi
 
   async function update(key: MirroredKey): Promise<void> {
     const name = nameOf(key);
+    const wanted = key.read();
+    if (wanted === null) return;
     let known = written.get(key);
     if (known === undefined) {
       known = await connection.run((client) => readAll(client, key.type, name));
       written.set(key, known);
     }
-    const wanted = key.read();
     const changed = [...wanted].filter(([member, value]) => known.get(member) !== value);
     const gone = [...known.keys()].filter((member) => !wanted.has(member));
     for (let at = 0; at < changed.length; at += BATCH) {

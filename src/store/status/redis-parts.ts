@@ -1,5 +1,6 @@
 /** Everything that the monitor and the serving processes keep in Redis (`storage.redis.url`). */
 import { requireRedisAddress } from '../../domain/redis-address.ts';
+import type { MemoryStatusStore } from './memory-status-store.ts';
 import { createPrefixClaim } from './prefix-claim.ts';
 import type { RedisConnectionState, RedisContext, RedisPart } from './redis-connection.ts';
 import { openRedisLimitServer } from './redis-limit-server.ts';
@@ -18,8 +19,8 @@ import { openRedisTransitionStream, type TransitionStreamOptions } from './redis
 interface MonitorSources extends Pick<TransitionStreamOptions, 'registry' | 'watchTransitions'> {
   /** The monitor's state, by field. */
   readonly fields: () => ReadonlyMap<string, string>;
-  /** Deadlines of the next heartbeats, epoch milliseconds, by service. */
-  readonly deadlines: () => ReadonlyMap<number, number>;
+  /** Deadlines of the next heartbeats, epoch milliseconds, by service; null: not known yet. */
+  readonly deadlines: () => ReadonlyMap<number, number> | null;
   /** API keys that were revoked lately, with the time in epoch milliseconds, by ID. */
   readonly revokedKeys: () => ReadonlyMap<number, number>;
 }
@@ -44,9 +45,13 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
 
   return {
     limits,
-    /** Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. */
-    openMonitor(isFresh: () => boolean) {
-      const status = openRedisStatusStore({ ...common, mayWrite: isFresh });
+    /**
+     * Opens the monitor's parts for the holder of the writer lease, who writes only while `isFresh`. `copy`: the statuses that
+     * this process has read while it served; null: none.
+     */
+    openMonitor(isFresh: () => boolean, copy: MemoryStatusStore | null = null) {
+      const continued = copy === null ? {} : { copy };
+      const status = openRedisStatusStore({ ...common, ...continued, mayWrite: isFresh });
       open.add(status);
       const writers: RedisPart[] = [];
       const mayWrite = () => !status.superseded;
@@ -54,8 +59,8 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
         status,
         /** Starts to write transitions, the monitor's state and deadlines. Called once. */
         write({ fields, deadlines, revokedKeys, ...sources }: MonitorSources): void {
-          const scores = (values: ReadonlyMap<number, number>) =>
-            new Map([...values].map(([id, at]) => [String(id), String(at)]));
+          const scores = (values: ReadonlyMap<number, number> | null) =>
+            values === null ? null : new Map([...values].map(([id, at]) => [String(id), String(at)]));
           const keys = [
             { key: MONITOR_KEY, type: 'hash', read: fields },
             { key: DEADLINES_KEY, type: 'sorted-set', read: () => scores(deadlines()) },
@@ -86,6 +91,11 @@ export function openRedisParts({ url, installation, clock, log }: RedisPartsOpti
       open.add(state);
       return {
         status,
+        /** Stops following the statuses, and returns the copy of them. */
+        handOver() {
+          open.delete(status);
+          return status.handOver();
+        },
         async close(): Promise<void> {
           open.delete(status);
           open.delete(state);

@@ -4,7 +4,7 @@
  */
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { StatusStore } from '../ports/status.ts';
-import { createMemoryStatusStore } from './memory-status-store.ts';
+import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient } from './redis-client.ts';
 import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
 import { parseRecord, type StoredRecord, statusKeys } from './redis-status-keys.ts';
@@ -15,6 +15,8 @@ export interface RedisStatusReader extends StatusStore {
   /** Adds records from the registry that have not arrived through Redis yet. Older ones change nothing. */
   learn(records: readonly CurrentStatus[]): Promise<void>;
   state(): RedisConnectionState;
+  /** Stops following and returns the copy, which this store still reads but changes no more. */
+  handOver(): MemoryStatusStore;
   /** Resolves when everything was read once, or with false after `timeoutMs`. */
   loaded(timeoutMs: number): Promise<boolean>;
 }
@@ -43,6 +45,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
   let position: Position | null = null;
   let updatedMs = clock.monotonic();
   let following = false;
+  let isHandedOver = false;
 
   const connection = openRedisConnection({
     address,
@@ -132,6 +135,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
   }
 
   async function take(serviceId: number, stored: StoredRecord | null): Promise<void> {
+    if (isHandedOver) return;
     if (stored === null || stored.record.serviceId !== serviceId) {
       log.warn({ serviceId }, 'Redis has an unreadable record; ignoring it');
       return;
@@ -147,6 +151,7 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
   }
 
   async function forget(serviceId: number): Promise<void> {
+    if (isHandedOver) return;
     epochs.delete(serviceId);
     await copy.remove(serviceId);
   }
@@ -158,15 +163,22 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
     put: () => Promise.reject(new Error(MONITOR_WRITES)),
     remove: () => Promise.reject(new Error(MONITOR_WRITES)),
     ageMs: () => clock.monotonic() - updatedMs,
-    learn: async (records) => void (await copy.put(records)),
+    async learn(records) {
+      if (!isHandedOver) await copy.put(records);
+    },
     state: () => connection.state(),
+    handOver() {
+      isHandedOver = true;
+      connection.close();
+      return copy;
+    },
     async loaded(timeoutMs) {
       const late = new Promise<false>((resolve) => clock.after(timeoutMs, () => resolve(false)));
       return await Promise.race([loading.promise, late]);
     },
     async close() {
       connection.close();
-      await copy.close();
+      if (!isHandedOver) await copy.close();
     },
   };
 }

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
-import type { StatusStore } from '../ports/status.ts';
-import { createMemoryStatusStore } from './memory-status-store.ts';
+import type { LoadableStatusStore } from '../ports/status.ts';
+import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
 import { BEGIN, EMPTY, formatRecord, PUT, REMOVE, SUPERSEDED, statusKeys } from './redis-status-keys.ts';
@@ -17,10 +17,12 @@ interface RedisStatusStoreOptions extends RedisContext {
    * if Redis was emptied since. Default: always true.
    */
   readonly mayWrite?: () => boolean;
+  /** The statuses that this process knows already, continued from now on by this store alone; absent: none. */
+  readonly copy?: MemoryStatusStore;
 }
 
 /** The port, and the state of Redis. */
-export interface RedisStatusStore extends StatusStore {
+export interface RedisStatusStore extends LoadableStatusStore {
   state(): RedisConnectionState;
   /** True: another monitor has started under the same prefix, so that this one no longer writes. */
   readonly superseded: boolean;
@@ -36,17 +38,18 @@ const TIMEOUT_MS = 1_000;
 
 /**
  * Opens the store for the holder of the writer lease. Redis may be unavailable. The first records that are put are the
- * whole list: records of other services are then removed from Redis.
+ * whole list, unless it is learned: records of other services are then removed from Redis.
  */
 export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisStatusStore {
   const { address, clock, log, mayWrite = () => true } = options;
   const keys = statusKeys(address.prefix);
   const allKeys = [keys.records, keys.changes, keys.meta];
-  const copy = createMemoryStatusStore({ log });
+  const copy = options.copy ?? createMemoryStatusStore({ log });
   const known = new Set<number>();
   let epoch = 0;
   let superseded = false;
   let loaded = false;
+  let isLearning = false;
   let filling: Promise<void> | null = null;
   /** Services whose newest records are to be sent. */
   const changed = new Set<number>();
@@ -166,7 +169,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
     async put(records, isRoutine = false) {
       const taken = await copy.put(records);
       for (const { serviceId } of records) known.add(serviceId);
-      const isFirst = !loaded && records.length > 0;
+      const isFirst = !loaded && !isLearning && records.length > 0;
       loaded ||= isFirst;
       if (!connection.ready) return taken;
       if (isFirst) {
@@ -179,6 +182,16 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
       if (isRoutine) gathering ??= sendSoon();
       await (isRoutine ? gathering : sending.run());
       return taken;
+    },
+    learn(records) {
+      isLearning = true;
+      void copy.put(records);
+      for (const { serviceId } of records) known.add(serviceId);
+    },
+    complete() {
+      copy.keepOnly(known);
+      loaded = true;
+      if (connection.ready) fill();
     },
     async remove(serviceId) {
       await copy.remove(serviceId);

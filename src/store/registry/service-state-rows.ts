@@ -1,0 +1,144 @@
+/** Services with their states, as the monitor and the nodes read them. */
+import { isCheckedFrom } from '../../domain/check-timing.ts';
+import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
+import type { Incident } from '../../domain/incident.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
+import { SHARDS } from '../../domain/shard.ts';
+import { loadInPages, type ServiceState, type ServiceStore } from '../ports/services.ts';
+import { toIncident } from './incident-rows.ts';
+import { type Calls, read } from './registry-calls.ts';
+import { type Batch, type RegistryStore, sql } from './registry-store.ts';
+import type { Row } from './schema.ts';
+import { type ServiceRow, toCheck, toService } from './service-rows.ts';
+import { toCurrent } from './update-rows.ts';
+
+/** Services with their states. */
+export const SERVICE_STATE_CALLS: Calls<
+  Pick<ServiceStore, 'loadServices' | 'servicesAfter' | 'statesOf' | 'loadTargets'>
+> = {
+  loadServices: read((store) => loadInPages((afterId, limit) => readServices(store, afterId, limit))),
+  servicesAfter: read(readServices),
+  statesOf: read(async ({ queries }, serviceIds) => {
+    const lists = serviceIds.map((id) => [id]);
+    const [rows, incidents] = await Promise.all([
+      queries.firstEach(READ_STATE, lists),
+      queries.firstEach(READ_OPEN_INCIDENT, lists),
+    ]);
+    return rows.flatMap((row, index) => {
+      const incident = incidents[index];
+      return row === undefined ? [] : [toState(row, incident === undefined ? null : toIncident(incident))];
+    });
+  }),
+  loadTargets: read(async ({ kysely, queries }, shards, region) => {
+    if (shards.length === 0) return [];
+    const rows = await queries.all(
+      kysely
+        .selectFrom('services')
+        .innerJoin('current', 'current.service_id', 'services.id')
+        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'regions', 'memory'])
+        .where('removed', '=', 0)
+        .where('paused', '=', 0)
+        .where('verified', '=', 1)
+        .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
+        .orderBy('services.id'),
+    );
+    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
+      const check = toCheck(check_definition);
+      if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
+      const lastCheckedAt = lastCheckOf(latest, regions, region);
+      return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
+    });
+  }),
+};
+
+async function readServices(
+  { kysely, queries }: RegistryStore,
+  afterId: number,
+  limit: number,
+): Promise<ServiceState[]> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('services')
+      .innerJoin('current', 'current.service_id', 'services.id')
+      .leftJoin('heartbeat_services', (join) =>
+        join
+          .onRef('heartbeat_services.service_id', '=', 'services.id')
+          .on('heartbeat_services.service_id', '>', afterId),
+      )
+      .selectAll('services')
+      .select([
+        'current.service_id',
+        'seq',
+        'observed_at',
+        'status',
+        'since',
+        'latest',
+        'regions',
+        'memory',
+        'timestamp',
+        'arrived_at',
+      ])
+      .where('removed', '=', 0)
+      .where('services.id', '>', afterId)
+      // PostgreSQL does not conclude it, and would read the joined tables from their beginning for each page.
+      .where('current.service_id', '>', afterId)
+      .orderBy('services.id')
+      .limit(limit),
+  );
+  const incidents = await queries.all(
+    kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('source', '=', sql.lit('own'))
+      .where('status', '<>', sql.lit('resolved'))
+      .where('service_id', '>', afterId)
+      .where('service_id', '<=', rows.at(-1)?.id ?? afterId)
+      // As in READ_OPEN_INCIDENT.
+      .orderBy('started_at')
+      .orderBy('id'),
+  );
+  const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
+  return rows.map((row) => toState(row, open.get(row.id) ?? null));
+}
+
+/** A row of the services table, with those of the service in the tables `current` and `heartbeat_services`. */
+type StateRow = ServiceRow &
+  Row<'current'> & { readonly timestamp: number | null; readonly arrived_at: number | null };
+
+const READ_STATE: Batch<StateRow> = {
+  types: ['bigint'],
+  sql: `SELECT services.*, current.service_id, seq, observed_at, status, since, latest, regions, memory, timestamp, arrived_at
+   FROM services JOIN current ON current.service_id = services.id
+     LEFT JOIN heartbeat_services ON heartbeat_services.service_id = services.id
+   WHERE services.id = ? AND removed = 0`,
+};
+/** Normally one incident is open. If there are several, the newest counts. */
+const READ_OPEN_INCIDENT: Batch<Row<'incidents'>> = {
+  types: ['bigint'],
+  sql: `SELECT * FROM incidents WHERE service_id = ? AND source = 'own' AND status <> 'resolved'
+   ORDER BY started_at DESC, id DESC LIMIT 1`,
+};
+
+function toState(row: StateRow, openIncident: Incident | null): ServiceState {
+  return {
+    service: toService(row),
+    current: toCurrent(row),
+    memory: toMemory(row.memory),
+    openIncident,
+    ...(row.timestamp === null ? {} : { newestTimestamp: row.timestamp }),
+    ...(row.arrived_at === null ? {} : { lastArrivedAt: row.arrived_at }),
+  };
+}
+
+/** Time of the region's last check of the service; if at most one region checks, the time of the last check. */
+function lastCheckOf(latest: string | null, stored: string | null, region: string): number | null {
+  const check: Pick<LatestCheck, 'checkedAt'> | null = latest === null ? null : JSON.parse(latest);
+  if (stored === null) return check?.checkedAt ?? null;
+  const { regions }: StoredRegions = JSON.parse(stored);
+  const own = regions.find((one) => one.region === region);
+  return own === undefined ? null : ((own.check ?? check)?.checkedAt ?? null);
+}
+
+function toMemory(stored: string | null): ProbeMemory {
+  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
+}
