@@ -1,6 +1,7 @@
-/** `POST /api/v1/apply`: gives an account the services, status pages, channels and rules of a document (docs/apply.md). */
+/** `POST /api/v1/apply`: gives an account the services, status pages, channels, rules and maintenance of a document (docs/apply.md). */
 import { type ApplyContext, type ApplyOptions, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
 import { ApplyDocumentSchema, domainIn, type PublicServices } from '../app/apply-document.ts';
+import { AppliedMaintenanceSchema } from '../app/apply-maintenances.ts';
 import { CONTENT_TYPES, type Plan } from '../app/apply-plan.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
@@ -45,7 +46,8 @@ const PlanSchema = namedObject('ApplyPlan', {
       action: enumOf(['create', 'change', 'remove']),
       type: enumOf(CONTENT_TYPES),
       key: Type.String({
-        description: 'The domain of a service, the slug of a page, or the name of a channel or rule.',
+        description:
+          'The domain of a service, the slug of a page, the name of a channel or rule, or the title of a maintenance.',
       }),
       path: Type.Union([Type.String(), Type.Null()], {
         description: 'Its path in the document, such as `services.3`; null: it is not listed.',
@@ -81,6 +83,10 @@ const DocumentSchema = named('AccountDocument', {
     },
     channels: { ...ApplyDocumentSchema.properties.channels, items: ChannelDefinitionSchema },
     rules: { ...ApplyDocumentSchema.properties.rules, items: RuleDefinitionSchema },
+    maintenances: {
+      ...ApplyDocumentSchema.properties.maintenances,
+      items: named('AppliedMaintenance', AppliedMaintenanceSchema),
+    },
   },
 });
 
@@ -133,9 +139,9 @@ export function applyRoute({ directory, context }: ApplySources): Route {
     method: 'POST',
     id: 'applyDocument',
     tag: 'Services',
-    summary: 'Applies a document of services, status pages, channels and rules',
+    summary: 'Applies a document of services, status pages, channels, rules and maintenance',
     description:
-      'Gives the account of the key the services, status pages, channels and rules of the document, and returns what was changed. A service is found by its domain, a page by its slug, a channel or rule by its name; an absent member has its default, and an absent secret of a channel stays. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
+      'Gives the account of the key the services, status pages, channels, rules and maintenance of the document, and returns what was changed. A service is found by its domain, a page by its slug, a channel or rule by its name, a maintenance by its title; an absent member has its default, and an absent secret of a channel stays. If anything is refused, nothing is changed. Sending the document again changes nothing. Domains of new services are not verified: `unverified` says what to put into DNS or into a file.',
     parameters: [...queryParameters(QUERY), IDEMPOTENCY_KEY],
     body: {
       schema: DocumentSchema,
@@ -193,7 +199,7 @@ type Listed = ReadonlySet<string>;
 function readBody(body: Uint8Array): unknown {
   const document = parseJson(body);
   const lists: Readonly<Record<string, unknown>> = Object(document);
-  const refusals = ['channels', 'services', 'rules', 'pages'].flatMap((member) => {
+  const refusals = ['channels', 'services', 'rules', 'pages', 'maintenances'].flatMap((member) => {
     const list = lists[member];
     if (!Array.isArray(list) || list.length <= MAX_SERVICES_TOGETHER) return [];
     const problem = { code: 'limit', keyword: 'maxItems', limit: MAX_SERVICES_TOGETHER } as const;

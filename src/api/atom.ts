@@ -2,14 +2,24 @@
 
 import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident.ts';
+import { asServiceIncident, ownerIncidentId } from '../domain/owner-incident.ts';
+import { ownerMaintenanceId } from '../domain/owner-maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
+import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { keepPrivate, type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
+import {
+  keepPrivate,
+  type PageView,
+  type PageViewSources,
+  pageNotFound,
+  readPageView,
+  saidOfPage,
+} from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
 export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl'> {
@@ -31,7 +41,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
         return answer({
           name: 'incidents',
           title: 'Incidents of all services',
-          path: '/incidents.atom',
+          url: `${siteUrl}/incidents.atom`,
           pageUrl: `${siteUrl}/`,
           incidents: await registry.listIncidents({ verifiedOnly: true, limit: MAX_ENTRIES, offset: 0 }),
         });
@@ -52,7 +62,7 @@ export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources)
         return answer({
           name: `incidents/${service.slug}`,
           title: `Incidents of ${fullName(service)}`,
-          path: `/status/${page}/incidents.atom`,
+          url: `${siteUrl}/status/${page}/incidents.atom`,
           pageUrl: `${siteUrl}/status/${page}`,
           incidents: await registry.listIncidents({ serviceId: service.id, limit: MAX_ENTRIES, offset: 0 }),
         });
@@ -79,11 +89,14 @@ function pageRoute(
       const view = await readPageView(request, sources);
       if (view === null) throw pageNotFound(request.params.slug ?? '');
       const { page, services } = view;
+      const redirect = redirectToDomain(request, siteUrl, page, 'incidents.atom');
+      if (redirect !== null) return redirect;
       const feed = answer({
         name: `pages/${page.slug}/incidents`,
         title: `Incidents of ${page.title}`,
-        path: `/p/${page.slug}/incidents.atom`,
-        pageUrl: `${siteUrl}/p/${page.slug}`,
+        url: pageUrl(siteUrl, page, 'incidents.atom'),
+        pageUrl: pageUrl(siteUrl, page),
+        said: entriesOfPage(view, pageUrl(siteUrl, page)),
         incidents: await sources.pages.incidentsOfServices({
           serviceIds: services.map(({ service }) => service.id),
           limit: MAX_ENTRIES,
@@ -100,11 +113,47 @@ interface IncidentFeed {
   /** Part of the feed's id, which must never change. */
   readonly name: string;
   readonly title: string;
-  /** Path of the feed, with its leading slash. */
-  readonly path: string;
+  /** Absolute address of the feed. */
+  readonly url: string;
   readonly pageUrl: string;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
+  /** Entries before them, whose ids lack the beginning that all have in common. */
+  readonly said?: readonly AtomEntry[];
+}
+
+/** What the owner says of a page alone. */
+function entriesOfPage(view: PageView, url: string): AtomEntry[] {
+  const { said, announced } = saidOfPage(view);
+  const incidents = said.map((one): AtomEntry => {
+    const { status, severity, title } = one;
+    const incident = asServiceIncident(one, 0, url);
+    return {
+      id: `incident/${ownerIncidentId(one.id)}`,
+      title: `The owner says: ${title} (${severity}, ${status})`,
+      url,
+      publishedAt: one.createdAt,
+      updatedAt: incident.updates.at(-1)?.at ?? one.createdAt,
+      text: textOf(incident),
+      category: status,
+    };
+  });
+  const maintenances = announced.map(({ occurrence, ...one }): AtomEntry => {
+    const { startsAt, endsAt } = occurrence;
+    const phase = startsAt <= view.at ? 'running' : 'planned';
+    return {
+      id: `maintenance/${ownerMaintenanceId(one.id)}-${Math.round(startsAt / 1_000)}`,
+      title: `The owner says: ${one.title} (maintenance, ${phase})`,
+      url,
+      publishedAt: one.createdAt,
+      updatedAt: phase === 'running' ? Math.max(startsAt, one.updatedAt) : one.updatedAt,
+      text: [`${formatTime(startsAt)} - ${formatTime(endsAt)}`, one.plain, url]
+        .filter((line) => line !== '')
+        .join('\n'),
+      category: phase,
+    };
+  });
+  return [...incidents, ...maintenances];
 }
 
 /** Maximum number of entries of a feed; feed readers poll often enough to miss none. */
@@ -138,12 +187,15 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, path, pageUrl, incidents }) => {
-    const entries = incidents.flatMap(entryOf);
+  return ({ name, title, url, pageUrl, incidents, said = [] }) => {
+    const entries = [
+      ...said.map((entry) => ({ ...entry, id: tag + entry.id })),
+      ...incidents.flatMap(entryOf),
+    ].slice(0, MAX_ENTRIES);
     const body = writeAtom({
       id: tag + name,
       title,
-      selfUrl: siteUrl + path,
+      selfUrl: url,
       pageUrl,
       updatedAt: Math.max(NEVER_CHANGED, ...entries.map(({ updatedAt }) => updatedAt)),
       entries,

@@ -8,6 +8,7 @@ import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notif
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { VendorStore } from '../store/ports/vendors.ts';
 import { nextOccurrences } from '../view/owners-words.ts';
+import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { keepPrivate, type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
@@ -112,10 +113,12 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       const view = await readPageView(request, sources);
       if (view === null) throw pageNotFound(request.params.slug ?? '');
       const { page, services } = view;
+      const redirect = redirectToDomain(request, siteUrl, page, 'calendar.ics');
+      if (redirect !== null) return redirect;
       const serviceIds = services.map(({ service }) => service.id);
       const query = { accountId: page.accountId, pageId: page.id, serviceIds };
       const said = await sources.pages.maintenancesSaidOn(query, now());
-      return keepPrivate(page, answer(page.title, await eventsOf(said, `${siteUrl}/p/${page.slug}`)));
+      return keepPrivate(page, answer(page.title, await eventsOf(said, pageUrl(siteUrl, page))));
     },
   });
   return [ofService, ...(pages === null ? [] : [ofPage(pages)])];

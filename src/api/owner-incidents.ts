@@ -186,20 +186,36 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
       tag: 'Incidents',
       summary: 'Adds an update to an incident of the account',
       description: 'An update can change the status: resolved ends the incident, another one opens it again.',
-      parameters: [ID('slug'), IF_MATCH],
+      parameters: [ID('slug'), IDEMPOTENCY_KEY, IF_MATCH],
       body: {
         schema: named('OwnerUpdateInput', OwnerUpdateInputSchema),
         example: { status: 'resolved', text: 'The queue is empty.' },
         maxBytes: MAX_BODY_BYTES,
       },
       answers: { 200: { description: 'The incident.', headers: ETAG_HEADER, schema: OwnerIncidentSchema } },
-      problems: { ...GONE, ...STALE },
-      async handle({ key, body, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        const [principal, id] = [principalOf(key), params.slug ?? ''];
-        const outcome = await updateOwnerIncident(context, principal, id, parseJson(body), revisions);
-        return await answer(200, resultOf(outcome));
-      },
+      problems: { ...GONE, ...STALE, ...REPEAT_PROBLEMS },
+      handle: (request) =>
+        once<unknown>(context, {
+          id: 'updateIncident',
+          request,
+          secret: null,
+          async change(calls, _secret, keep) {
+            const { key, body, params, headers } = request;
+            const putOwnerIncident: OwnersWordsStore['putOwnerIncident'] = (said, at) => {
+              const changed: OwnerIncident = { ...said, revision: said.revision + 1, updatedAt: at };
+              keep(JSON.stringify(changed));
+              return calls.putOwnerIncident(said, at);
+            };
+            const own = { ...context, registry: { ...registry, putOwnerIncident } };
+            const revisions = readRevisions(headers['if-match']);
+            const [principal, id] = [principalOf(key), params.slug ?? ''];
+            return resultOf(await updateOwnerIncident(own, principal, id, parseJson(body), revisions));
+          },
+          async answer(_value, kept) {
+            const said: OwnerIncident = JSON.parse(kept ?? '');
+            return await answer(200, said);
+          },
+        }),
     }),
     ownListRoute<{ readonly said: OwnerIncident; readonly owned: Subjects }>({
       path: '/api/v1/account/incidents',

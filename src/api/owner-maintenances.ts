@@ -231,20 +231,41 @@ export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Ro
       tag: 'Incidents',
       summary: 'Ends or extends the occurrence that runs, or skips the next one',
       description: 'The other occurrences stay as they are.',
-      parameters: [ID, IF_MATCH],
+      parameters: [ID, IDEMPOTENCY_KEY, IF_MATCH],
       body: {
         schema: named('OccurrenceAction', OccurrenceActionSchema),
         example: { action: 'extend', by: '30m' },
         maxBytes: MAX_BODY_BYTES,
       },
       answers: { 200: whole },
-      problems: { ...GONE, 409: 'No occurrence runs, or none is left (conflict).', ...STALE },
-      async handle({ key, body, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        const [principal, id] = [principalOf(key), params.id ?? ''];
-        const outcome = await changeOccurrence(context, principal, id, parseJson(body), revisions);
-        return await answer(200, resultOf(outcome));
+      problems: {
+        ...GONE,
+        409: 'No occurrence runs, or none is left (conflict).',
+        ...STALE,
+        ...REPEAT_PROBLEMS,
       },
+      handle: (request) =>
+        once<unknown>(context, {
+          id: 'changeOccurrence',
+          request,
+          secret: null,
+          async change(calls, _secret, keep) {
+            const { key, body, params, headers } = request;
+            const putOwnerMaintenance: OwnersWordsStore['putOwnerMaintenance'] = (said, at) => {
+              const changed: OwnerMaintenance = { ...said, revision: said.revision + 1 };
+              keep(JSON.stringify(changed));
+              return calls.putOwnerMaintenance(said, at);
+            };
+            const own = { ...context, registry: { ...registry, putOwnerMaintenance } };
+            const revisions = readRevisions(headers['if-match']);
+            const [principal, id] = [principalOf(key), params.id ?? ''];
+            return resultOf(await changeOccurrence(own, principal, id, parseJson(body), revisions));
+          },
+          async answer(_value, kept) {
+            const said: OwnerMaintenance = JSON.parse(kept ?? '');
+            return await answer(200, said);
+          },
+        }),
     }),
   ];
 }

@@ -41,6 +41,7 @@ const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {
   page_slug_of_service: 'conflict',
   shared_address: 'conflict',
   proof_missing: 'domain_unverified',
+  no_page_domain: 'conflict',
   idempotency_mismatch: 'idempotency_mismatch',
   service_stale: 'precondition_failed',
   page_stale: 'precondition_failed',

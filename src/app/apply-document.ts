@@ -1,10 +1,16 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 import type { Service } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
-import type { WantedChannel, WantedPage, WantedRule } from '../store/ports/account-content.ts';
+import type {
+  WantedChannel,
+  WantedMaintenance,
+  WantedPage,
+  WantedRule,
+} from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import {
@@ -17,6 +23,14 @@ import {
   ruleItem,
   wantedRuleItem,
 } from './apply-alerts.ts';
+import {
+  AppliedMaintenanceSchema,
+  keyMaintenances,
+  maintenanceItem,
+  type PresentMaintenances,
+  readWantedMaintenances,
+  wantedMaintenanceItem,
+} from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
 import { type AccountPrincipal, accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 import { ChannelDocumentSchema, type ChannelKinds } from './channel-document.ts';
@@ -44,6 +58,9 @@ export const ApplyDocumentSchema = Type.Object(
     pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
     channels: Type.Optional(Type.Array(ChannelDocumentSchema, { description: 'Where the account is told.' })),
     rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is told.' })),
+    maintenances: Type.Optional(
+      Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -57,6 +74,7 @@ export interface ApplyLists {
   readonly pages?: readonly unknown[];
   readonly channels?: readonly unknown[];
   readonly rules?: readonly unknown[];
+  readonly maintenances?: readonly unknown[];
 }
 
 const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
@@ -69,15 +87,28 @@ const readStructure = createDocumentReader<ApplyLists>(
       pages: AnyList,
       channels: AnyList,
       rules: AnyList,
+      maintenances: AnyList,
     },
     { additionalProperties: false },
   ),
 );
 
 /** The names of the lists. */
-const LISTS = ['services', 'pages', 'channels', 'rules'] as const satisfies readonly (keyof ApplyLists)[];
+const LISTS = [
+  'services',
+  'pages',
+  'channels',
+  'rules',
+  'maintenances',
+] as const satisfies readonly (keyof ApplyLists)[];
 /** The list of each type. */
-const LIST_OF = { service: 'services', page: 'pages', channel: 'channels', rule: 'rules' } as const;
+const LIST_OF = {
+  service: 'services',
+  page: 'pages',
+  channel: 'channels',
+  rule: 'rules',
+  maintenance: 'maintenances',
+} as const;
 
 /** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
 export function readLists(document: unknown): {
@@ -107,7 +138,8 @@ export interface ReadApplyContext {
     Pick<PageStore, 'pagesOf'> &
     Pick<CredentialStore, 'matchCredentials'> &
     Pick<ChannelStore, 'channelsOf'> &
-    Pick<RuleStore, 'rulesOf'>;
+    Pick<RuleStore, 'rulesOf'> &
+    Pick<OwnersWordsStore, 'ownerMaintenancesOf'>;
   /** Called only if pages or rules are listed, or a service is new. */
   readonly loadPublic: () => Promise<PublicServices>;
   readonly ports: AllowedPorts;
@@ -132,7 +164,9 @@ export interface PresentContent {
   /** Null: neither a page nor a new service is listed. */
   readonly publicServices: PublicServices | null;
   readonly alerts: PresentAlerts;
-  /** Slugs of its status pages; empty: neither pages nor rules are listed. */
+  /** Empty: maintenance is not listed. */
+  readonly maintenances: PresentMaintenances;
+  /** Slugs of its status pages; empty: neither pages nor rules nor maintenance is listed. */
   readonly pages: ReadonlySet<string>;
 }
 
@@ -142,6 +176,7 @@ export interface WantedContent {
   readonly pages: ReadonlyMap<string, WantedPage>;
   readonly channels: ReadonlyMap<string, WantedChannel>;
   readonly rules: ReadonlyMap<string, WantedRule>;
+  readonly maintenances: ReadonlyMap<string, WantedMaintenance>;
   readonly items: readonly ContentItem[];
   /** The path in the document; null: it is not listed. */
   readonly pathOf: (type: ContentType, key: string) => string | null;
@@ -170,7 +205,10 @@ export async function readPresent(
     const service = byId.get(id) ?? publicServices?.findById(id) ?? null;
     return service === null ? null : nameOnPage(service);
   };
-  const pages = namesServices ? await registry.pagesOf(accountId) : [];
+  const hasMaintenances = lists.maintenances !== undefined;
+  const pages = namesServices || hasMaintenances ? await registry.pagesOf(accountId) : [];
+  const maintenances = keyMaintenances(hasMaintenances ? await registry.ownerMaintenancesOf(accountId) : []);
+  const subjects = { services: [...services.values()], pages };
   const alerts = await readPresentAlerts(registry, accountId, lists);
   const channelNames = new Map([...alerts.channels.values()].map(({ id, name }) => [id, name]));
   const names = { service: nameOf, channel: (id: number) => channelNames.get(id) ?? null };
@@ -183,12 +221,14 @@ export async function readPresent(
       channelItem(kinds, channel, channel),
     ),
     ...[...alerts.rules.values()].map((rule) => ruleItem(ruleDocumentOf(rule, names))),
+    ...[...maintenances].map(([key, said]) => maintenanceItem(key, said, subjects)),
   ];
   return {
     services,
     items,
     publicServices,
     alerts,
+    maintenances,
     pages: new Set(pages.map(({ slug }) => slug)),
     listed: new Set(CONTENT_TYPES.filter((type) => lists[LIST_OF[type]] !== undefined)),
   };
@@ -203,7 +243,7 @@ export async function readWanted(
   { registry, ports, bounds, kinds, now }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
-  { services: present, publicServices, alerts, pages: presentPages }: PresentContent,
+  { services: present, publicServices, alerts, maintenances: announced, pages: presentPages }: PresentContent,
   prune: boolean,
 ): Promise<Outcome<WantedContent>> {
   const { role, accountId } = principal;
@@ -254,7 +294,28 @@ export async function readWanted(
     (one) => readWantedRule(one, names),
     ({ name }) => name,
   );
-  const read = { service: services, page: pages, channel: channels, rule: rules };
+  const readings = await readWantedMaintenances(
+    lists.maintenances ?? [],
+    announced,
+    {
+      services: own,
+      pages: [...new Set([...pages.found.keys(), ...(staysBeside('pages') ? presentPages : [])])],
+    },
+    now(),
+  );
+  const maintenances = readList(
+    'maintenances',
+    readings,
+    (reading) => reading,
+    ({ key }) => key,
+  );
+  const read = {
+    service: services,
+    page: pages,
+    channel: channels,
+    rule: rules,
+    maintenance: maintenances,
+  };
   const refusals = CONTENT_TYPES.flatMap((type) => read[type].refusals);
   if (refusals.length > 0) return { ok: false, refusals };
   const registrations = [...services.found.values()];
@@ -268,6 +329,7 @@ export async function readWanted(
     pages: pages.found,
     channels: channels.found,
     rules: rules.found,
+    maintenances: maintenances.found,
     items: [
       ...wanted.map(({ service, credentials }) => serviceItem(service, credentials.kept, credentials.fresh)),
       ...[...pages.found.values()].map((page) => {
@@ -281,16 +343,17 @@ export async function readWanted(
         channelItem(kinds, channel, alerts.channels.get(channel.name) ?? null),
       ),
       ...[...rules.found.values()].map((rule) => wantedRuleItem(rule, names)),
+      ...[...maintenances.found.values()].map((one) => wantedMaintenanceItem(one, present)),
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
 }
 
 /** The members of a list by their keys, with their paths. */
-function readList<T>(
+function readList<T, Member = unknown>(
   list: keyof ApplyLists,
-  members: readonly unknown[] = [],
-  read: (one: unknown) => Outcome<T>,
+  members: readonly Member[] = [],
+  read: (one: Member) => Outcome<T>,
   keyOf: (value: T) => string,
 ) {
   const refusals: FieldRefusal[] = [];

@@ -8,15 +8,15 @@ interface MemberGroup {
 }
 
 /** What an account can have. */
-export type ContentType = 'service' | 'page' | 'channel' | 'rule';
+export type ContentType = 'service' | 'page' | 'channel' | 'rule' | 'maintenance';
 
 /** The types in the order of a plan. */
-export const CONTENT_TYPES: readonly ContentType[] = ['service', 'page', 'channel', 'rule'];
+export const CONTENT_TYPES: readonly ContentType[] = ['service', 'page', 'channel', 'rule', 'maintenance'];
 
-/** A service, a status page, a channel or a rule, as it is or as it is wanted. */
+/** A service, a status page, a channel, a rule or a maintenance, as it is or as it is wanted. */
 export interface ContentItem {
   readonly type: ContentType;
-  /** The domain of a service, the slug of a page, or the name of a channel or rule. */
+  /** The domain of a service, the slug of a page, the name of a channel or rule, or the title of a maintenance. */
   readonly key: string;
   readonly document: object;
   /** Secrets by their paths; plans compare them and never show them. */

@@ -24,6 +24,8 @@ export interface ApplyContext extends ReadApplyContext {
   /** The addresses to which a domain resolves now; not called for the operator. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
   readonly now: () => number;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
 }
 
 /** How a document is applied. */
@@ -79,7 +81,7 @@ export async function applyDocument(
   const plan = makePlan(present.items, wanted.value, options.prune ? present.listed : new Set());
   const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted.value, present);
   if (unplaced !== null) return unplaced;
-  const steps = splitPlan(plan, wanted.value, present, options);
+  const steps = splitPlan(plan, wanted.value, present, context.siteUrl, options);
   await options.onPlan?.(plan);
   const refused = await makeChanges(context, principal, steps, wanted.value, options);
   return refused ?? { ok: true, value: plan };
@@ -116,31 +118,39 @@ function splitPlan(
   { changes }: Plan,
   wanted: WantedContent,
   present: PresentContent,
+  siteUrl: string,
   { putLast }: ApplyOptions,
 ): Step[] {
   const isRemoval = ({ action }: PlannedChange) => action === 'remove';
   const services = changes.filter(({ type }) => type === 'service');
   const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
   const pages = changes.filter(({ type }) => type === 'page');
-  const ofAlerts = changes.filter(({ type }) => type === 'channel' || type === 'rule');
+  const others = changes.filter(({ type }) => type !== 'service' && type !== 'page');
   const keysOf = (type: PlannedChange['type'], removed: boolean) =>
-    ofAlerts.filter((one) => one.type === type && isRemoval(one) === removed).map(({ key }) => key);
+    others.filter((one) => one.type === type && isRemoval(one) === removed).map(({ key }) => key);
   const alerts = {
     removedRules: keysOf('rule', true).flatMap((name) => present.alerts.rules.get(name)?.id ?? []),
     removedChannels: keysOf('channel', true).flatMap((name) => present.alerts.channels.get(name)?.id ?? []),
     channels: keysOf('channel', false).flatMap((name) => wanted.channels.get(name) ?? []),
     rules: keysOf('rule', false).flatMap((name) => wanted.rules.get(name) ?? []),
   };
+  const maintenances = {
+    removed: keysOf('maintenance', true).flatMap((key) => present.maintenances.get(key)?.id ?? []),
+    wanted: keysOf('maintenance', false).flatMap((key) => wanted.maintenances.get(key) ?? []),
+    siteUrl,
+  };
+  const hasType = (...types: PlannedChange['type'][]) => others.some(({ type }) => types.includes(type));
   const count = Math.max(1, Math.ceil(ordered.length / MAX_SERVICES_TOGETHER));
   const steps = Array.from({ length: count }, (_, index): Step => {
     const some = ordered.slice(index * MAX_SERVICES_TOGETHER, (index + 1) * MAX_SERVICES_TOGETHER);
     const ofPages = pages.filter((page) => index === (isRemoval(page) ? 0 : count - 1));
-    // Rules may name services of any step.
+    // Rules and maintenance may name services of any step.
     const isLast = index === count - 1;
     return {
-      planned: [...some, ...ofPages, ...(isLast ? ofAlerts : [])],
+      planned: [...some, ...ofPages, ...(isLast ? others : [])],
       changes: {
-        ...(isLast && ofAlerts.length > 0 ? { alerts } : {}),
+        ...(isLast && hasType('channel', 'rule') ? { alerts } : {}),
+        ...(isLast && hasType('maintenance') ? { maintenances } : {}),
         removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
         removedServices: some.filter(isRemoval).flatMap(({ key }) => present.services.get(key)?.slug ?? []),
         services: some.flatMap(({ key }) => {

@@ -2,9 +2,11 @@
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';
+import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import type { ApplyDocument, PublicServices } from './apply-document.ts';
+import { appliedMaintenanceOf } from './apply-maintenances.ts';
 import { type ChannelKinds, channelDocumentOf, secretSettings } from './channel-document.ts';
 import { nameOnPage, pageDocumentOf } from './page-document.ts';
 import { ruleDocumentOf } from './rule-document.ts';
@@ -31,13 +33,15 @@ export interface MissingCredential {
 
 /**
  * Exports an account. Services are in the order of their domains, pages in that of their slugs, channels and rules in that of their
- * names.
+ * names,
+ * and maintenances in the order in which they were made.
  */
 export async function exportAccount(
   registry: Pick<ServiceStore, 'servicesOf'> &
     Pick<PageStore, 'pagesOf' | 'findLogo'> &
     Pick<ChannelStore, 'channelsOf'> &
-    Pick<RuleStore, 'rulesOf'>,
+    Pick<RuleStore, 'rulesOf'> &
+    Pick<OwnersWordsStore, 'ownerMaintenancesOf'>,
   accountId: number,
   loadPublic: () => Promise<Pick<PublicServices, 'findById'>>,
   kinds: ChannelKinds,
@@ -53,6 +57,9 @@ export async function exportAccount(
   };
   const channelNames = new Map(channels.map(({ id, name }) => [id, name]));
   const channelName = (id: number) => channelNames.get(id) ?? null;
+  const maintenances = (await registry.ownerMaintenancesOf(accountId))
+    .toSorted((a, b) => a.id - b.id)
+    .flatMap((said) => appliedMaintenanceOf(said, { services, pages }) ?? []);
   const pageDocuments = pages.map(async (page) =>
     pageDocumentOf(page, page.logo === null ? null : await registry.findLogo(page.slug), nameOf),
   );
@@ -70,6 +77,7 @@ export async function exportAccount(
               ruleDocumentOf(rule, { service: nameOf, channel: channelName }),
             ),
           }),
+      ...(maintenances.length === 0 ? {} : { maintenances }),
     },
     credentials: [
       ...services.flatMap(({ domain, check: { kind, sealed = {} } }) =>

@@ -2,6 +2,7 @@
 import { formatDuration, formatTime, parseDuration, readTime } from '../domain/durations.ts';
 import { readTimezone } from '../domain/heartbeat-schedule.ts';
 import {
+  keptChanges,
   type Occurrence,
   OWNER_MAINTENANCE_BOUNDS,
   type OwnerMaintenance,
@@ -100,6 +101,9 @@ export const OccurrenceActionSchema = Type.Object(
 const readStructure = createDocumentReader<MaintenanceDocument>(MaintenanceDocumentSchema);
 const readAction = createDocumentReader<Static<typeof OccurrenceActionSchema>>(OccurrenceActionSchema);
 
+/** The start that a maintenance has had; null in it: any start may be past. Null: it is new. */
+type Before = { readonly startsAt: number | null } | null;
+
 /** What a document says. */
 type Read = Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now'>;
 
@@ -136,14 +140,7 @@ export async function changeMaintenance(
     const document = mergePatch(maintenanceDocumentOf(before, owned), patch);
     const reading = await readMaintenance(document, owned, context.now(), before);
     if (!reading.ok) return reading;
-    const { startsAt, durationMs, timeZone, recurrence } = reading.value;
-    const isSame =
-      startsAt === before.startsAt &&
-      durationMs === before.durationMs &&
-      timeZone === before.timeZone &&
-      recurrence === before.recurrence;
-    // At other times there are other occurrences.
-    return accept({ ...before, ...reading.value, changes: isSame ? before.changes : [] });
+    return accept({ ...before, ...reading.value, changes: keptChanges(before, reading.value) });
   });
 }
 
@@ -196,12 +193,15 @@ export async function changeOccurrence(
   });
 }
 
-/** Reads a document. `before`: the maintenance that it changes, whose start may be past; null: it is new. */
+/**
+ * Reads a document. `before`: the maintenance that it changes, whose start may be past, or any start may be (null); null: it
+ * is new.
+ */
 export async function readMaintenance(
   document: unknown,
   owned: Subjects,
   now: number,
-  before: Pick<OwnerMaintenance, 'startsAt'> | null,
+  before: Before,
 ): Promise<Outcome<Read>> {
   const structure = readStructure(document);
   if (!structure.ok) return structure;
@@ -228,7 +228,7 @@ export async function readMaintenance(
 }
 
 /** The document of a maintenance. */
-export function maintenanceDocumentOf(said: OwnerMaintenance, owned: Subjects): MaintenanceDocument {
+export function maintenanceDocumentOf(said: Omit<Read, 'plain'>, owned: Subjects): MaintenanceDocument {
   const { services, pages } = nameSubjects(owned, said);
   return {
     title: said.title,
@@ -290,7 +290,7 @@ function readStart(
   given: string | undefined,
   timeZone: string,
   now: number,
-  before: Pick<OwnerMaintenance, 'startsAt'> | null,
+  before: Before,
 ): Outcome<number> {
   if (given === undefined) return accept(now);
   const wall = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d)?$/.exec(given.trim());
@@ -303,7 +303,7 @@ function readStart(
     } as const;
     return refuse({ code: 'member_invalid', member: 'starts_at', problem }, 'starts_at');
   }
-  if (at === before?.startsAt) return accept(at);
+  if (before !== null && (before.startsAt === null || before.startsAt === at)) return accept(at);
   if (at < now - MAX_LATE_MS) return refuse({ code: 'maintenance_past' }, 'starts_at');
   return accept(Math.max(at, now));
 }

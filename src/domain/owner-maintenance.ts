@@ -100,6 +100,19 @@ export function readOwnerMaintenanceId(text: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
+/** What decides when a maintenance happens. */
+type Times = Pick<OwnerMaintenance, 'startsAt' | 'durationMs' | 'timeZone' | 'recurrence'>;
+
+/** The changes of single occurrences that stay when a maintenance is given these times: at other times there are others. */
+export function keptChanges(before: OwnerMaintenance, times: Times): readonly OccurrenceChange[] {
+  const isSame =
+    times.startsAt === before.startsAt &&
+    times.durationMs === before.durationMs &&
+    times.timeZone === before.timeZone &&
+    times.recurrence === before.recurrence;
+  return isSame ? before.changes : [];
+}
+
 /** The maintenance after a change of one occurrence; changes of occurrences long past are dropped. */
 export function withOccurrence(maintenance: OwnerMaintenance, change: OccurrenceChange, now: number) {
   const kept = maintenance.changes.filter(

@@ -61,8 +61,11 @@ export function isToldToSubscribers(change: AlertChange): boolean {
   }
 }
 
-/** A service as letters name it. */
-export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'>;
+/** A service as letters name it, or a status page that has no service with the news. */
+export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'> & {
+  /** It is a status page: `name` is its title, and it has no domain. */
+  readonly isPage?: true;
+};
 
 /**
  * The message about a change. `beganAt`: start of the outage that the change ends, epoch milliseconds; null: it ends none, or the
@@ -74,10 +77,11 @@ export function subscriberMessage(
   beganAt: number | null,
   siteUrl: string,
 ): AlertMessage {
-  const url = `${siteUrl}/status/${service.slug}`;
+  const { isPage = false, ...subject } = service;
+  const url = `${siteUrl}/${isPage ? 'p' : 'status'}/${service.slug}`;
   const told = tell(change, at, beganAt);
   const item: MessageItem = {
-    service: { ...service, url },
+    service: { ...subject, url },
     since: at,
     lastedMs: null,
     reason: null,

@@ -2,7 +2,7 @@
  * Sends letters that are not messages of channels: news to subscribers, and requests for confirmations. They wait in the registry,
  * so that a restart loses none, and leave at a bounded rate.
  */
-import type { Clock, Random } from '../clock.ts';
+import type { Cancel, Clock, Random } from '../clock.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
@@ -66,10 +66,21 @@ export function startLetterSender(options: LetterSenderOptions) {
     return Math.min(MAX_LETTERS_PER_SECOND - begun.length, MAX_IN_FLIGHT - inFlight.size);
   };
 
-  return startOutbox<DueLetter, LetterOutcome>({
+  let cancelWake: Cancel = () => {};
+  /** Goes on when the oldest letter of the last second is a second old: the polls of the outbox are too far apart. */
+  const wakeWhenAllowed = (): void => {
+    cancelWake();
+    if (begun[0] === undefined || begun.length < MAX_LETTERS_PER_SECOND) return;
+    cancelWake = clock.after(begun[0] + SECOND_MS - clock.monotonic(), () => outbox.poll());
+  };
+
+  const outbox = startOutbox<DueLetter, LetterOutcome>({
     async due(now) {
       const count = allowance();
-      if (count <= 0) return [];
+      if (count <= 0) {
+        wakeWhenAllowed();
+        return [];
+      }
       await prepare(now);
       const letters = await registry.dueLetters(now, count + inFlight.size);
       return letters.filter(({ id }) => !inFlight.has(id)).slice(0, count);
@@ -95,6 +106,13 @@ export function startLetterSender(options: LetterSenderOptions) {
     isOurs,
     what: 'letters',
   });
+  return {
+    poll: outbox.poll,
+    async stop(): Promise<void> {
+      await outbox.stop();
+      cancelWake();
+    },
+  };
 }
 
 /** Composes a letter. The same letter has the same `Message-ID` in all attempts. */

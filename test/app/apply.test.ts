@@ -31,6 +31,7 @@ async function start(t: Test) {
     bounds: { usual, minIntervalMs: 30_000, regions: () => [] },
     kinds: TEST_KINDS,
     now: () => 1,
+    siteUrl: 'https://status.example',
   };
   return { registry, accountId, context, resolved };
 }
@@ -181,4 +182,118 @@ t.test('channels and rules are created, kept, changed and removed with services 
     ['Mail'],
   );
   t.match(await registry.rulesOf(accountId), [{ name: 'Mine' }]);
+});
+
+t.test('maintenance is announced, kept, changed and withdrawn with services and pages', async (t) => {
+  const { registry, accountId, context } = await start(t);
+  const principal = { role: 'operator', accountId } as const;
+  const apply = async (document: object, options: object = {}) => {
+    const outcome = await applyDocument(context, principal, document, { ...OPTIONS, ...options });
+    if (!outcome.ok) return outcome.refusals.map(({ field, refusal }) => `${field}: ${refusal.code}`);
+    return outcome.value.changes.map(({ action, type, key, members }) =>
+      [action, type, key, ...members.map(({ field }) => field)].join(' '),
+    );
+  };
+  const weekly = {
+    title: 'Disks',
+    text: 'All **new**.',
+    starts_at: '1970-01-06T22:00',
+    duration: '2h',
+    time_zone: 'Europe/Berlin',
+    recurrence: 'FREQ=WEEKLY;BYDAY=TU',
+    services: ['shop.example.org'],
+    pages: ['acme'],
+  };
+  const once = { title: 'Disks', starts_at: '1969-12-31T20:00:00Z', duration: '1h', pages: ['acme'] };
+  const document = {
+    services: [{ domain: 'shop.example.org' }],
+    pages: [{ slug: 'acme', title: 'Acme' }],
+    maintenances: [weekly, once],
+  };
+  const created = [
+    'create service shop.example.org',
+    'create page acme title',
+    'create maintenance Disks text starts_at duration time_zone recurrence services pages',
+    'create maintenance Disks (2) starts_at duration time_zone pages',
+  ];
+  t.strictSame(await apply(document, { dryRun: true }), created);
+  t.strictSame(await registry.ownerMaintenancesOf(accountId), [], 'a dry run changes nothing');
+  t.strictSame(await apply(document), created);
+  t.strictSame(await apply(document, { prune: true }), [], 'again changes nothing, not even the past one');
+  t.strictSame(await apply({ services: document.services }, { prune: true }), [], 'no list removes nothing');
+  const [shop] = await registry.servicesOf(accountId);
+  const stored = async () => (await registry.ownerMaintenancesOf(accountId)).toSorted((a, b) => a.id - b.id);
+  t.match(await stored(), [
+    {
+      plain: 'All new.',
+      services: [shop?.id],
+      timeZone: 'Europe/Berlin',
+      startsAt: 5 * 86_400_000 + 21 * 3_600_000,
+    },
+    { recurrence: null, services: [] },
+  ]);
+  t.match(await registry.listMaintenances({ limit: 9, offset: 0 }), [
+    { title: 'Disks', sourceUrl: 'https://status.example/status/shop-example-org' },
+    { title: 'Disks' },
+  ]);
+  const { document: exported } = await exportAccount(registry, accountId, context.loadPublic, TEST_KINDS);
+  t.match(exported.maintenances, [
+    { ...weekly, starts_at: '1970-01-06T21:00:00.000Z' },
+    { ...once, starts_at: '1969-12-31T20:00:00.000Z', time_zone: 'UTC' },
+  ]);
+  t.strictSame(await apply(exported, { prune: true }), [], 'an export describes what is there');
+  const grace = await registry.ensureAccount('grace', 1);
+  const other = { role: 'operator', accountId: grace.id } as const;
+  const { services: _, ...rest } = weekly;
+  const copied = { pages: [{ slug: 'hers', title: 'Hers' }], maintenances: [{ ...rest, pages: ['hers'] }] };
+  t.match(await applyDocument(context, other, copied, OPTIONS), { ok: true });
+  t.match(await registry.ownerMaintenancesOf(grace.id), [{ title: 'Disks' }]);
+
+  const skipped = (await stored())[0];
+  if (skipped === undefined) throw new Error('there is no maintenance');
+  await registry.putOwnerMaintenance(
+    { ...skipped, changes: [{ startsAt: skipped.startsAt, endsAt: null }] },
+    2,
+  );
+  t.strictSame(await apply({ maintenances: [{ ...weekly, text: 'Soon.' }, once] }), [
+    'change maintenance Disks text',
+  ]);
+  t.match(
+    (await stored())[0],
+    { plain: 'Soon.', changes: [{ endsAt: null }] },
+    'an occurrence that was skipped stays so',
+  );
+  t.strictSame(await apply({ maintenances: [{ ...weekly, duration: '3h' }, once] }), [
+    'change maintenance Disks text duration',
+  ]);
+  t.match((await stored())[0], { durationMs: 3 * 3_600_000, changes: [] });
+  t.strictSame(
+    await apply({
+      maintenances: [
+        { ...weekly, starts_at: undefined, duration: '1d' },
+        { ...weekly, recurrence: 'SOON', duration: '2d', services: ['hers.example.org'] },
+        { title: 'None', starts_at: weekly.starts_at, duration: '1h' },
+        { ...once, time_zone: 'Mars/Base' },
+      ],
+    }),
+    [
+      'maintenances.0.starts_at: member_invalid',
+      'maintenances.1.duration: maintenance_length',
+      'maintenances.1.recurrence: recurrence_invalid',
+      'maintenances.1.services.0: no_subject',
+      'maintenances.2.services: subject_missing',
+      'maintenances.3.time_zone: timezone_invalid',
+    ],
+  );
+  t.strictSame(
+    await apply({ pages: [], maintenances: [once] }, { prune: true }),
+    ['maintenances.0.pages.0: no_subject'],
+    'a page that goes is not there',
+  );
+  t.strictSame(await apply({ maintenances: [weekly] }, { prune: true }), [
+    'change maintenance Disks duration',
+    'remove maintenance Disks (2)',
+  ]);
+  t.strictSame(await apply({ maintenances: [] }, { prune: true }), ['remove maintenance Disks']);
+  t.strictSame(await stored(), []);
 });

@@ -38,6 +38,21 @@ t.test('it sends at most 20 letters a second, and each once, also over a restart
   t.same(await registry.dueLetters(clock.now(), 1_000), []);
 });
 
+t.test('it sends 20 letters a second while there are as many, however its polls fall', async (t) => {
+  const seconds = 5;
+  const world = await openLetterWorld(t, seconds * MAX_LETTERS_PER_SECOND);
+  const { clock, sent } = world;
+  await world.turn('down');
+  const sender = world.start(() => true, 5);
+  for (let ms = 0; ms < seconds * 1_000; ms += 10) await clock.advance(10);
+  await sender.stop();
+  t.ok(sent.length > 0.9 * seconds * MAX_LETTERS_PER_SECOND, `${sent.length} letters`);
+  for (const { at } of sent) {
+    const within = sent.filter((other) => other.at >= at && other.at < at + 1_000).length;
+    t.ok(within <= MAX_LETTERS_PER_SECOND, 'never more');
+  }
+});
+
 t.test('it tries again over a day, in the order of each subscriber, and logs no address', async (t) => {
   const world = await openLetterWorld(t, 2);
   const { clock, sent } = world;

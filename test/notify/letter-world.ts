@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import { startLetterSender } from '../../src/notify/letter-sender.ts';
 import type { Letter, Mailer, MailResult } from '../../src/notify/mail/mailer.ts';
+import type { LetterStore } from '../../src/store/ports/subscriptions.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { entry, firstTurn, NOON, turn } from '../store/registry-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -44,6 +45,12 @@ export async function openLetterWorld(t: Test, count: number) {
     },
     close() {},
   };
+  const readSlowly =
+    (ms: number): LetterStore['dueLetters'] =>
+    async (now, limit) => {
+      await new Promise<void>((resolve) => clock.after(ms, resolve));
+      return await registry.dueLetters(now, limit);
+    };
   const logged: string[] = [];
   const note = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
   return {
@@ -62,10 +69,10 @@ export async function openLetterWorld(t: Test, count: number) {
       await registry.commitUpdates([update]);
       current = update.current;
     },
-    /** Starts a sender. `isOurs`: whether its process is the monitor. */
-    start: (isOurs: () => boolean = () => true) =>
+    /** Starts a sender. `isOurs`: whether its process is the monitor. `readMs`: how long it takes to read what is due. */
+    start: (isOurs: () => boolean = () => true, readMs = 0) =>
       startLetterSender({
-        registry,
+        registry: readMs === 0 ? registry : { ...registry, dueLetters: readSlowly(readMs) },
         mailer,
         siteUrl: 'https://status.example.org',
         clock,

@@ -84,10 +84,27 @@ t.test('an incident is written, updated, explained and removed, and others see w
     resolved_at: at(NOW),
     updates: [{}, { plain: 'Over: see why (https://a.example/b).' }],
   });
-  t.equal((await send('POST', `${path}/updates`, update, { ...ada, ...tag })).status, 412);
+  const stale = { ...ada, ...tag, 'idempotency-key': 'refused' };
+  t.equal((await send('POST', `${path}/updates`, update, stale)).status, 412);
+  const written = { ...ada, 'idempotency-key': 'update' };
+  const news = { status: 'resolved', text: 'It is **over**.' };
+  const [said, repeated] = [
+    await send('POST', `${path}/updates`, news, written),
+    await send('POST', `${path}/updates`, news, { ...written, 'if-match': '"2-x"' }),
+  ];
+  t.match(said.json, { updates: { length: 3 } });
+  t.same([repeated.status, repeated.json], [200, said.json], 'an update that is sent again is one update');
+  for (const [name, first] of [
+    ['idempotent-replayed', 'true'],
+    ['etag', said.headers.get('etag')],
+  ] as const)
+    t.equal(repeated.headers.get(name), first, name);
+  t.strictSame((await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada)).json, said.json);
+  const other = await send('POST', `${path}/updates`, update, written);
+  t.match(other, { status: 422, json: { code: 'idempotency_mismatch' } });
   const explained = await send('PATCH', path, { post_mortem: '# Why\n\n- a disk\n- was full' }, ada);
   t.match(explained.json, { post_mortem: { plain: 'Why\n- a disk\n- was full' } });
-  t.match((await send('GET', '/api/v1/incidents/shop/owner-1-1')).json.incident.timeline, { length: 3 });
+  t.match((await send('GET', '/api/v1/incidents/shop/owner-1-1')).json.incident.timeline, { length: 4 });
   t.strictSame((await send('GET', '/api/v1/account/incidents/owner-1', undefined, ada)).json, explained.json);
   t.match((await send('GET', '/api/v1/account/incidents', undefined, ada)).json, { total: 1 });
 
@@ -211,7 +228,10 @@ t.test('a maintenance is announced, changed, runs, is extended, ended and withdr
   t.match((await send('GET', '/api/v1/incidents')).json.incidents, [
     { severity: 'maintenance', status: 'identified', source: 'owner' },
   ]);
-  const longer = await send('POST', `${path}/occurrence`, { action: 'extend', by: '30m' }, ada);
+  const once = { ...ada, 'idempotency-key': 'longer' };
+  const longer = await send('POST', `${path}/occurrence`, { action: 'extend', by: '30m' }, once);
+  const again = await send('POST', `${path}/occurrence`, { action: 'extend', by: '30m' }, once);
+  t.same([again.status, again.headers.get('idempotent-replayed'), again.json], [200, 'true', longer.json]);
   t.equal(longer.json.next[0].state, 'running');
   for (const [method, body] of [
     ['GET', undefined],
@@ -356,4 +376,49 @@ t.test('uptime is told with and without announced maintenance', async (t) => {
     (await world.get('/status/shop')).text,
     /80(?:\.0)?%[\s\S]{0,80}88\.\d+% without announced maintenance/,
   );
+});
+
+t.test('what an owner says of a page alone is in its JSON and its Atom feed', async (t) => {
+  const { ada, world, send } = await start(t);
+  await world.registry.addPage({ accountId: 1, slug: 'bare', title: 'Bare', text: '', groups: [], now: NOW });
+  await send('POST', '/api/v1/incidents', { ...SAID, pages: ['bare', 'acme'] }, ada);
+  const work = { title: 'Disks', text: '*All* of them', duration: '1h', pages: ['bare'] };
+  await send('POST', '/api/v1/maintenances', work, ada);
+  const incident = {
+    id: 'owner-1',
+    title: 'Orders are late',
+    severity: 'major',
+    status: 'investigating',
+    started_at: at(NOW),
+    resolved_at: null,
+    updates: [{ at: at(NOW), status: 'investigating', text: 'We look into it.' }],
+    post_mortem: null,
+  };
+  const maintenance = {
+    id: 'm1',
+    title: 'Disks',
+    description: 'All of them',
+    state: 'running',
+    starts_at: at(NOW),
+    ends_at: at(NOW + HOUR),
+  };
+  for (const path of ['/api/v1/pages/bare', '/p/bare.json']) {
+    const { json } = await send('GET', path);
+    t.strictSame(json.owner_incidents, [incident]);
+    t.strictSame(json.owner_maintenances, [maintenance]);
+  }
+  const listed = (await send('GET', '/api/v1/pages/acme')).json;
+  t.match(listed, { owner_incidents: { length: 0 }, incidents: [{ id: 'owner-1-1' }] }, 'its service has it');
+  const feed = async (slug: string) => (await fetch(`${world.origin}/p/${slug}/incidents.atom`)).text();
+  const bare = await feed('bare');
+  for (const part of [
+    '<id>tag:upbeat.test,2026:incident/owner-1</id>',
+    '<title>The owner says: Orders are late (major, investigating)</title>',
+    `<id>tag:upbeat.test,2026:maintenance/m1-${NOW / 1_000}</id>`,
+    '<title>The owner says: Disks (maintenance, running)</title>',
+  ])
+    t.match(bare, part);
+  const acme = await feed('acme');
+  t.match(acme, '<id>tag:upbeat.test,2026:incident/owner-1-1</id>');
+  t.notMatch(acme, 'incident/owner-1</id>', 'what a service says is not said twice');
 });

@@ -147,5 +147,6 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
     t.same(await registry.listIncidents({ limit: 9, offset: 0 }), []);
     await registry.putCatalogue([entry('a')]);
     t.strictSame((await registry.loadServices())[0]?.openIncident, own);
+    t.strictSame((await registry.statesOf([1]))[0]?.openIncident, own);
   });
 }

@@ -12,7 +12,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const SITE = 'https://status.example';
 
-const said = (accountId: number, more: Partial<NewOwnerIncident> = {}): NewOwnerIncident => ({
+/** An incident of an account before it is stored. */
+export const said = (accountId: number, more: Partial<NewOwnerIncident> = {}): NewOwnerIncident => ({
   accountId,
   title: 'Orders are late',
   severity: 'major',
@@ -27,7 +28,8 @@ const said = (accountId: number, more: Partial<NewOwnerIncident> = {}): NewOwner
   ...more,
 });
 
-const planned = (accountId: number, more: Partial<NewOwnerMaintenance> = {}): NewOwnerMaintenance => ({
+/** A maintenance of an account before it is stored. */
+export const planned = (accountId: number, more: Partial<NewOwnerMaintenance> = {}): NewOwnerMaintenance => ({
   accountId,
   title: 'New disks',
   markdown: 'It *may* be slow.',

@@ -16,7 +16,7 @@ const ALL = 1_000;
 const delivered = ({ id }: DueLetter) => ({ id, outcome: 'delivered', dueAt: null }) as const;
 
 /** Subscribes an address; returns the secret of its links. */
-async function subscribe(registry: Registry, topic: SubscriptionTopic, address: string, now = NOON) {
+export async function subscribe(registry: Registry, topic: SubscriptionTopic, address: string, now = NOON) {
   await registry.requestSubscription({ topic, address, language: 'en', now });
   const letters = await registry.dueLetters(now, ALL);
   const letter = letters.find(({ to, kind }) => to === address && kind === 'subscribe');
@@ -200,6 +200,187 @@ export async function subscriptionContract(
     for (const secret of secrets) await registry.endSubscription(secret);
     t.same(await registry.dueLetters(now + 60_000, ALL), [], 'letters end with their subscription');
   });
+
+  t.test('subscribers of a page are told what its owner says of the page alone, once', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const shop = await registry.addService(owned('shop.org', accountId));
+    const page = async (slug: string, services: readonly number[], membersOnly = false) => {
+      const groups = [{ name: '', services }];
+      const made = { accountId, slug, title: slug.toUpperCase(), text: '', groups, now: NOON };
+      return (await registry.addPage({ ...made, membersOnly })).id;
+    };
+    const alone = await page('alone', []);
+    const hidden = await page('hidden', [], true);
+    const full = await page('full', [shop.id]);
+    await subscribe(registry, `page:${alone}`, 'ada@example.com');
+    await subscribe(registry, `page:${full}`, 'bob@example.com');
+    const letters = async (now: number) => {
+      await registry.tidySubscriptions(now);
+      await registry.writeLetters(now, ALL);
+      const found: string[] = [];
+      for (;;) {
+        const due = await registry.dueLetters(now, ALL);
+        if (due.length === 0) return found;
+        for (const letter of due) {
+          if (letter.kind !== 'change') continue;
+          const { change } = letter.event;
+          const { slug, isPage } = letter.service;
+          const news = change.type === 'incident' ? change.incident.status : '';
+          const phase = change.type === 'maintenance' ? change.phase : '';
+          found.push(`${letter.to} ${isPage === true ? '/p/' : ''}${slug} ${news}${phase}`);
+        }
+        await registry.noteLetters(due.map(delivered));
+      }
+    };
+    const pages = [alone, hidden, full];
+    const text = { markdown: 'x', plain: 'x' };
+    const site = { siteUrl: 'https://status.example', now: NOON + 1 };
+    const said = await registry.addOwnerIncident({
+      ...site,
+      accountId,
+      title: 'Late',
+      severity: 'minor',
+      status: 'investigating',
+      startedAt: NOON,
+      resolvedAt: null,
+      services: [shop.id],
+      pages,
+      updates: [{ at: NOON, status: 'investigating', ...text }],
+    });
+    t.same(await letters(NOON + 10), [
+      'bob@example.com shop-org investigating',
+      'ada@example.com /p/alone investigating',
+    ]);
+    await registry.putOwnerIncident({ ...said, title: 'Later' }, NOON + 20);
+    t.same(await letters(NOON + 20), [], 'a correction is no news');
+    const updates = [...said.updates, { at: NOON + 30, status: 'resolved', ...text } as const];
+    const over = { ...said, revision: 2, status: 'resolved', resolvedAt: NOON + 30, updates } as const;
+    t.equal(await registry.putOwnerIncident(over, NOON + 30), 'changed');
+    t.same((await letters(NOON + 30)).toSorted(), [
+      'ada@example.com /p/alone resolved',
+      'bob@example.com shop-org resolved',
+    ]);
+
+    const about = { ...site, ...text, accountId, title: 'Disks', services: [], pages: [alone, hidden] };
+    const times = { startsAt: NOON + HOUR, durationMs: HOUR, timeZone: 'UTC', recurrence: 'FREQ=DAILY' };
+    const daily = await registry.addOwnerMaintenance({ ...about, ...times });
+    const to = (phase: string) => `ada@example.com /p/alone ${phase}`;
+    t.same(await letters(NOON + 40), [to('planned')]);
+    t.same(await letters(NOON + HOUR), [to('running')]);
+    t.same(await letters(NOON + HOUR + 60_000), []);
+    t.same(await letters(NOON + 2 * HOUR), [to('ended')]);
+    t.same(await letters(NOON + 24 * HOUR), []);
+    t.same(await letters(NOON + 25 * HOUR), [to('running')], 'also the next time');
+    const at = NOON + 25 * HOUR + 1;
+    await registry.putOwnerMaintenance({ ...daily, cancelledAt: at }, at);
+    t.same(await letters(NOON + 26 * HOUR), [to('ended')], 'it is withdrawn');
+    t.same(await letters(NOON + 50 * HOUR), []);
+  });
+
+  t.test(
+    "it holds outages within an owner's maintenance, and tells at its end what is so then",
+    async (t) => {
+      const HELD_FOR = 49 * HOUR;
+      for (const [name, turns, told] of [
+        [
+          'down and up again',
+          [
+            ['down', 1],
+            ['up', 2],
+            ['down', 3],
+            ['up', 4],
+          ],
+          [],
+        ],
+        [
+          'down',
+          [
+            ['down', 1],
+            ['up', 2],
+            ['down', 3],
+          ],
+          ['up down'],
+        ],
+        [
+          'from down to up',
+          [
+            ['up', 1],
+            ['slow', 2],
+          ],
+          ['down up'],
+        ],
+        [
+          'still down',
+          [
+            ['up', 1],
+            ['down', 2],
+          ],
+          [],
+        ],
+      ] as const)
+        await t.test(name, async (t) => {
+          const registry = await open(t);
+          const { id: accountId } = await registry.ensureAccount('ada', NOON);
+          const { id: serviceId } = await registry.addService(owned('o.org', accountId));
+          await subscribe(registry, `service:${serviceId}`, 'ada@example.com');
+          const letters = async (now: number) => {
+            await registry.tidySubscriptions(now);
+            await registry.writeLetters(now, ALL);
+            const found: string[] = [];
+            for (;;) {
+              const due = await registry.dueLetters(now, ALL);
+              if (due.length === 0) return found;
+              for (const letter of due) {
+                const change = letter.kind === 'change' ? letter.event.change : null;
+                if (change?.type === 'status') found.push(`${change.from} ${change.to}`);
+                if (change?.type === 'maintenance') found.push(change.phase);
+              }
+              await registry.noteLetters(due.map(delivered));
+            }
+          };
+          const wasDown = name === 'from down to up' || name === 'still down';
+          let current = firstTurn(serviceId, 'up', NOON, 'o-org').current;
+          await registry.commitUpdates([firstTurn(serviceId, 'up', NOON, 'o-org')]);
+          const commit = async (to: Verdict, at: number) => {
+            const update = turn(current, to, at, 'o-org');
+            await registry.commitUpdates([update]);
+            current = update.current;
+          };
+          if (wasDown) {
+            await commit('down', NOON + 1);
+            t.same(await letters(NOON + 1), ['up down']);
+          }
+          const work = {
+            title: 'Disks',
+            markdown: '',
+            plain: '',
+            timeZone: 'UTC',
+            recurrence: null,
+          } as const;
+          await registry.addOwnerMaintenance({
+            ...work,
+            accountId,
+            startsAt: NOON + HOUR,
+            durationMs: HELD_FOR,
+            services: [serviceId],
+            pages: [],
+            siteUrl: 'https://status.example',
+            now: NOON,
+          });
+          await registry.advanceMaintenances(NOON + HOUR);
+          t.same(await letters(NOON + HOUR), ['planned', 'running']);
+          for (const [to, hours] of turns) await commit(to, NOON + (1 + hours) * HOUR);
+          t.same(await letters(NOON + 9 * HOUR), [], 'nothing is told while it runs');
+          t.same(await letters(NOON + 48 * HOUR), [], 'nor after a day');
+          const end = NOON + HOUR + HELD_FOR;
+          await registry.advanceMaintenances(end);
+          t.same(await letters(end), ['ended', ...told]);
+          await commit(current.status === 'down' ? 'up' : 'down', end + HOUR);
+          t.equal((await letters(end + HOUR)).length, 1, 'then all is as before');
+        });
+    },
+  );
 
   t.test(
     'it deletes what nobody confirms, what is refused, and what is about nothing any more',

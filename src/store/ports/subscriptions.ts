@@ -113,7 +113,7 @@ export interface LetterStore {
   /** Stores outcomes. After `MAX_REFUSALS` refusals in a row a subscription is deleted. */
   noteLetters(outcomes: readonly LetterOutcome[]): Promise<void>;
   /**
-   * Deletes what is over: subscriptions that nobody has confirmed in time or whose service or page is gone, and changes of more than a
+   * Tells which maintenance of status pages has begun and ended, and deletes what is over: subscriptions that nobody has confirmed in time or whose service or page is gone, and changes of more than a
    * day ago. Resolves with the number of subscriptions.
    */
   tidySubscriptions(now: number): Promise<number>;

@@ -6,6 +6,7 @@ import type { PageGroup } from '../../domain/status-page.ts';
 import { MAX_REFUSALS, readTopic, topicsOf, UNCONFIRMED_MS } from '../../domain/subscription.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../ports/subscriptions.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
+import { tellPageMaintenances } from './owner-maintenance-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
@@ -73,12 +74,8 @@ async function findSubscribers(
 ): Promise<number[]> {
   const { kysely, queries } = store;
   if (change.recorded_at < now - DAY_MS) return [];
-  const row = await queries.first(
-    kysely.selectFrom('services').selectAll().where('id', '=', change.service_id).where('removed', '=', 0),
-  );
-  if (row === undefined) return [];
-  const service = toService(row);
-  const topics = topicsOf(service, await pagesWith(store, service.id));
+  const topics = await topicsOfChange(store, change.service_id);
+  if (topics.length === 0) return [];
   const confirmed = kysely
     .selectFrom('subscriptions')
     .where('subscriptions.topic', 'in', topics)
@@ -103,6 +100,16 @@ async function findSubscribers(
       .limit(limit),
   );
   return rows.map(({ id }) => id);
+}
+
+/** The topics of a change; empty: what it is about is gone. `subject`: ID of a service, or of a page (`pageSubject`). */
+async function topicsOfChange(store: RegistryStore, subject: number): Promise<readonly string[]> {
+  const { kysely, queries } = store;
+  if (subject < 0) return [`page:${-subject}`];
+  const row = await queries.first(
+    kysely.selectFrom('services').selectAll().where('id', '=', subject).where('removed', '=', 0),
+  );
+  return row === undefined ? [] : topicsOf(toService(row), await pagesWith(store, subject));
 }
 
 /** IDs of the live status pages with subscribers that list a service. */
@@ -200,12 +207,16 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
   const row = await queries.first(
     kysely
       .selectFrom('subscription_changes')
-      .innerJoin('services', 'services.id', 'service_id')
-      .select(['change', 'at', 'service_id', 'slug', 'name', 'domain'])
+      .leftJoin('services', 'services.id', 'service_id')
+      .leftJoin('status_pages', (join) =>
+        join.on(({ eb }) => eb('status_pages.id', '=', eb.neg(eb.ref('service_id')))),
+      )
+      .select(['change', 'at', 'service_id', 'services.slug', 'name', 'services.domain'])
+      .select(['status_pages.slug as page', 'status_pages.title'])
       .where('subscription_changes.id', '=', changeId),
   );
   if (row === undefined) return null;
-  const { service_id: serviceId, at, slug, name, domain } = row;
+  const { service_id: serviceId, at, slug, name, domain, page, title } = row;
   const change = JSON.parse(row.change) as AlertChange;
   const began =
     change.type !== 'status' || change.to === 'down'
@@ -220,6 +231,11 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
             .orderBy('position', 'desc')
             .limit(1),
         );
+  if (page !== null && title !== null) {
+    const about = { id: serviceId, slug: page, name: title, domain: '', isPage: true } as const;
+    return { event: { id: changeId, change, at }, service: about, beganAt: null };
+  }
+  if (slug === null || name === null || domain === null) return null;
   const service = { id: serviceId, slug, name, domain };
   return { event: { id: changeId, change, at }, service, beganAt: began?.at ?? null };
 }
@@ -274,6 +290,7 @@ async function noteLetter(store: RegistryStore, { id, outcome, dueAt }: LetterOu
 
 async function tidySubscriptions(store: RegistryStore, now: number): Promise<number> {
   const { kysely, queries } = store;
+  await tellPageMaintenances(store, now);
   const ended: number[] = [];
   const late = kysely
     .selectFrom('subscriptions')
@@ -289,11 +306,18 @@ async function tidySubscriptions(store: RegistryStore, now: number): Promise<num
   for (const id of ended) await deleteSubscription(store, id);
   await queries.run(kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(now / DAY_MS) - 1));
   const waiting = kysely.selectFrom('letters').select('change_id').where('change_id', 'is not', null);
+  const maintained = kysely
+    .selectFrom('maintenances')
+    .select('service_id')
+    .where('owner_id', 'is not', null)
+    .where('phase', '=', sql.lit('running'));
   await queries.run(
     kysely
       .deleteFrom('subscription_changes')
       .where('recorded_at', '<', now - DAY_MS)
-      .where('id', 'not in', waiting),
+      .where('id', 'not in', waiting)
+      // What waits for the end of a maintenance may be older.
+      .where(({ eb, or }) => or([eb('written', '<>', 2), eb('service_id', 'not in', maintained)])),
   );
   // Null is in no list, and is not absent from one either, unless that is empty.
   await queries.run(

@@ -8,9 +8,10 @@ import {
 import type { NewOwnerIncident, OwnersWordsStore, PageWordsQuery } from '../ports/owners-words.ts';
 import { addAlertEvents } from './alert-rows.ts';
 import { writeIncident } from './incident-rows.ts';
+import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
+import { fromRow, type RegistryStore, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
 
 /** Maximum number of incidents that a page shows. */
@@ -48,8 +49,10 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
         .returningAll(),
     );
     if (row === undefined) throw new Error('the incident was not written');
-    await showOnServices(store, toOwnerIncident(row), row.site_url, 0);
-    return toOwnerIncident(row);
+    const made = toOwnerIncident(row);
+    await showOnServices(store, made, row.site_url, 0);
+    await tellPagesOfIncident(store, null, made, row.site_url, now);
+    return made;
   }),
   ownerIncidentsOf: read(async (store, accountId) => {
     const rows = await store.queries.all(ofAccount(store, accountId));
@@ -75,6 +78,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     const dropped = before.services.filter((serviceId) => !incident.services.includes(serviceId));
     for (const serviceId of dropped) await removeFromService(store, id, serviceId);
     await showOnServices(store, incident, row.site_url, before.updates.length);
+    await tellPagesOfIncident(store, before, incident, row.site_url, now);
     return 'changed';
   }),
   removeOwnerIncident: write(async (store, accountId, id, revision) => {
@@ -100,24 +104,6 @@ export function concerns(
   { pageId, serviceIds }: PageWordsQuery,
 ): boolean {
   return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
-}
-
-/** Live services that belong to the account, of those given. */
-export async function ownedAmong(
-  { kysely, queries }: RegistryStore,
-  accountId: number,
-  serviceIds: readonly number[],
-) {
-  if (serviceIds.length === 0) return [];
-  return await queries.all(
-    kysely
-      .selectFrom('services')
-      .select(['id', 'slug'])
-      .where('id', 'in', serviceIds)
-      .where('account_id', '=', accountId)
-      .where('removed', '=', sql.lit(0))
-      .orderBy('id'),
-  );
 }
 
 /** Writes the incident into the lists of its services. `updatesBefore`: number of its updates before the change. */

@@ -13,15 +13,16 @@ import {
   occurrenceId,
   occurrencesOf,
 } from '../../domain/owner-maintenance.ts';
-import type { PageGroup } from '../../domain/status-page.ts';
 import {
   MAX_ANNOUNCED_WINDOWS,
   type NewOwnerMaintenance,
   type OwnersWordsStore,
 } from '../ports/owners-words.ts';
 import { addAlertEvents } from './alert-rows.ts';
+import { getFact, setFact } from './fact-rows.ts';
 import { toMaintenance, writeMaintenance } from './maintenance-rows.ts';
-import { concerns, ownedAmong } from './owner-incident-rows.ts';
+import { concerns } from './owner-incident-rows.ts';
+import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-words.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
@@ -32,6 +33,10 @@ import { noteService } from './service-rows.ts';
 const SHOWN_CANCELLED_MS = 30 * DAY_MS;
 /** The occurrence that runs or comes next, and the one after it. */
 const OCCURRENCES_AHEAD = 2;
+/** Occurrences of a maintenance within a day, at most daily, that may begin or end between two looks. */
+const OCCURRENCES_TOLD = 3;
+/** Name of the fact with the time up to which the maintenance of pages was told, epoch milliseconds. */
+const TOLD_FACT = 'page-maintenance-told';
 
 type MaintenanceCalls = Pick<
   OwnersWordsStore,
@@ -113,7 +118,9 @@ export async function addOwnerMaintenance(
   );
   if (row === undefined) throw new Error('the maintenance was not written');
   await planOccurrences(store, row, now);
-  return toOwnerMaintenance(row);
+  const made = toOwnerMaintenance(row);
+  await tellPagesOfMaintenance(store, null, made, siteUrl, now);
+  return made;
 }
 
 /** Maintenances of an account in force, by their first start. */
@@ -147,7 +154,32 @@ export async function putOwnerMaintenance(
   const { kysely, queries } = store;
   await queries.run(kysely.updateTable('owner_maintenances').set(changed).where('id', '=', id));
   await planOccurrences(store, { ...row, ...changed }, now);
+  await tellPagesOfMaintenance(store, toOwnerMaintenance(row), maintenance, row.site_url, now);
   return 'changed';
+}
+
+/** Tells the subscribers of pages which maintenance of pages alone has begun and ended since the last call. */
+export async function tellPageMaintenances(store: RegistryStore, now: number): Promise<void> {
+  const { kysely, queries } = store;
+  const known = await getFact(store, TOLD_FACT);
+  const from = Math.max(known === null ? now : Number(known), now - DAY_MS);
+  if (known === null || from < now) await setFact(store, TOLD_FACT, String(now));
+  const rows = await queries.all(
+    kysely
+      .selectFrom('owner_maintenances')
+      .selectAll()
+      .where('cancelled_at', 'is', null)
+      .where('pages', '<>', '[]'),
+  );
+  for (const row of rows) {
+    const said = toOwnerMaintenance(row);
+    const isNew = (at: number) => at > from && at <= now && at >= said.createdAt;
+    for (const occurrence of await occurrencesOf(said, from, OCCURRENCES_TOLD)) {
+      const { startsAt, endsAt } = occurrence;
+      if (isNew(startsAt)) await tellPhase(store, said, occurrence, row.site_url, 'running', startsAt);
+      if (isNew(endsAt)) await tellPhase(store, said, occurrence, row.site_url, 'ended', endsAt);
+    }
+  }
 }
 
 /** Plans the next occurrences of the maintenances that concern a page, whose services or readers have changed. */
@@ -243,25 +275,6 @@ async function servicesOf(store: RegistryStore, { accountId, services, pages }: 
           .filter(({ id }) => pages.includes(id))
           .flatMap((page) => page.services);
   return await ownedAmong(store, accountId, [...new Set([...services, ...onPages])]);
-}
-
-/**
- * The live pages of an account that everyone may see, with the services on them. What is said of a page for members alone is
- * told on that page alone, since services and their calendars are public.
- */
-async function readPages({ kysely, queries }: RegistryStore, accountId: number) {
-  const rows = await queries.all(
-    kysely
-      .selectFrom('status_pages')
-      .select(['id', 'groups'])
-      .where('account_id', '=', accountId)
-      .where('removed', '=', 0)
-      .where('members_only', '=', 0),
-  );
-  return rows.map(({ id, groups }) => {
-    const listed: readonly PageGroup[] = JSON.parse(groups);
-    return { id, services: listed.flatMap(({ services }) => services) };
-  });
 }
 
 function asMaintenance(

@@ -27,6 +27,7 @@ export interface SubscriptionSchema {
   /** Changes that subscribers are told of. */
   subscription_changes: {
     id: Generated<number>;
+    /** Negative: the ID of a status page. */
     service_id: number;
     at: number;
     recorded_at: number;
@@ -34,7 +35,7 @@ export interface SubscriptionSchema {
     change: string;
     /** The last subscription for which a letter was written. */
     after_id: Generated<number>;
-    /** 1: all letters are written. */
+    /** 1: all letters are written; 2: it waits for the end of an owner's maintenance. */
     written: Generated<number>;
   };
   /** Letters that wait: about a change, or requests for confirmations. They are deleted once they are settled. */

@@ -2,17 +2,17 @@
  * Subscriptions of visitors by e-mail, without JavaScript. Requests for the pages of links change nothing, because programs follow
  * links too: only their buttons confirm and unsubscribe. Mail programs unsubscribe by the same address (RFC 8058).
  */
-import type { Clock } from '../../clock.ts';
 import { isCategory } from '../../domain/category.ts';
 import { readMailAddress } from '../../domain/mail-address.ts';
 import { fullName } from '../../domain/service.ts';
 import type { SubscriptionTopic } from '../../domain/subscription.ts';
 import { readForm } from '../../http/form.ts';
 import { retryLater } from '../../http/problem.ts';
-import { createRateLimiter, LimitMemory } from '../../http/rate-limits.ts';
+import type { RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore, TopicName } from '../../store/ports/subscriptions.ts';
+import { pathFor } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
@@ -23,8 +23,11 @@ export interface SubscribeSources {
   /** Null: this site has no status pages. */
   readonly ownedPages: Pick<PageStore, 'findPage'> | null;
   readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
-  readonly clock: Clock;
+  /** Public URL of this site. */
+  readonly siteUrl: string;
   readonly now: () => number;
+  /** Makes a limit for each client by its address, which all processes of the site share if they share Redis. */
+  readonly limitForms: (name: string, maxPerMinute: number) => Pick<RateLimiter, 'charge'>;
 }
 
 /** Maximum number of forms that an address of a client sends in a minute. */
@@ -34,15 +37,15 @@ const MAX_FORMS_PER_MINUTE = 5;
 interface FormTopic {
   readonly topic: SubscriptionTopic;
   readonly what: string;
-  /** Query of the form's own address. */
-  readonly query: string;
+  /** The form's own address. */
+  readonly action: string;
   readonly back: string;
 }
 
 /** The routes. */
 export function subscribePages(render: RenderPage, sources: SubscribeSources): Route[] {
-  const { registry, now, clock } = sources;
-  const limiter = createRateLimiter('subscribe', MAX_FORMS_PER_MINUTE, new LimitMemory(clock));
+  const { registry, now, siteUrl } = sources;
+  const limiter = sources.limitForms('subscribe', MAX_FORMS_PER_MINUTE);
 
   const charge = async (client: string, { texts }: ChosenLanguage): Promise<void> => {
     const { allowed, retryAfterSeconds } = await limiter.charge(client);
@@ -51,12 +54,14 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
   };
 
   const showForm = (
+    { atDomain }: HttpRequest,
     language: ChosenLanguage,
-    { what, query, back }: FormTopic,
+    { what, action, back }: FormTopic,
     { sent = false, problem = null as string | null, typed = '' } = {},
   ): HttpResponse => {
     const { sentTitle, title } = language.texts.subscribe;
-    const data = { language, title: sent ? sentTitle : title(what), what, query, back, sent, problem, typed };
+    const shown = { what, action, back, sent, problem, typed, atDomain, home: siteUrl };
+    const data = { language, title: sent ? sentTitle : title(what), ...shown };
     return withoutStore(render('./subscribe', data, problem === null ? 200 : 400));
   };
 
@@ -64,17 +69,17 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
     const language = chooseLanguage(request);
     const topic = await readFormTopic(request, sources, language);
     if (topic === null) return renderMissing(render, language, language.texts.subscribe.gone);
-    if (request.method !== 'POST') return showForm(language, topic);
+    if (request.method !== 'POST') return showForm(request, language, topic);
     const typed = (await readForm(request)).get('address') ?? '';
     await charge(request.client, language);
     const address = readMailAddress(typed);
     if (address === null)
-      return showForm(language, topic, {
+      return showForm(request, language, topic, {
         problem: language.texts.subscribe.invalid,
         typed: typed.slice(0, 254),
       });
     await registry.requestSubscription({ topic: topic.topic, address, language: language.code, now: now() });
-    return showForm(language, topic, { sent: true });
+    return showForm(request, language, topic, { sent: true });
   };
 
   /** A page with a text, and a button that sends a POST to the same address. */
@@ -155,22 +160,22 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
 
 /** What the form of a request is about; null: there is no such service, category or page. */
 async function readFormTopic(
-  { query }: HttpRequest,
+  request: HttpRequest,
   { directory, ownedPages }: SubscribeSources,
   language: ChosenLanguage,
 ): Promise<FormTopic | null> {
-  const parameters = new URLSearchParams(query);
+  const parameters = new URLSearchParams(request.query);
   const [kind, name] = (['service', 'category', 'page'] as const)
     .map((one) => [one, parameters.get(one)] as const)
     .find(([, value]) => value !== null) ?? ['service', ''];
   if (name === null) return null;
-  const own = new URLSearchParams({ [kind]: name }).toString();
+  const action = `/subscribe?${new URLSearchParams({ [kind]: name })}`;
   if (kind === 'category')
     return isCategory(name)
       ? {
           topic: `category:${name}`,
           what: nameOf({ kind, name }, language),
-          query: own,
+          action,
           back: `/?category=${name}`,
         }
       : null;
@@ -178,12 +183,17 @@ async function readFormTopic(
     const page = (await ownedPages?.findPage(name.toLowerCase())) ?? null;
     return page === null || page.membersOnly
       ? null
-      : { topic: `page:${page.id}`, what: page.title, query: own, back: `/p/${page.slug}` };
+      : {
+          topic: `page:${page.id}`,
+          what: page.title,
+          action: request.atDomain === true ? '/subscribe' : action,
+          back: pathFor(request, page.slug),
+        };
   }
   const service = directory.byPageName(name);
   if (service === null) return null;
   const back = `/status/${directory.pageName(service)}`;
-  return { topic: `service:${service.id}`, what: fullName(service), query: own, back };
+  return { topic: `service:${service.id}`, what: fullName(service), action, back };
 }
 
 /** What a subscription is about, in words. */
