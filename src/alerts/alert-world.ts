@@ -1,6 +1,7 @@
 /** What decisions ask of the rest of the program: rules, services, and what is known of them. */
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { AlertContext, AlertService, CauseFacts } from '../domain/alert/alert-context.ts';
+import { type ChannelKind, hasThreads } from '../domain/alert/channel.ts';
 import { indexRules, type MatchedService, type RuleIndex, rulesOf } from '../domain/alert/match.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
 import type { Category } from '../domain/category.ts';
@@ -34,7 +35,9 @@ export interface AlertSources {
 export interface AlertRules extends LoadedRules {
   readonly index: RuleIndex;
   readonly byId: ReadonlyMap<number, AlertRule>;
+  /** Accounts and kinds of channels, by ID. */
   readonly owners: ReadonlyMap<number, number>;
+  readonly kinds: ReadonlyMap<number, ChannelKind>;
 }
 
 /** Maximum number of services of an account among which a common cause is looked for. */
@@ -56,6 +59,7 @@ export async function loadAlertRules({ registry }: Pick<AlertSources, 'registry'
     ...loaded,
     index: indexRules(loaded.rules, (accountId, slug) => pages.get(accountId)?.get(slug) ?? []),
     byId: new Map(loaded.rules.map((rule) => [rule.id, rule])),
+    kinds: new Map(loaded.channels.map(({ id, kind }) => [id, kind])),
     owners: new Map(loaded.channels.map(({ id, accountId }) => [id, accountId])),
   };
 }
@@ -116,11 +120,12 @@ export async function openAlertContext(
       const rule = rules.byId.get(id);
       return rule === undefined || rule.accountId !== accountId ? null : rule;
     },
+    hasThreads: (id) => hasThreads(rules.kinds.get(id) ?? 'email'),
     hasChannel: (id) => rules.owners.get(id) === accountId,
     *causeFacts() {
       const ids = new Set([...known, ...publicIds(sources, own)]);
       for (const id of ids) {
-        const cause = causeOf(id, facts.get(id), status);
+        const cause = causeOf(services.byId(id), facts.get(id), status);
         if (cause !== null) yield cause;
       }
     },
@@ -175,15 +180,16 @@ function* publicIds({ services }: AlertSources, rules: readonly AlertRule[]): Ge
 }
 
 function causeOf(
-  serviceId: number,
+  service: Service | null,
   facts: AlertFacts | undefined,
   status: Pick<StatusStore, 'get'>,
 ): CauseFacts | null {
-  const current = status.get(serviceId);
-  if (current === null || current.latest === null) return null;
-  const { addresses = [], failingDependencies = [] } = facts ?? {};
+  const current = service === null ? null : status.get(service.id);
+  if (service === null || current === null || current.latest === null) return null;
+  const { addresses = [], failingDependencies = [], vendor = null } = facts ?? {};
+  const vendorName = vendorNameOf(service);
   return {
-    serviceId,
+    serviceId: service.id,
     status: current.status,
     checkedAt: current.latest.checkedAt,
     addresses,
@@ -191,5 +197,12 @@ function causeOf(
     regions: (current.regions ?? [])
       .filter(({ votes }) => votes)
       .map(({ region, check }) => ({ name: region, fails: check.status === 'down' })),
+    vendors: vendorName === null ? [] : [{ name: vendorName, hasIncident: vendor !== null }],
   };
+}
+
+/** The host of the vendor's status page, which services of one vendor share; null: the service has none. */
+function vendorNameOf({ statusPage }: Service): string | null {
+  const url = statusPage === null ? null : URL.parse(statusPage.url);
+  return url === null ? null : url.hostname.replace(/^www\./, '');
 }

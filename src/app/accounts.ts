@@ -1,6 +1,8 @@
 /** Accounts: the operator joins what commands made with who signs in, and merges accounts. */
 import { PAGE_BOUNDS } from '../domain/status-page.ts';
 import type { AccountStore, MergePlan } from '../store/ports/accounts.ts';
+import { MAX_RULES } from '../store/ports/alerts.ts';
+import { MAX_CHANNELS } from '../store/ports/channels.ts';
 import { MAX_MEMBERS } from '../store/ports/invitations.ts';
 import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
 import { MAX_WEBHOOKS } from '../store/ports/webhooks.ts';
@@ -18,7 +20,7 @@ export interface AccountContext {
 
 /** A limit that an account exceeds after a merge. It keeps what it has, and can add nothing of the kind. */
 export interface ExceededLimit {
-  readonly kind: 'services' | 'keys' | 'webhooks' | 'pages' | 'members';
+  readonly kind: 'services' | 'keys' | 'webhooks' | 'pages' | 'channels' | 'rules' | 'members';
   readonly count: number;
   readonly max: number;
 }
@@ -70,6 +72,8 @@ function exceededBy(plan: MergePlan, domainsPerAccount: number): ExceededLimit[]
     { kind: 'keys', count: before.keys + moved.keys, max: MAX_KEYS },
     { kind: 'webhooks', count: before.webhooks + moved.webhooks, max: MAX_WEBHOOKS },
     { kind: 'pages', count: before.pages + moved.pages, max: PAGE_BOUNDS.pagesPerAccount },
+    { kind: 'channels', count: before.channels + moved.channels, max: MAX_CHANNELS },
+    { kind: 'rules', count: before.rules + moved.rules, max: MAX_RULES },
     { kind: 'members', count: membersBefore + joined, max: MAX_MEMBERS },
   ];
   return limits.filter(({ count, max }) => count > max);

@@ -10,6 +10,12 @@ export interface AlertContext {
   readonly now: () => number;
 }
 
+/** The alert of a link. */
+export interface LinkedAlert {
+  readonly accountId: number;
+  readonly thread: string;
+}
+
 /** The open alerts of an account, oldest first. */
 export async function openAlerts(
   { registry }: { readonly registry: Pick<AlertStore, 'alertsOf'> },
@@ -34,9 +40,17 @@ export async function acknowledgeAlert(
 /** The same for the receiver of a message, whose link proves that the message came from here. */
 export async function acknowledgeByLink(
   context: AlertContext,
-  { accountId, thread }: { readonly accountId: number; readonly thread: string },
+  { accountId, thread }: LinkedAlert,
 ): Promise<Outcome<void>> {
   return await takeAlert(context, accountId, thread, '');
+}
+
+/** What a link stands for now: the account that made it may have been merged into another one. */
+export async function followLink(
+  { registry }: { readonly registry: Pick<AlertStore, 'accountOfThread'> },
+  { accountId, thread }: LinkedAlert,
+): Promise<LinkedAlert> {
+  return { accountId: (await registry.accountOfThread(thread)) ?? accountId, thread };
 }
 
 async function takeAlert(

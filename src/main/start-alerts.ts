@@ -20,8 +20,8 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   /** Calls the listener after each transition, until the returned function is called. */
   readonly watchTransitions: (listener: () => void) => () => void;
   readonly links: AcknowledgeLinks;
-  /** The operator's own channels. */
-  readonly operator: readonly Channel[];
+  /** The operator's own channels, as they are configured now. */
+  readonly operator: () => readonly Channel[];
   readonly tools: ChannelTools;
   readonly log: Log;
 }

@@ -2,7 +2,7 @@
  * Sends the messages of alerts: each channel gets its messages one after the other, in the order in which they were decided,
  * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
  */
-import type { Random } from '../clock.ts';
+import type { Cancel, Random } from '../clock.ts';
 import type { ChannelKind } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
@@ -39,6 +39,8 @@ const MAX_WAIT_MS = HOUR_MS;
 const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
 /** A channel that has failed for this time is told of over another one. */
 const FAILING_AFTER_MS = HOUR_MS;
+/** No kind has a greater pace. */
+const MAX_PACE_MS = MINUTE_MS;
 const LOOK_INTERVAL_MS = MINUTE_MS;
 const JITTER = 0.1;
 
@@ -60,6 +62,7 @@ export function startMessageSender(options: MessageSenderOptions) {
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
     const { id, dueAt: wasDueAt, createdAt, attempts } = due;
+    if (kinds[due.channel.kind]?.paceMs !== undefined) begunAt.set(due.channelId, clock.monotonic());
     const result = await sendOnce(kinds[due.channel.kind], tools, due, signal);
     if (result === null) return null;
     const now = clock.now();
@@ -76,6 +79,25 @@ export function startMessageSender(options: MessageSenderOptions) {
     return { ...settled, problem, dueAt: now + Math.round(waitMs) };
   };
 
+  /** When the newest attempt of a channel that has a pace began, by the monotonic clock. */
+  const begunAt = new Map<number, number>();
+  let cancelWake: Cancel = () => {};
+  /** For how long the pace of its kind holds a channel up, milliseconds. */
+  const heldMs = ({ channelId, channel }: DueMessage): number => {
+    const paceMs = kinds[channel.kind]?.paceMs ?? 0;
+    const before = begunAt.get(channelId);
+    return before === undefined ? 0 : Math.max(0, before + paceMs - clock.monotonic());
+  };
+  /** The messages that may be sent now; looks again when the next one may. */
+  const inPace = (messages: readonly DueMessage[]): DueMessage[] => {
+    for (const [id, at] of begunAt) if (clock.monotonic() - at >= MAX_PACE_MS) begunAt.delete(id);
+    const held = messages.map(heldMs);
+    const nextMs = Math.min(...held.filter((ms) => ms > 0));
+    cancelWake();
+    if (Number.isFinite(nextMs)) cancelWake = clock.after(nextMs, () => outbox.poll());
+    return messages.filter((_, index) => held[index] === 0);
+  };
+
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** Tells accounts of channels that have failed for long, each once. */
   const tellFailing = async (): Promise<void> => {
@@ -86,10 +108,10 @@ export function startMessageSender(options: MessageSenderOptions) {
       await registry.tellFailingChannel(failing, messageOfFailing(failing, tools.siteUrl), now);
   };
 
-  return startOutbox({
+  const outbox = startOutbox<DueMessage, MessageOutcome>({
     async due(now, limit) {
       await tellFailing();
-      return await registry.dueMessages(now, limit);
+      return inPace(await registry.dueMessages(now, limit));
     },
     keyOf: ({ channelId }) => channelId,
     attempt,
@@ -100,6 +122,13 @@ export function startMessageSender(options: MessageSenderOptions) {
     isOurs,
     what: 'messages of alerts',
   });
+  return {
+    poll: outbox.poll,
+    async stop(): Promise<void> {
+      await outbox.stop();
+      cancelWake();
+    },
+  };
 }
 
 /** Makes one attempt, which ends after 30 s. Does not reject. Null: it was aborted because the program ends. */

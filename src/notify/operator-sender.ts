@@ -1,8 +1,8 @@
 /**
  * Tells the operator, over the channels of `alerts.operator`, when the prober goes offline and when it is online again: each
- * once, over restarts too. Messages wait in memory, since a prober that is offline may reach nobody before it is online again.
+ * once, over restarts too. Messages wait in the registry, since a prober that is offline may reach nobody before it is online
+ * again; the next monitor continues with them.
  */
-import type { Cancel } from '../clock.ts';
 import type { Channel, ChannelKind } from '../domain/alert/channel.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
@@ -14,7 +14,8 @@ import { RETRY_AFTER_MS } from './outbox.ts';
 
 /** Options of the sender. */
 export interface OperatorSenderOptions {
-  readonly channels: readonly Channel[];
+  /** The channels now; a change of the configuration may replace them. */
+  readonly channels: () => readonly Channel[];
   readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly registry: FactStore;
   readonly tools: ChannelTools;
@@ -25,28 +26,113 @@ export interface OperatorSenderOptions {
 }
 
 const POLL_INTERVAL_MS = SECOND_MS;
-/** The fact with the start of the outage that was told, epoch milliseconds; empty: that it is over was told. */
-const TOLD_FACT = 'operator-told';
+/** The fact with what was told and what waits (JSON of {@link Told}). */
+const MESSAGES_FACT = 'operator-messages';
+/** The fact of earlier versions: the start of the outage that was told, epoch milliseconds; empty: none. */
+const EARLIER_FACT = 'operator-told';
+
+/** A message that waits. */
+interface Waiting {
+  /** Name of the channel. */
+  readonly channel: string;
+  readonly kind: ChannelKind;
+  readonly message: AlertMessage;
+  /** Epoch milliseconds. */
+  readonly addedAt: number;
+}
+
+/** What was told and what waits. */
+interface Told {
+  /** Start of the outage that was told, epoch milliseconds; null: that it is over was told. */
+  readonly since: number | null;
+  /** In order. */
+  readonly waiting: readonly Waiting[];
+  /** The last reference of each channel, by its name. */
+  readonly references: Readonly<Record<string, string>>;
+}
 
 /** Starts to watch the prober. */
 export function startOperatorSender(options: OperatorSenderOptions) {
-  const { channels, registry, tools, log, prober, isMonitor } = options;
+  const { registry, kinds, tools, log, prober, isMonitor } = options;
   const { clock } = tools;
   const end = new AbortController();
-  const queues = channels.map((channel) => createQueue(channel, options, end.signal));
+  /** Attempts of the first message of a channel, by its name, and the monotonic time of the next one. */
+  const attempts = new Map<string, { readonly count: number; readonly dueAt: number }>();
+  const sending = new Map<string, Promise<void>>();
+  let told: Told | null = null;
   let looking: Promise<void> | null = null;
 
-  const look = async (): Promise<void> => {
-    const { online, offlineSince } = prober();
-    const told = (await registry.getFact(TOLD_FACT)) ?? '';
-    if (online === (told === '')) return;
-    const since = online ? Number(told) : (offlineSince ?? clock.now());
-    await registry.setFact(TOLD_FACT, online ? '' : String(since));
-    const message = messageOf(online ? 'prober_online' : 'prober_offline', since, tools);
-    for (const queue of queues) queue.add(message);
+  let isStored = true;
+  let storing: Promise<void> = Promise.resolve();
+
+  const store = async (): Promise<void> => {
+    isStored = true;
+    try {
+      await registry.setFact(MESSAGES_FACT, JSON.stringify(told));
+    } catch (error) {
+      isStored = false;
+      throw error;
+    }
   };
+  /** Stores a change; one after the other, so that none is lost. If the registry is away, the next look stores it. */
+  const keep = (next: Told): Promise<void> => {
+    told = next;
+    storing = storing.then(store, store);
+    return storing;
+  };
+
+  const look = async (): Promise<void> => {
+    told ??= await readTold(registry);
+    if (!isStored) await keep(told);
+    const channels = options.channels();
+    const { online, offlineSince } = prober();
+    if (online !== (told.since === null)) {
+      const now = clock.now();
+      const since = told.since ?? offlineSince ?? now;
+      const message = messageOf(online ? 'prober_online' : 'prober_offline', since, tools);
+      const added = channels.map(({ name, kind }) => ({ channel: name, kind, message, addedAt: now }));
+      await keep({ ...told, since: online ? null : since, waiting: [...told.waiting, ...added] });
+    }
+    for (const channel of channels) {
+      const first = told.waiting.find((one) => isFor(one, channel));
+      const isDue = (attempts.get(channel.name)?.dueAt ?? 0) <= clock.monotonic();
+      if (first === undefined || !isDue || sending.has(channel.name)) continue;
+      const attempt = send(channel, first, told.references[channel.name] ?? null)
+        .catch((error: unknown) => log.debug({ error }, 'what the operator was told could not be stored yet'))
+        .finally(() => sending.delete(channel.name));
+      sending.set(channel.name, attempt);
+    }
+    const known = told.waiting.filter((one) => channels.some((channel) => isFor(one, channel)));
+    // The operator has removed their channels.
+    if (known.length < told.waiting.length) await keep({ ...told, waiting: known });
+  };
+
+  const send = async (channel: Channel, first: Waiting, reference: string | null): Promise<void> => {
+    const { name, kind } = channel;
+    const { message, addedAt } = first;
+    const key = `msg_${message.thread}-${message.type}-${name}`;
+    const result = await sendOnce(kinds[kind], tools, { message, key, channel, reference }, end.signal);
+    // Another process may have become the monitor meanwhile.
+    if (result === null || told === null) return;
+    if (result.outcome === 'failed' && clock.now() - addedAt <= DAY_MS) {
+      const { count } = attempts.get(name) ?? { count: 0 };
+      const wait = Math.min(result.retryAfterMs ?? RETRY_AFTER_MS[count] ?? HOUR_MS, HOUR_MS);
+      attempts.set(name, { count: count + 1, dueAt: clock.monotonic() + wait });
+      return;
+    }
+    attempts.delete(name);
+    if (result.outcome !== 'delivered')
+      log.error({ channel: name, problem: result.problem }, 'the operator could not be told');
+    const next = (result.outcome === 'delivered' ? result.reference : undefined) ?? reference;
+    const references = next === null ? told.references : { ...told.references, [name]: next };
+    await keep({ ...told, references, waiting: told.waiting.filter((one) => one !== first) });
+  };
+
   const poll = (): void => {
-    if (!isMonitor()) return;
+    if (!isMonitor()) {
+      told = null;
+      return;
+    }
     looking ??= look()
       // The registry is away: it is tried again.
       .catch((error: unknown) => log.debug({ error }, 'the operator could not be told yet'))
@@ -59,51 +145,22 @@ export function startOperatorSender(options: OperatorSenderOptions) {
     async stop(): Promise<void> {
       cancel();
       end.abort();
-      for (const queue of queues) queue.stop();
       await looking;
+      await Promise.all(sending.values());
+      await storing.catch(() => {});
     },
   };
 }
 
-/** The messages of one channel, in order. */
-function createQueue(channel: Channel, options: OperatorSenderOptions, end: AbortSignal) {
-  const { kinds, tools, log } = options;
-  const { clock } = tools;
-  const waiting: { readonly message: AlertMessage; readonly key: string; readonly addedAt: number }[] = [];
-  let isSending = false;
-  let cancelRetry: Cancel = () => {};
-  let reference: string | null = null;
+function isFor(one: Waiting, { name, kind }: Channel): boolean {
+  return one.channel === name && one.kind === kind;
+}
 
-  const sendFirst = async (attempt: number): Promise<void> => {
-    const [first] = waiting;
-    if (first === undefined || end.aborted) {
-      isSending = false;
-      return;
-    }
-    const result = await sendOnce(kinds[channel.kind], tools, { ...first, channel, reference }, end);
-    if (result === null) return;
-    const isLate = clock.monotonic() - first.addedAt > DAY_MS;
-    if (result.outcome === 'failed' && !isLate) {
-      const wait = result.retryAfterMs ?? RETRY_AFTER_MS[attempt] ?? HOUR_MS;
-      cancelRetry = clock.after(Math.min(wait, HOUR_MS), () => void sendFirst(attempt + 1));
-      return;
-    }
-    if (result.outcome === 'delivered') reference = result.reference ?? reference;
-    else log.error({ channel: channel.name, problem: result.problem }, 'the operator could not be told');
-    waiting.shift();
-    await sendFirst(0);
-  };
-
-  return {
-    add(message: AlertMessage): void {
-      const key = `msg_${message.thread}-${message.type}-${channel.name}`;
-      waiting.push({ message, key, addedAt: clock.monotonic() });
-      if (isSending) return;
-      isSending = true;
-      void sendFirst(0);
-    },
-    stop: () => cancelRetry(),
-  };
+async function readTold(registry: FactStore): Promise<Told> {
+  const stored = await registry.getFact(MESSAGES_FACT);
+  if (stored !== null) return JSON.parse(stored);
+  const earlier = (await registry.getFact(EARLIER_FACT)) ?? '';
+  return { since: earlier === '' ? null : Number(earlier), waiting: [], references: {} };
 }
 
 function messageOf(

@@ -2,11 +2,15 @@
 import t, { type Test } from 'tap';
 import { startAlertEngine } from '../../src/alerts/alert-engine.ts';
 import { systemClock } from '../../src/clock.ts';
+import { readAlertState } from '../../src/domain/alert/alert-state.ts';
+import { listOpenAlerts } from '../../src/domain/alert/open-alerts.ts';
 import type { AlertRule } from '../../src/domain/alert/rule.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { FeedIncident } from '../../src/domain/feed-entry.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
+import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
@@ -193,6 +197,97 @@ t.test('it tells of a certificate once for each threshold', async (t) => {
   await passHours(2);
   await clock.advance(40 * SECOND);
   t.equal((await told()).length, 2);
+});
+
+t.test('an outage that is open when its account is merged ends where it was told', async (t) => {
+  const { clock, ids, turnTo, registry, accountId, channelId, loadServices } = await start(t);
+  const [one = 0] = ids;
+  const { id: intoId } = await registry.ensureAccount('grace', NOW);
+  const other = await registry.addChannel(channelOf(intoId, 'other'));
+  await registry.addRule({
+    ...ruleOf(intoId, [other.id]),
+    of: { own: false, services: [], categories: [], publicCategories: ['cloud'], pages: [] },
+  });
+  await turnTo('down', one, 1);
+  await clock.advance(40 * SECOND);
+  const [alert] = await registry.messagesOf(accountId);
+  const thread = alert?.message.thread ?? '';
+  const [others] = await registry.messagesOf(intoId);
+  await registry.mergeAccounts(accountId, intoId, clock.now());
+  await loadServices();
+  await clock.advance(5 * SECOND);
+  const { state } = await registry.alertsOf(intoId);
+  const open = listOpenAlerts(readAlertState(state ?? ''), new Map());
+  t.same(
+    open.map((one) => one.thread).toSorted(),
+    [thread, others?.message.thread].toSorted(),
+    'both alerts are open',
+  );
+  const taken = { accountId: (await registry.accountOfThread(thread)) ?? 0, thread, by: '', at: clock.now() };
+  t.equal(await registry.acknowledge(taken), true, 'the link in its message is still good');
+  await clock.advance(5 * SECOND);
+  await turnTo('up', one, 1);
+  await clock.advance(40 * SECOND);
+  const told = (await registry.messagesOf(intoId)).toReversed();
+  const wordsTo = (id: number) => told.filter((message) => message.channelId === id);
+  t.match(
+    wordsTo(channelId).map(({ message }) => [message.type, message.thread]),
+    ['alert', 'acknowledged', 'recovery'].map((type) => [type, thread]),
+  );
+  t.match(
+    wordsTo(other.id).map(({ message }) => [message.type, message.thread]),
+    ['alert', 'recovery'].map((type) => [type, others?.message.thread]),
+  );
+});
+
+t.test('it names the vendor whose incident explains what its services have in common', async (t) => {
+  const { clock, turnTo, registry, accountId, loadServices } = await start(t, {
+    of: { own: false, services: [], categories: [], publicCategories: ['cloud'], pages: [] },
+  });
+  const ofVendor = (slug: string) =>
+    entry(slug, {
+      statusPage: {
+        url: `https://www.vendor.example/${slug}`,
+        kind: 'custom',
+        feedUrl: null,
+        components: null,
+      },
+    });
+  await registry.putCatalogue(['a', 'b', 'c'].map(ofVendor));
+  await loadServices();
+  const states = await registry.loadServices();
+  const idOf = (slug: string) => states.find(({ service }) => service.slug === slug)?.service.id ?? 0;
+  const [a, b, c] = [idOf('a'), idOf('b'), idOf('c')];
+  const entryOf = (status: 'investigating' | 'resolved'): FeedIncident => ({
+    ...{ kind: 'incident', key: 'i', title: 'Trouble', severity: 'minor', status, startedAt: clock.now() },
+    ...{ resolvedAt: null, sourceUrl: 'https://www.vendor.example/i', components: [], updates: [] },
+  });
+  const report = (status: 'investigating' | 'resolved', ...ids: readonly number[]) =>
+    registry.putVendorReadings(
+      ids.map(
+        (serviceId): VendorReading => ({
+          ...{ serviceId, slug: 'a', feed: `f${serviceId}`, kind: 'statuspage', document: 'd' },
+          ...{ readAt: clock.now(), listsOnlyOpen: false, entries: [entryOf(status)] },
+        }),
+      ),
+    );
+  const causes = async () => (await registry.messagesOf(accountId)).map(({ message }) => message.cause);
+  await turnTo('down', a, b);
+  await clock.advance(40 * SECOND);
+  t.same(await causes(), [null], 'the vendor says nothing');
+  await turnTo('up', a, b);
+  await clock.advance(40 * SECOND);
+  await report('investigating', a, b);
+  await turnTo('down', a, b);
+  await clock.advance(40 * SECOND);
+  t.same((await causes())[0], { kind: 'vendor', name: 'vendor.example' });
+  await turnTo('up', a, b);
+  await clock.advance(40 * SECOND);
+  await turnTo('down', a, b);
+  await clock.advance(10 * SECOND);
+  await turnTo('up', c);
+  await clock.advance(30 * SECOND);
+  t.same((await causes())[0], null, 'another service of the vendor is well');
 });
 
 t.test('a process that has lost the lease commits nothing', async (t) => {

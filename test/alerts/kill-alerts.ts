@@ -43,7 +43,8 @@ const SPEED = 20;
 const EPOCH = Date.UTC(2026, 0, 1);
 const MIN_OUTAGE_MS = 40_000;
 
-interface Taken {
+/** A message as the receiver took it. */
+export interface Taken {
   readonly id: string;
   /** When the request began. */
   readonly at: number;

@@ -22,7 +22,7 @@ const FAILED: SendResult = { outcome: 'failed', problem: { code: 'status', statu
 type Receive = (sending: Sending) => SendResult | Promise<SendResult>;
 
 /** Two channels of an account, and what their receivers got: thread and type of each attempt. */
-async function start(t: Test) {
+async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
   const clock = createFakeClock(NOW);
   const registry = registryHere(
     await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 9 }),
@@ -37,6 +37,7 @@ async function start(t: Test) {
   const kind: ChannelKindParts = {
     settings: Type.Object({}),
     describe: () => '',
+    ...parts,
     async send(_, sending) {
       const { message, channel, id } = sending;
       heard.push({ to: channel.name, what: `${message.thread} ${message.type}`, at: clock.now() - NOW, id });
@@ -81,6 +82,18 @@ async function start(t: Test) {
     sentTo: (name: string) => heard.filter(({ to }) => to === name).map(({ what }) => what),
   };
 }
+
+t.test('it keeps the pace of a kind, and holds up no other channel', async (t) => {
+  const { add, ops, mail, clock, heard } = await start(t, { paceMs: 400 });
+  await add(ops.id, ...['a', 'b', 'c', 'd'].map((thread) => messageOf(thread)));
+  await add(mail.id, messageOf('a'));
+  for (let ms = 0; ms < 3 * SECOND; ms += 100) await clock.advance(100);
+  const times = (name: string) => heard.filter(({ to }) => to === name).map(({ at }) => at);
+  t.same(times('ops').length, 4);
+  t.same(times('mail'), times('ops').slice(0, 1));
+  const gaps = times('ops').flatMap((at, index, all) => (index === 0 ? [] : [at - (all[index - 1] ?? 0)]));
+  t.same(gaps, [400, 400, 400], 'it does not wait for the next look either');
+});
 
 const beganAndEnded = (thread: string) => [messageOf(thread), messageOf(thread, { type: 'recovery' })];
 

@@ -20,6 +20,7 @@ t.test('it tells each channel that the prober is offline, then online, once and 
   const facts = new Map<string, string>();
   const heard: string[] = [];
   const prober: { online: boolean; offlineSince: number | null } = { online: true, offlineSince: null };
+  let channels: readonly Channel[] = [channel, { ...channel, name: 'alerts.operator.1', language: 'de' }];
   const state = { answer: { outcome: 'delivered', reference: 'r' } as SendResult, isMonitor: true };
   const kind: ChannelKindParts = {
     settings: Type.Object({}),
@@ -31,7 +32,7 @@ t.test('it tells each channel that the prober is offline, then online, once and 
   };
   const start = () =>
     startOperatorSender({
-      channels: [channel, { ...channel, name: 'alerts.operator.1', language: 'de' }],
+      channels: () => channels,
       kinds: { slack: kind },
       registry: {
         getFact: async (name) => facts.get(name) ?? null,
@@ -61,7 +62,12 @@ t.test('it tells each channel that the prober is offline, then online, once and 
   heard.length = 0;
   state.answer = { outcome: 'delivered', reference: 'r' };
   await clock.advance(10 * SECOND);
-  t.same(heard, [], 'it was told before the restart');
+  const told = `prober-${NOW + 3 * SECOND}`;
+  t.same(heard, [`en prober_offline ${told} null`, `de prober_offline ${told} null`], 'what waited is sent');
+  await sender.stop();
+  sender = start();
+  await clock.advance(10 * SECOND);
+  t.equal(heard.splice(0).length, 2, 'it was told before the restart');
   Object.assign(prober, { online: true, offlineSince: null });
   state.isMonitor = false;
   await clock.advance(10 * SECOND);
@@ -69,8 +75,23 @@ t.test('it tells each channel that the prober is offline, then online, once and 
   state.isMonitor = true;
   await clock.advance(10 * SECOND);
   const thread = `prober-${NOW + 3 * SECOND}`;
-  t.same(heard, [`en prober_online ${thread} null`, `de prober_online ${thread} null`]);
+  t.same(heard, [`en prober_online ${thread} r`, `de prober_online ${thread} r`]);
   await clock.advance(60 * SECOND);
-  t.equal(heard.length, 2);
+  t.equal(heard.splice(0).length, 2);
+
+  state.answer = { outcome: 'failed', problem: { code: 'text', text: 'no connection' } };
+  Object.assign(prober, { online: false, offlineSince: NOW });
+  await clock.advance(2 * SECOND);
+  channels = [{ ...channel, language: 'de' }];
+  state.answer = { outcome: 'delivered' };
+  heard.length = 0;
+  await clock.advance(10 * SECOND);
+  t.same(heard, [`de prober_offline prober-${NOW} r`], 'the channels of a changed configuration are told');
   await sender.stop();
+  const stored = JSON.parse(facts.get('operator-messages') ?? '');
+  t.same(stored, {
+    since: NOW,
+    waiting: [],
+    references: { 'alerts.operator.0': 'r', 'alerts.operator.1': 'r' },
+  });
 });

@@ -203,6 +203,7 @@ async function breakShop(world: World) {
       service: () => shop,
       rulesOf: () => (rule === undefined ? [] : [rule]),
       rule: () => rule ?? null,
+      hasThreads: () => true,
       hasChannel: (id) => id === channel?.id,
       causeFacts: () => [],
       overviewUrl: 'https://upbeat.test/dashboard',

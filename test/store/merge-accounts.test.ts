@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { NO_ALERTS, readAlertState, writeAlertState } from '../../src/domain/alert/alert-state.ts';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
 import { ENDED_TABLES, MOVED_TABLES } from '../../src/store/registry/merge-accounts.ts';
 import { registryFile } from '../../src/store/registry/registry-database.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { channelOf, ruleOf } from './registry-contract-alerts.ts';
 import { NOON, owned } from './registry-fixtures.ts';
 
 t.test('it has a rule for each table with an account', async (t) => {
@@ -74,6 +76,15 @@ t.test('a merge that is killed at any moment is whole, or has not happened', asy
     logo: null,
     now: NOON,
   });
+  const channel = await methods.addChannel(channelOf(accountId));
+  await methods.addRule(ruleOf(accountId, [channel.id]));
+  const startedAt = NOON;
+  const open = new Map([['1-a', { startedAt, acknowledged: null, channels: {} }]]);
+  await methods.commitAlerts({
+    states: [{ accountId, state: writeAlertState({ ...NO_ALERTS, threads: open }), dueAt: NOON }],
+    ...{ position: 0, messages: [], acknowledgements: [], now: NOON },
+    rulesVersion: await methods.rulesVersion(),
+  });
   const person = { provider: 'acme', subject: 'ada', name: 'ada' };
   await methods.linkIdentity(accountId, person, NOON);
   await methods.close();
@@ -83,7 +94,10 @@ t.test('a merge that is killed at any moment is whole, or has not happened', asy
   let last = accountId;
   for (let kill = 1; kill <= KILLS; kill++) {
     const acknowledged = await mergeAndKill(dataDir, 1 + (kill % 3));
-    const tables = ['services', 'webhooks', 'status_pages', 'members', 'identities'];
+    const tables = [
+      ...['services', 'webhooks', 'status_pages', 'members', 'identities'],
+      ...['channels', 'alert_rules', 'alert_states'],
+    ];
     const holders = new Set(
       tables.flatMap((table) =>
         read(`SELECT DISTINCT account_id FROM ${table}`).map((row) => row.account_id),
@@ -97,6 +111,12 @@ t.test('a merge that is killed at any moment is whole, or has not happened', asy
       return read(`SELECT 1 FROM ${table} WHERE account_id NOT IN (${accounts}) LIMIT 1`).length > 0;
     });
     t.strictSame(orphans, [], 'nothing belongs to an account that has gone');
+    const states = read('SELECT state FROM alert_states').map(({ state }) => readAlertState(String(state)));
+    t.same(
+      states.map(({ threads }) => [...threads.keys()]),
+      [['1-a']],
+      'what was told goes on',
+    );
     t.strictSame(
       read('SELECT COUNT(*) AS services, COUNT(DISTINCT revision) AS revisions FROM services'),
       [{ services: SERVICES, revisions: 1 }].map((row) => Object.assign(Object.create(null), row)),

@@ -1,6 +1,8 @@
 /** Contract of the registry: channels, rules, the feed of events, what was decided about them, and the messages to channels. */
 import type { Test } from 'tap';
+import { NO_ALERTS, readAlertState, writeAlertState } from '../../src/domain/alert/alert-state.ts';
 import type { AlertMessage } from '../../src/domain/alert/message.ts';
+import type { StoredAlertState } from '../../src/store/ports/alerts.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';
@@ -142,8 +144,8 @@ export async function alertContract(
       version: versions.at(-1),
       rules: [{ ...rule, channels: [channel.id] }],
       channels: [
-        { id: channel.id, accountId: ada },
-        { id: foreign.id, accountId: grace },
+        { id: channel.id, accountId: ada, kind: 'slack' },
+        { id: foreign.id, accountId: grace, kind: 'slack' },
       ],
     });
     const off = await registry.changeRule(ada, rule.id, { enabled: false, afterMs: 5, name: 'b' }, [1]);
@@ -425,6 +427,21 @@ export async function alertContract(
       now: NOON,
     });
     t.same(await registry.newAcknowledgements(), []);
+    t.same(
+      await registry.alertsOf(ada),
+      { state: null, acknowledgements: found },
+      'what was decided about is remembered, and a state that was never written is none',
+    );
+    t.same(await registry.alertsOf(grace), { state: null, acknowledgements: [] });
+    await registry.commitAlerts({
+      position: 0,
+      states: [{ accountId: ada, state: '{"a":1}', dueAt: null }],
+      messages: [],
+      acknowledgements: [],
+      rulesVersion: await registry.rulesVersion(),
+      now: NOON,
+    });
+    t.match(await registry.alertsOf(ada), { state: '{"a":1}', acknowledgements: { length: 1 } });
     t.equal(await acknowledge(ada, 't1'), true);
     t.match(
       await registry.newAcknowledgements(),
@@ -623,5 +640,45 @@ export async function alertContract(
     t.match(await registry.newAcknowledgements(), [{ accountId: grace, thread: 't1' }]);
     t.match((await registry.loadAlertStates()).states, [{ accountId: grace, state: `${grace}` }]);
     t.match(await registry.messagesOf(grace), [{ message: { thread: 't1' } }]);
+    t.same([await registry.accountOfThread('t1'), await registry.accountOfThread('t2')], [grace, null]);
   });
+
+  t.test(
+    'it joins what two accounts remember of their alerts when one is merged into the other',
+    async (t) => {
+      const { registry, ada, grace } = await open2(t, open);
+      const { id: other } = await registry.ensureAccount('joan', NOON);
+      const thread = (startedAt: number) => ({ startedAt, acknowledged: null, channels: {} });
+      const stateOf = (threads: Readonly<Record<string, number>>) => {
+        const opened = new Map(Object.entries(threads).map(([id, at]) => [id, thread(at)]));
+        return writeAlertState({ ...NO_ALERTS, threads: opened });
+      };
+      const remember = async (states: readonly StoredAlertState[]) =>
+        registry.commitAlerts({
+          ...{ position: 0, states, messages: [], acknowledgements: [], now: NOON },
+          rulesVersion: await registry.rulesVersion(),
+        });
+      const remembered = async () =>
+        (await registry.loadAlertStates()).states.map(({ accountId, state, dueAt }) => {
+          const { threads } = readAlertState(state);
+          return [accountId, [...threads.keys()].join(), dueAt];
+        });
+      await remember([
+        { accountId: ada, state: stateOf({ a: 1 }), dueAt: NOON + 5 },
+        { accountId: grace, state: stateOf({ g: 2 }), dueAt: NOON + 9 },
+      ]);
+      await registry.mergeAccounts(ada, grace, NOON);
+      t.same(await remembered(), [[grace, 'g,a', NOON + 5]]);
+      await registry.mergeAccounts(grace, other, NOON);
+      t.same(
+        await remembered(),
+        [[other, 'g,a', NOON + 5]],
+        'an account that remembers nothing takes it over',
+      );
+      const { id: last } = await registry.ensureAccount('last', NOON);
+      await remember([{ accountId: last, state: 'not JSON', dueAt: null }]);
+      await registry.mergeAccounts(other, last, NOON);
+      t.same(await remembered(), [[last, 'g,a', NOON + 5]], 'what cannot be read gives way');
+    },
+  );
 }

@@ -1,6 +1,9 @@
 /** Contract of the registry: accounts that are merged. */
 import type { Test } from 'tap';
 import type { OpenForTest } from './registry-contract.ts';
+import { channelOf, ruleOf } from './registry-contract-alerts.ts';
+import { planned, said } from './registry-contract-owners-words.ts';
+import { subscribe } from './registry-contract-subscriptions.ts';
 import { firstTurn, NOON, owned } from './registry-fixtures.ts';
 
 const sha256 = (byte: number) => new Uint8Array(32).fill(byte);
@@ -45,7 +48,15 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
     const delivery = { message: 'm', type: 'test', body: '{}', now: NOON };
     await registry.addDelivery(fromId, hook.id, delivery);
     const groups = [{ name: '', services: [live.id] }];
-    await registry.addPage({ accountId: fromId, slug: 'ops', title: 'Ops', text: '', groups, now: NOON });
+    const page = await registry.addPage({
+      ...{ accountId: fromId, slug: 'ops', title: 'Ops', text: '', groups, now: NOON },
+    });
+    const channel = await registry.addChannel(channelOf(fromId));
+    await registry.addRule(ruleOf(fromId, [channel.id]));
+    const made = await registry.addOwnerIncident(said(fromId));
+    await registry.addOwnerMaintenance(planned(fromId));
+    for (const topic of [`service:${live.id}`, `page:${page.id}`, `service:${kept.id}`] as const)
+      await subscribe(registry, topic, 'ada@a.example');
     for (const [accountId, domain] of [
       [fromId, 'new.example'],
       [fromId, 'both.example'],
@@ -61,8 +72,14 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(plan, {
       from: { id: fromId, name: 'ops', createdAt: NOON },
       into: { id: intoId, name: 'acme', createdAt: NOON },
-      moved: { services: 1, keys: 1, webhooks: 1, pages: 1 },
-      before: { services: 1, keys: 0, webhooks: 0, pages: 0 },
+      moved: {
+        ...{ services: 1, keys: 1, webhooks: 1, pages: 1, channels: 1, rules: 1 },
+        ...{ incidents: 1, maintenances: 1, subscriptions: 2 },
+      },
+      before: {
+        ...{ services: 1, keys: 0, webhooks: 0, pages: 0, channels: 0, rules: 0 },
+        ...{ incidents: 0, maintenances: 0, subscriptions: 1 },
+      },
       members: [
         { name: 'ada', personId: ada.id, before: 'owner', role: 'owner' },
         { name: 'grace', personId: grace.id, before: 'viewer', role: 'owner' },
@@ -87,6 +104,7 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
       [[hook.id, secret]],
     );
     t.match(await there.deliveriesOf(intoId), [{ webhookId: hook.id, type: 'test' }]);
+    t.match(await there.ownerIncidentsOf(intoId), [{ id: made.id }]);
     t.match(await there.pagesOf(intoId), [{ slug: 'ops', groups, revision: 1 }]);
     t.same((await there.claimsOf(intoId)).map(({ domain }) => domain).sort(), [
       'both.example',

@@ -34,7 +34,7 @@ export interface CauseFacts {
   readonly addresses?: readonly string[];
   /** Dependencies that it reports, and whether they fail. */
   readonly dependencies?: readonly { readonly name: string; readonly fails: boolean }[];
-  /** Vendors on which it depends, or that run it, and whether they have an open incident. */
+  /** Vendors that run it, by the hosts of their status pages, and whether they report an incident of it. */
   readonly vendors?: readonly { readonly name: string; readonly hasIncident: boolean }[];
   /** The regions that check it, and whether it fails there. */
   readonly regions?: readonly { readonly name: string; readonly fails: boolean }[];
@@ -53,6 +53,8 @@ export interface AlertContext {
   rule(id: number): AlertRule | null;
   /** Whether the account has the channel. */
   hasChannel(id: number): boolean;
+  /** Whether the channel shows the end of an alert where it showed the alert. */
+  hasThreads(channel: number): boolean;
   /** The services to look for a common cause among: those of the account's rules. Asked for only where two or more fail. */
   causeFacts(): Iterable<CauseFacts>;
   /** Absolute URL of a page that shows all open alerts of the account. */

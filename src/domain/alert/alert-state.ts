@@ -154,17 +154,27 @@ const VERSION = 1;
 /** The JSON of a state. */
 export function writeAlertState(state: AlertState): string {
   const { conditions, threads, certificates, maintenances, unknown, ...rest } = state;
-  return JSON.stringify({
+  const others = JSON.stringify({
     ...unknown,
     version: Math.max(VERSION, Number(unknown.version ?? 0)),
     ...rest,
-    conditions: Object.fromEntries(
-      [...conditions].map(([key, condition]) => [key, packCondition(condition)]),
-    ),
     threads: Object.fromEntries(threads),
     certificates: Object.fromEntries(certificates),
     maintenances: Object.fromEntries(maintenances),
   });
+  const texts = [...conditions].map(([key, condition]) => `${JSON.stringify(key)}:${textOf(condition)}`);
+  return `${others.slice(0, -1)},"conditions":{${texts.join()}}}`;
+}
+
+/** JSON of conditions that were written before: a decision changes few of the many that an account may have. */
+const written = new WeakMap<Condition, string>();
+
+function textOf(condition: Condition): string {
+  const known = written.get(condition);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(packCondition(condition));
+  written.set(condition, text);
+  return text;
 }
 
 /** The state in a JSON text. Throws if the text is none of {@link writeAlertState}. */

@@ -21,6 +21,14 @@ export const CHANNEL_KINDS = [
 /** A kind of channel. */
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
+/** Kinds whose messages stand alone, however a channel is set up. */
+const KINDS_WITHOUT_THREADS: ReadonlySet<ChannelKind> = new Set(['teams', 'ntfy', 'gotify', 'pushover']);
+
+/** Whether a kind can continue what it said before. A channel of the kind may be set up in a way that cannot. */
+export function hasThreads(kind: ChannelKind): boolean {
+  return !KINDS_WITHOUT_THREADS.has(kind);
+}
+
 /** The settings of a channel by name, as the schema of its kind describes them. Some are secrets. */
 export type ChannelSettings = Readonly<Record<string, string | number | boolean>>;
 

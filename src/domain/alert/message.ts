@@ -12,7 +12,7 @@ export const MAX_MESSAGE_ITEMS = 20;
 /** What several services of a message have in common, where the data shows one cause. */
 export interface CommonCause {
   readonly kind: 'address' | 'dependency' | 'vendor' | 'region' | 'certificate';
-  /** Such as `198.51.100.7`, `postgres`, `Cloudflare`, `eu` or `R11`. */
+  /** Such as `198.51.100.7`, `postgres`, `githubstatus.com`, `eu` or `R11`. */
   readonly name: string;
 }
 

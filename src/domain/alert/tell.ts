@@ -49,6 +49,7 @@ export function tellDue(draft: AlertDraft, now: number): void {
   if (said.size === 0) return;
   const open = openTellings(draft);
   for (const [channel, { begun, past, threads }] of said) {
+    joinEnds(draft, channel, threads, open);
     for (const [old, { words, isWorse }] of threads) {
       const type = isWorse ? 'alert' : open.has(`${old} ${channel}`) ? 'update' : 'recovery';
       if (isWorse) askAgain(draft, old, channel, words, now);
@@ -61,6 +62,26 @@ export function tellDue(draft: AlertDraft, now: number): void {
   }
   draft.threadCount += 1;
   closeThreads(draft);
+}
+
+/**
+ * Puts all that is over into the first thread of it, where a channel shows no threads: one message says what a hundred would. Where it
+ * does, each thread gets its own end.
+ */
+function joinEnds(
+  { context }: AlertDraft,
+  channel: number,
+  threads: Said['threads'],
+  open: ReadonlyMap<string, readonly Word[]>,
+): void {
+  if (context.hasThreads(channel)) return;
+  const [first, ...others] = [...threads].filter(
+    ([thread, { isWorse }]) => !isWorse && !open.has(`${thread} ${channel}`),
+  );
+  for (const [thread, { words }] of others) {
+    first?.[1].words.push(...words);
+    threads.delete(thread);
+  }
 }
 
 /** Ends what was told of services that are paused or removed, and forgets what no channel waits for. */
@@ -81,6 +102,7 @@ export function endRemoved(draft: AlertDraft): void {
   if (said.size === 0) return;
   const open = openTellings(draft);
   for (const [channel, { threads }] of said) {
+    joinEnds(draft, channel, threads, open);
     for (const [thread, { words }] of threads) {
       say(draft, channel, open.has(`${thread} ${channel}`) ? 'update' : 'recovery', thread, words);
     }

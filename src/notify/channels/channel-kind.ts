@@ -52,6 +52,8 @@ export interface ChannelKindParts {
   readonly refuse?: (
     settings: ChannelSettings,
   ) => readonly { readonly setting: string; readonly problem: SettingProblem }[];
+  /** Minimum time between two messages to one channel, milliseconds, by the published limits of the service. Absent: 0. */
+  readonly paceMs?: number;
   /** Whether the receiver has to agree before anything but the request for it is sent. Absent: no. */
   readonly needsConfirmation?: boolean;
   /** Where it leads, for lists, without secrets: `#ops of hooks.slack.com`, `ops@example.com`. */

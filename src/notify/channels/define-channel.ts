@@ -21,16 +21,18 @@ interface ChannelDefinition<S extends TObject> {
   /** What else is wrong with settings. */
   readonly refuse?: (settings: Static<S>) => readonly WrongSetting[];
   readonly needsConfirmation?: boolean;
+  readonly paceMs?: number;
   readonly describe: (settings: Static<S>) => string;
   readonly send: (tools: ChannelTools, sending: Sending, settings: Static<S>) => Promise<SendResult>;
 }
 
 /** Makes a kind whose functions receive the settings with their types. */
 export function defineChannel<S extends TObject>(definition: ChannelDefinition<S>): ChannelKindParts {
-  const { settings: schema, forms = {}, refuse, needsConfirmation, describe, send } = definition;
+  const { settings: schema, forms = {}, refuse, needsConfirmation, paceMs, describe, send } = definition;
   return {
     settings: schema,
     ...(needsConfirmation === undefined ? {} : { needsConfirmation }),
+    ...(paceMs === undefined ? {} : { paceMs }),
     refuse(given) {
       const wrong = Object.entries<SettingForm | undefined>(forms).flatMap(
         ([setting, form]): WrongSetting[] => {

@@ -48,6 +48,8 @@ export const discordChannel = defineChannel({
     STRICT,
   ),
   forms: { url: hookForm(HOOK_EXAMPLE) },
+  // 30 messages a minute by a webhook.
+  paceMs: 2_000,
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url, forum = false }) {
     const { reference, channel, message } = sending;

@@ -30,6 +30,8 @@ export const googleChatChannel = defineChannel({
     STRICT,
   ),
   forms: { url: hookForm(HOOK_EXAMPLE) },
+  // One message a second to a space.
+  paceMs: 1_000,
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url }) {
     const { message, channel } = sending;

@@ -166,7 +166,7 @@ const english: MessageWords = {
   cause: {
     address: (name) => `they all resolve to ${name}`,
     dependency: (name) => `they all report the dependency ${name}`,
-    vendor: (name) => `they all depend on ${name}`,
+    vendor: (name) => `their vendor reports an incident on ${name}`,
     region: (name) => `they all fail in ${name}`,
     certificate: (name) => `their certificates come from ${name}`,
   },
@@ -290,7 +290,7 @@ const german: MessageWords = {
   cause: {
     address: (name) => `alle führen zu ${name}`,
     dependency: (name) => `alle melden die Abhängigkeit ${name}`,
-    vendor: (name) => `alle hängen von ${name} ab`,
+    vendor: (name) => `ihr Anbieter meldet eine Störung auf ${name}`,
     region: (name) => `alle sind in ${name} gestört`,
     certificate: (name) => `ihre Zertifikate kommen von ${name}`,
   },

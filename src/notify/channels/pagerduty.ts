@@ -43,6 +43,8 @@ export const pagerdutyChannel = defineChannel({
     STRICT,
   ),
   forms: { key: wordForm(/^[A-Za-z0-9]{32}$/, 'a key of 32 letters and digits') },
+  // 120 events a minute for an integration key.
+  paceMs: 500,
   describe: ({ region = 'us' }) => (region === 'eu' ? 'PagerDuty, EU' : 'PagerDuty'),
   async send(tools, sending, { key, region = 'us' }) {
     const { message, channel } = sending;

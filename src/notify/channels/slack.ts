@@ -91,6 +91,8 @@ export const slackChannel = defineChannel({
     if (token === undefined) return [{ setting: 'url', problem: { code: 'missing' } }];
     return channel === undefined ? [{ setting: 'channel', problem: { code: 'missing' } }] : [];
   },
+  // One message a second to a channel or webhook.
+  paceMs: 1_000,
   describe: ({ url, channel }) => (url === undefined ? `${channel ?? ''} of Slack` : hostOf(url)),
   send(tools, sending, { url, token, channel }) {
     const { message, channel: target } = sending;

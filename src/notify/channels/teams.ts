@@ -33,6 +33,8 @@ export const teamsChannel = defineChannel({
     STRICT,
   ),
   forms: { url: hookForm(HOOK_EXAMPLE) },
+  // Four messages a second by a workflow.
+  paceMs: 250,
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url }) {
     const { message, channel } = sending;

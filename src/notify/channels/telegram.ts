@@ -61,6 +61,8 @@ export const telegramChannel = defineChannel({
     chat: wordForm(/^(?:-?\d{1,20}|@[A-Za-z]\w{3,40})$/, '-1001234567890 or @name'),
     server: serverForm(DEFAULT_SERVER),
   },
+  // 20 messages a minute to a group; one a second to a person.
+  paceMs: 3_000,
   describe: ({ chat }) => `${chat} of Telegram`,
   async send(tools, sending, { token, chat, topic, silent = false, server = DEFAULT_SERVER }) {
     const { reference, message, channel } = sending;

@@ -3,6 +3,7 @@ import type { Channel } from '../../domain/alert/channel.ts';
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
+import type { NewOwnerMaintenance } from './owners-words.ts';
 import type { NewService } from './services.ts';
 import type { NewPage, StoredLogo } from './status-pages.ts';
 
@@ -18,6 +19,8 @@ export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
   readonly logo: StoredLogo | null;
   readonly colour: string | null;
   readonly membersOnly: boolean;
+  /** A host name; null or absent: none. */
+  readonly domain?: string | null;
 };
 
 /** A group of a page. */
@@ -47,6 +50,28 @@ export interface AlertContent {
   readonly rules: readonly WantedRule[];
 }
 
+/** A maintenance as its account wants it. */
+export interface WantedMaintenance
+  extends Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now' | 'services' | 'pages'> {
+  /** Its title, with a number where several have it. */
+  readonly key: string;
+  /** The maintenance of the account that it replaces; null: it is new. */
+  readonly id: number | null;
+  /** By id, or by domain. */
+  readonly services: readonly (number | string)[];
+  /** Slugs. */
+  readonly pages: readonly string[];
+}
+
+/** Changes of maintenance. */
+export interface MaintenanceContent {
+  /** Numbers of maintenances of the account, which are withdrawn. */
+  readonly removed: readonly number[];
+  readonly wanted: readonly WantedMaintenance[];
+  /** The address of this site, without a slash at its end. */
+  readonly siteUrl: string;
+}
+
 /** Changes, which are made in the order of these members. */
 export interface ContentChanges {
   /** Slugs of pages of the account; others are ignored. */
@@ -57,6 +82,8 @@ export interface ContentChanges {
   readonly pages: readonly WantedPage[];
   /** Removals are made first. Absent: none. */
   readonly alerts?: AlertContent;
+  /** Absent: none. */
+  readonly maintenances?: MaintenanceContent;
 }
 
 /** How changes are made. */
@@ -74,8 +101,8 @@ export interface ContentOptions {
 
 /** A change that was refused. */
 export interface RefusedContent {
-  readonly type: 'service' | 'page' | 'channel' | 'rule';
-  /** The domain of the service, the slug of the page, or the name of the channel or rule. */
+  readonly type: 'service' | 'page' | 'channel' | 'rule' | 'maintenance';
+  /** The domain of the service, the slug of the page, the name of the channel or rule, or the key of the maintenance. */
   readonly key: string;
   readonly refusal: Refusal;
 }

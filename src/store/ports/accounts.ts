@@ -32,12 +32,19 @@ export interface AccountNotice {
   readonly notice: Notice | null;
 }
 
-/** Numbers of what an account has: live services and pages, keys that are not revoked, and webhooks. */
+/** Numbers of what an account has: live services and pages, keys that are not revoked, and all of the others. */
 export interface AccountContents {
   readonly services: number;
   readonly keys: number;
   readonly webhooks: number;
   readonly pages: number;
+  readonly channels: number;
+  readonly rules: number;
+  /** Incidents and maintenances that the account wrote itself. */
+  readonly incidents: number;
+  readonly maintenances: number;
+  /** Confirmed subscriptions of visitors to its services and status pages. */
+  readonly subscriptions: number;
 }
 
 /** What the merge of an account into another one does. */
@@ -72,8 +79,8 @@ export interface AccountStore {
   /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`. */
   planMerge(fromId: number, intoId: number): Promise<MergePlan>;
   /**
-   * Moves services, keys, pages, webhooks, notices, sessions and members of an account to another one, and deletes the
-   * account, in one transaction. A member of both keeps the greater role. Each live service has an entry in the feed of
+   * Moves services, keys, pages, webhooks, channels, rules, incidents, maintenances, notices, sessions and members of an account
+   * to another one, and deletes the account, in one transaction. Alerts that are open go on in their threads. A member of both keeps the greater role. Each live service has an entry in the feed of
    * changes. Positions of feeds and ids stay. Rejects with `not_found`.
    */
   mergeAccounts(fromId: number, intoId: number, now: number): Promise<MergePlan>;

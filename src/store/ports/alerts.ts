@@ -1,4 +1,5 @@
 /** Port of the registry: rules, the feed of events, and what was decided about them. */
+import type { ChannelKind } from '../../domain/alert/channel.ts';
 import type { AlertEvent } from '../../domain/alert/event.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import type { AlertRule } from '../../domain/alert/rule.ts';
@@ -13,7 +14,11 @@ export type RuleEdit = Partial<Omit<AlertRule, 'id' | 'accountId' | 'createdAt' 
 export interface LoadedRules {
   readonly version: number;
   readonly rules: readonly AlertRule[];
-  readonly channels: readonly { readonly id: number; readonly accountId: number }[];
+  readonly channels: readonly {
+    readonly id: number;
+    readonly accountId: number;
+    readonly kind: ChannelKind;
+  }[];
 }
 
 /** Rules. An account sees only its own; those of others count as missing. */
@@ -98,6 +103,8 @@ export interface AlertStore {
   alertsOf(
     accountId: number,
   ): Promise<{ readonly state: string | null; readonly acknowledgements: readonly Acknowledgement[] }>;
+  /** The account whose channels have messages of the thread: that which made it, or the one it was merged into. Null: none. */
+  accountOfThread(thread: string): Promise<number | null>;
   /** Adds an acknowledgement; false: there is no such open thread of the account. Idempotent. */
   acknowledge(acknowledgement: Omit<Acknowledgement, 'id'>): Promise<boolean>;
   /** Acknowledgements that no decision has taken into account yet, in order. */

@@ -12,6 +12,7 @@ import {
 } from '../ports/account-content.ts';
 import { ensureAccount } from './account-rows.ts';
 import { putAlerts, removeAlerts } from './alert-content.ts';
+import { putMaintenances, withdrawMaintenances } from './maintenance-content.ts';
 import { addServices, ownedServices, removeService } from './owner-services.ts';
 import { chosenCheck, registerService } from './ownership.ts';
 import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
@@ -47,9 +48,10 @@ export const CONTENT_CALLS: Calls<ContentStore> = {
 async function putContent(
   registry: OpenRegistry,
   accountId: number,
-  { removedPages, removedServices, services, pages, alerts }: ContentChanges,
+  { removedPages, removedServices, services, pages, alerts, maintenances }: ContentChanges,
   options: ContentOptions,
 ): Promise<RefusedContent[]> {
+  if (maintenances !== undefined) await withdrawMaintenances(registry, accountId, maintenances, options);
   if (alerts !== undefined) await removeAlerts(registry, accountId, alerts);
   for (const slug of removedPages) await removePage(registry, accountId, slug);
   const removed = await findRows(registry, 'slug', removedServices);
@@ -61,6 +63,11 @@ async function putContent(
     const named = alerts.rules.flatMap(({ of }) => of.services).filter(isDomain);
     const ids = await idsOf(registry, accountId, named);
     refused.push(...(await putAlerts(registry, accountId, alerts, options, (domain) => ids.get(domain))));
+  }
+  if (refused.length === 0 && maintenances !== undefined) {
+    const named = maintenances.wanted.flatMap((one) => one.services).filter(isDomain);
+    const ids = await idsOf(registry, accountId, named);
+    refused.push(...(await putMaintenances(registry, accountId, maintenances, options, ids)));
   }
   return refused;
 }
@@ -184,12 +191,15 @@ async function putPages(
 async function changePageRow(
   registry: OpenRegistry,
   before: OwnedPage,
-  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'> & Pick<WantedPage, 'colour' | 'membersOnly'>,
+  after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'> &
+    Pick<WantedPage, 'colour' | 'membersOnly' | 'domain'>,
   now: number,
 ): Promise<void> {
   const { accountId, slug, title, text, groups, colour = null, membersOnly = false, revision } = before;
-  if (!isDeepStrictEqual({ slug, title, text, groups, colour, membersOnly }, after))
-    await changePage(registry, accountId, slug, revision, after, now);
+  const wanted = { ...after, domain: after.domain ?? null };
+  const domain = before.domain?.name ?? null;
+  if (!isDeepStrictEqual({ slug, title, text, groups, colour, membersOnly, domain }, wanted))
+    await changePage(registry, accountId, slug, revision, wanted, now);
 }
 
 /** The ids of services of the account by their domains. */

@@ -91,7 +91,7 @@ async function putRule(
 }
 
 /** Notes the refusal of a change; other errors are thrown. */
-async function noteRefusal(
+export async function noteRefusal(
   refused: RefusedContent[],
   about: Pick<RefusedContent, 'type' | 'key'>,
   change: () => Promise<void>,

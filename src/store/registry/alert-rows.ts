@@ -98,6 +98,15 @@ export const ALERT_CALLS: Calls<AlertStore> = {
     const [row, rows] = [await queries.first(state), await queries.all(newest)];
     return { state: row?.state ?? null, acknowledgements: rows.map(fromRow) };
   }),
+  accountOfThread: read(async ({ kysely, queries }, thread) => {
+    const holder = kysely
+      .selectFrom('alert_messages')
+      .innerJoin('channels', 'channels.id', 'alert_messages.channel_id')
+      .select('account_id')
+      .where('thread', '=', thread)
+      .limit(1);
+    return (await queries.first(holder))?.account_id ?? null;
+  }),
   alertFacts: read(alertFacts),
   countAlerts: read(countAlerts),
 };

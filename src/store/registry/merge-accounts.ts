@@ -1,7 +1,9 @@
 /** Merges an account into another one, in one transaction. */
+import { type AlertState, readAlertState, writeAlertState } from '../../domain/alert/alert-state.ts';
+import { earliestOf, mergeAlertStates } from '../../domain/alert/merge-alert-states.ts';
 import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
-import type { MergePlan } from '../ports/accounts.ts';
+import type { AccountContents, MergePlan } from '../ports/accounts.ts';
 import { readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
 import { addNotice } from './notice-rows.ts';
@@ -32,7 +34,7 @@ export const MOVED_TABLES = [
   'alert_acknowledgements',
 ] as const;
 
-/** Tables whose rows end with the account. Its members are added to the other account before. */
+/** Tables whose rows end with the account. Its members and its alerts are added to those of the other account before. */
 export const ENDED_TABLES = ['members', 'invitations', 'alert_states'] as const;
 
 /** Columns of which an account has each value once: rows of the other account stay. */
@@ -41,6 +43,12 @@ const UNIQUE_COLUMNS = {
   idempotent_changes: 'key',
   alert_acknowledgements: 'thread',
 } as const;
+
+const COUNT_SUBSCRIPTIONS = statement<{ readonly n: number }>(
+  `SELECT count(*) AS n FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic IN (
+     SELECT 'service:' || id FROM services WHERE account_id = ? AND removed = 0
+     UNION ALL SELECT 'page:' || id FROM status_pages WHERE account_id = ? AND removed = 0)`,
+);
 
 /** What a merge moves and what it cannot move. Throws `not_found` if there is no such account. */
 export async function planMerge(store: RegistryStore, fromId: number, intoId: number): Promise<MergePlan> {
@@ -52,17 +60,11 @@ export async function planMerge(store: RegistryStore, fromId: number, intoId: nu
   });
   const [fromClaims, intoClaims] = [await claimsOf(store, fromId), await claimsOf(store, intoId)];
   const claimed = new Set(intoClaims.map(({ domain }) => domain));
-  const count = async (accountId: number) => ({
-    services: (await servicesOf(store, accountId)).length,
-    keys: await countRows(store, 'api_keys', accountId, 'revoked_at IS NULL'),
-    webhooks: await countRows(store, 'webhooks', accountId),
-    pages: await countRows(store, 'status_pages', accountId, 'removed = 0'),
-  });
   return {
     from,
     into,
-    moved: await count(fromId),
-    before: await count(intoId),
+    moved: await readContents(store, fromId),
+    before: await readContents(store, intoId),
     members,
     membersBefore: known.length,
     claims: fromClaims.map(({ domain }) => domain).filter((domain) => !claimed.has(domain)),
@@ -86,6 +88,7 @@ export async function mergeAccounts(
   // Each service changes its account in the feed of changes, so that running processes learn of it.
   for (const row of live) await updateService(store, row, { ...toDefinition(row), accountId: intoId });
   for (const { personId, role } of plan.members) await putMember(store, intoId, personId, role, now);
+  await joinAlertStates(store, fromId, intoId);
   for (const [table, column] of Object.entries(UNIQUE_COLUMNS)) {
     const deleteKnown = statement(
       `DELETE FROM ${table} WHERE account_id = ? AND ${column} IN (SELECT ${column} FROM ${table} WHERE account_id = ?)`,
@@ -101,6 +104,41 @@ export async function mergeAccounts(
   await noteRuleChange(store);
   await addNotice(store, intoId, now, { code: 'account_merged', name: plan.from.name });
   return plan;
+}
+
+/** Adds what the account `fromId` remembers of its alerts to what the other account does: both sets of open alerts go on. */
+async function joinAlertStates(
+  { kysely, queries }: RegistryStore,
+  fromId: number,
+  intoId: number,
+): Promise<void> {
+  const rows = await queries.all(
+    kysely.selectFrom('alert_states').selectAll().where('account_id', 'in', [fromId, intoId]),
+  );
+  const from = rows.find((row) => row.account_id === fromId);
+  const into = rows.find((row) => row.account_id === intoId);
+  const moved = readState(from?.state);
+  if (from === undefined || moved === null) return;
+  const known = readState(into?.state);
+  const values = {
+    state: known === null ? from.state : writeAlertState(mergeAlertStates(known, moved)),
+    due_at: earliestOf(from.due_at, into?.due_at ?? null),
+  };
+  await queries.run(
+    kysely
+      .insertInto('alert_states')
+      .values({ account_id: intoId, ...values })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet(values)),
+  );
+}
+
+/** Null: there is none, or this version cannot read it. */
+function readState(text: string | undefined): AlertState | null {
+  try {
+    return text === undefined ? null : readAlertState(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Renames what the account `fromId` has under a name that the other account has too, by a number at its end. */
@@ -126,10 +164,24 @@ function greaterRole(before: Role | null, role: Role): Role {
   return before !== null && includesRole(before, role) ? before : role;
 }
 
+async function readContents(store: RegistryStore, accountId: number): Promise<AccountContents> {
+  return {
+    services: (await servicesOf(store, accountId)).length,
+    keys: await countRows(store, 'api_keys', accountId, 'revoked_at IS NULL'),
+    webhooks: await countRows(store, 'webhooks', accountId),
+    pages: await countRows(store, 'status_pages', accountId, 'removed = 0'),
+    channels: await countRows(store, 'channels', accountId),
+    rules: await countRows(store, 'alert_rules', accountId),
+    incidents: await countRows(store, 'owner_incidents', accountId),
+    maintenances: await countRows(store, 'owner_maintenances', accountId),
+    subscriptions: (await store.queries.first(COUNT_SUBSCRIPTIONS(accountId, accountId)))?.n ?? 0,
+  };
+}
+
 /** The number of rows of the account that meet the condition. */
 async function countRows(
   { queries }: RegistryStore,
-  table: 'api_keys' | 'webhooks' | 'status_pages' | 'invitations',
+  table: (typeof MOVED_TABLES | typeof ENDED_TABLES)[number],
   accountId: number,
   condition = '1 = 1',
 ): Promise<number> {

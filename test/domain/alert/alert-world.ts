@@ -82,6 +82,8 @@ export class AlertWorld {
   rules: AlertRule[];
   readonly services = new Map<number, AlertService>();
   readonly channels = new Set([1, 2, 3]);
+  /** Channels that show no threads. */
+  readonly threadless = new Set([3]);
   causes: readonly CauseFacts[] = [];
   pages: Readonly<Record<string, readonly number[]>> = {};
   state: AlertState = NO_ALERTS;
@@ -104,6 +106,7 @@ export class AlertWorld {
         return service === undefined ? [] : rulesOf(index, 1, service);
       },
       rule: (id) => this.rules.find((rule) => rule.id === id && rule.enabled) ?? null,
+      hasThreads: (id) => !this.threadless.has(id),
       hasChannel: (id) => this.channels.has(id),
       causeFacts: () => this.causes,
       overviewUrl: 'https://up.example/dashboard',

@@ -62,6 +62,24 @@ t.test('it tells what begins and what ends, where it told the beginning', async 
       ],
     ],
     [
+      'outages of many threads that end at once are one message where a channel shows no threads',
+      [ruleOf({ channels: [1, 3] })],
+      (world) => {
+        for (const id of [1, 2, 3]) world.down(id * MINUTE, id);
+        for (const id of [1, 2]) world.up(10 * MINUTE, id);
+        world.pass(HOUR);
+      },
+      [
+        ...[1, 2, 3].flatMap((id): Line[] => [
+          [id * MINUTE + S30, 1, 'alert', `down s${id}`],
+          [id * MINUTE + S30, 3, 'alert', `down s${id}`],
+        ]),
+        [10 * MINUTE + S30, 1, 'recovery', 'up s1'],
+        [10 * MINUTE + S30, 1, 'recovery', 'up s2'],
+        [10 * MINUTE + S30, 3, 'recovery', 'up s1, up s2'],
+      ],
+    ],
+    [
       'a rule with `up` alone is told of every recovery',
       [ruleOf({ events: ['up'] })],
       (world) => {

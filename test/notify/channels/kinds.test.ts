@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock } from '../../../src/clock.ts';
-import { CHANNEL_KINDS, type ChannelSettings } from '../../../src/domain/alert/channel.ts';
+import { CHANNEL_KINDS, type ChannelSettings, hasThreads } from '../../../src/domain/alert/channel.ts';
 import type { AlertMessage } from '../../../src/domain/alert/message.ts';
 import type { ChannelTools, SendResult } from '../../../src/notify/channels/channel-kind.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
@@ -82,6 +82,19 @@ t.test('it has a service for each kind but e-mail, which has tests of its own', 
   t.same(
     new Set(RECEIVERS.map(({ kind }) => kind)),
     new Set(CHANNEL_KINDS.filter((kind) => kind !== 'email')),
+  );
+});
+
+t.test('kinds without threads are those whose services show none', async (t) => {
+  for (const receiver of RECEIVERS)
+    if (!hasThreads(receiver.kind)) t.equal(receiver.threads, 'none', receiver.kind);
+  const always = CHANNEL_KINDS.filter((kind) => {
+    const own = RECEIVERS.filter((receiver) => receiver.kind === kind);
+    return own.length > 0 && own.every(({ threads }) => threads === 'none');
+  });
+  t.same(
+    always,
+    CHANNEL_KINDS.filter((kind) => !hasThreads(kind)),
   );
 });
 

@@ -78,6 +78,14 @@ export const RECEIVERS: readonly Receiver[] = [
 /** How the server answers instead of the service. */
 export type Mood = { readonly reply: Reply } | 'hangs' | 'endless' | null;
 
+/** Handles the requests of a service; what it takes is added to `taken`. */
+export function takeRequests(receiver: Receiver, taken: Taken[]) {
+  const memory: Memory = { taken, known: new Map() };
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    send(response, receiver.take(await read(request), memory));
+  };
+}
+
 /** Starts the server for one service. */
 export async function startReceiver(receiver: Receiver) {
   const memory: Memory = { taken: [], known: new Map() };

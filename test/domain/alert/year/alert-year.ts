@@ -300,6 +300,7 @@ function contextOf(
     service: (id) => services.get(id) ?? null,
     rulesOf: (id) => ofService.get(id) ?? [],
     rule: (id) => byId.get(id) ?? null,
+    hasThreads: () => true,
     hasChannel: () => true,
     causeFacts: () => [],
     overviewUrl: 'https://up.example/dashboard',
