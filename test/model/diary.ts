@@ -1,0 +1,125 @@
+/**
+ * The diary of a world: what happened to the program from outside, in order, and what it made of it. The program and the reference
+ * implementation are compared by it, so it knows nothing of the rules.
+ */
+
+/** When something happened. */
+export interface Instant {
+  /** Monotonic milliseconds. */
+  readonly ms: number;
+  /** Wall time, epoch milliseconds. */
+  readonly wall: number;
+}
+
+/** An attempt that has ended. */
+export interface AttemptMade {
+  readonly what: 'attempt';
+  readonly place: string;
+  readonly service: number;
+  /** Monotonic milliseconds. */
+  readonly beganMs: number;
+  /** Whether the service responded. */
+  readonly responded: boolean;
+  readonly failed: boolean;
+  readonly timedOut: boolean;
+  /** How long it seemed to take, milliseconds, and how much of it the process stood still. */
+  readonly tookMs: number;
+  readonly lostMs: number;
+  /** The status word of the body. */
+  readonly word: 'slow' | 'down' | null;
+  readonly blocked: boolean;
+  /** A fault of the prober, such as too many open files. */
+  readonly ownFault: boolean;
+}
+
+/** What happened. */
+export type Happening = Instant &
+  (
+    | AttemptMade
+    /** The process, of a cluster the judge, starts, also after a kill. */
+    | { readonly what: 'start' }
+    /** The prober of a place starts or is gone. */
+    | { readonly what: 'place' | 'gone'; readonly place: string }
+    /** The control targets were asked at `askedMs`; false: none of them answered. */
+    | {
+        readonly what: 'control';
+        readonly place: string;
+        readonly askedMs: number;
+        readonly answered: boolean;
+      }
+    /** An attempt has been waiting for a second. */
+    | { readonly what: 'waiting'; readonly place: string }
+    /** The regions that have a vote from now on. */
+    | { readonly what: 'voting'; readonly places: readonly string[] }
+    /** The process stood still until now; both clocks went on. */
+    | { readonly what: 'stopped'; readonly forMs: number }
+    /** The wall clock was set, or went on while the machine slept. */
+    | { readonly what: 'wall'; readonly byMs: number }
+    | {
+        readonly what: 'beat';
+        readonly service: number;
+        readonly word: 'up' | 'slow' | 'down';
+        readonly latencyMs: number | null;
+        /** Epoch milliseconds. */
+        readonly timestamp: number | null;
+      }
+  );
+
+/** What happened, before it has a time. */
+export type News = Happening extends infer One
+  ? One extends Happening
+    ? Omit<One, keyof Instant>
+    : never
+  : never;
+
+/** A service as its owner defined it. Milliseconds. */
+export interface DefinedService {
+  readonly id: number;
+  readonly slowOverMs: number;
+  /** Null: it is checked. */
+  readonly beats: { readonly periodMs: number; readonly graceMs: number } | null;
+}
+
+/** What is given beside the diary. */
+export interface Given {
+  readonly services: readonly DefinedService[];
+  readonly intervalMs: number;
+  /** More than one: a cluster. */
+  readonly places: number;
+  readonly quorum: 'majority' | 'any' | 'all' | number;
+  /** Whether the vendor works on the service at a wall time. */
+  readonly isMaintained: (service: number, wall: number) => boolean;
+}
+
+/** What the program, or the reference, made of it. Times are epoch milliseconds. */
+export interface Outcome {
+  /** Those of each service in order. */
+  readonly transitions: readonly {
+    readonly service: number;
+    readonly from: string;
+    readonly to: string;
+    readonly at: number;
+    readonly recordedAt: number;
+    readonly scope: string | null;
+    readonly regions: string;
+  }[];
+  /** By ID; `timeline`: status and time of each update. */
+  readonly incidents: readonly {
+    readonly id: string;
+    readonly severity: string;
+    readonly status: string;
+    readonly startedAt: number;
+    readonly resolvedAt: number | null;
+    readonly timeline: string;
+  }[];
+  /** Figures of each day of each service, in order. */
+  readonly days: readonly {
+    readonly service: number;
+    readonly day: string;
+    readonly up: number;
+    readonly slow: number;
+    readonly down: number;
+    readonly suspect: number;
+    readonly uptime: number | null;
+  }[];
+}

@@ -1,0 +1,29 @@
+/** Random worlds: the program makes of them what the reference implementation of the rules makes of them, event by event. */
+import t from 'tap';
+import { propertyRuns } from '../support/property-runs.ts';
+import { compareSeed, openShelf } from './compare.ts';
+import { LONG_WORLD, SHORT_WORLD } from './world.ts';
+
+/** A busy machine takes ten times as long. */
+const TIMEOUT_MS = 300_000;
+
+t.test(
+  'transitions, incidents and daily figures of random worlds are those of the rules',
+  { timeout: TIMEOUT_MS },
+  async (t) => {
+    const shelf = openShelf();
+    t.teardown(() => shelf.close());
+    let transitions = 0;
+    for (let seed = 1; seed <= propertyRuns(100); seed++) {
+      transitions += (await compareSeed(seed, SHORT_WORLD, shelf)).transitions;
+    }
+    t.ok(transitions > 500, 'much happens in them');
+  },
+);
+
+t.test('so they are in a world of a day', { timeout: TIMEOUT_MS }, async (t) => {
+  const shelf = openShelf();
+  t.teardown(() => shelf.close());
+  const { days } = await compareSeed(1, LONG_WORLD, shelf);
+  t.ok(days >= 4, 'of at least two services');
+});

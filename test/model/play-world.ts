@@ -1,0 +1,329 @@
+/**
+ * Plays a world on the program: the actors of the probers, the offline rule, the record, the registry on SQLite and the sample store
+ * are the real ones. Only what responds, and the clock, are simulated.
+ */
+import { inspect } from 'node:util';
+import { createStation } from '../../src/cluster/station.ts';
+import type { RuledResult } from '../../src/domain/result.ts';
+import { silentLog } from '../../src/log.ts';
+import { createRecord, type ResultRecord } from '../../src/record/record.ts';
+import type { RegionOptions } from '../../src/record/region-rechecks.ts';
+import type { SampleStore } from '../../src/store/ports/samples.ts';
+import type { UpdateStore } from '../../src/store/ports/updates.ts';
+import { USUAL } from '../support/attempts.ts';
+import { createRecordedRegistry } from '../support/recorded-registry.ts';
+import type { DefinedService, Given, Happening, News, Outcome } from './diary.ts';
+import { SPREAD_MS, startPlace } from './simulated-place.ts';
+import { type Beat, beatsOf, type Fault, isIn, moodOf, SILENCE_MS, type World } from './world.ts';
+import { createWorldClock } from './world-clock.ts';
+import { addServices, readDays, type SampleShelf, START } from './world-stores.ts';
+
+/** How long control targets take to answer, milliseconds. */
+const CONTROL_MS = 30;
+
+/** What was played. */
+export interface Played {
+  readonly diary: readonly Happening[];
+  readonly given: Given;
+  readonly outcome: Outcome;
+  /** When it ended, monotonic milliseconds. */
+  readonly endMs: number;
+}
+
+/** Plays a world to its end. */
+export async function playWorld(world: World, shelf: SampleShelf): Promise<Played> {
+  const clock = createWorldClock(START);
+  const registry = await createRecordedRegistry([]);
+  const services = await addServices(registry, world);
+  const samples = shelf.store;
+  const firstSample = shelf.nextId;
+  shelf.nextId += services.length;
+  const usual = { ...USUAL, intervalMs: world.interval * 1_000 };
+  const diary: Happening[] = [];
+  const given: Given = {
+    services: services.map(({ id, check }): DefinedService => {
+      const { slowOverMs = USUAL.slowOverMs, periodMs = SILENCE_MS, graceMs = 0 } = check;
+      return { id, slowOverMs, beats: check.kind === 'heartbeat' ? { periodMs, graceMs } : null };
+    }),
+    intervalMs: usual.intervalMs,
+    places: world.places,
+    quorum: world.quorum,
+    isMaintained: (service, wall) =>
+      world.maintenances.some((one) => one.service === service - 1 && isIn(one.span, wall - START)),
+  };
+  const names = Array.from({ length: world.places }, (_, index) => `p${index}`);
+  const places = new Map<string, ReturnType<typeof openPlace>>();
+  let voting: readonly string[] = [];
+  let error: Error | null = null;
+  const fail = (members: object, message: string) => {
+    error ??= new Error(`the program says: ${message} ${inspect(members)}`);
+  };
+
+  const note = (news: News) => void diary.push({ ...news, ms: clock.monotonic(), wall: clock.now() });
+
+  function isOffline(place: string): boolean {
+    return world.offline.some((one) => names[one.place] === place && isIn(one.span, clock.elapsed()));
+  }
+
+  /** Asks the control targets from a place, as long as its node is there. */
+  function controlOf(place: string, isGone = () => false) {
+    return () =>
+      new Promise<boolean>((resolve) => {
+        const askedMs = clock.monotonic();
+        const isDark = isOffline(place);
+        const end = (answered: boolean) => {
+          if (isGone()) return;
+          vote();
+          note({ what: 'control', place, askedMs, answered });
+          resolve(answered);
+          clock.touch();
+        };
+        // The program gives up after 3 s of its own.
+        clock.after(isDark ? 2_900 : CONTROL_MS, () => end(!isDark));
+      });
+  }
+
+  /** The stores as one process sees them; after its end nothing that it does has an effect. */
+  function openPorts() {
+    let isDead = false;
+    const live =
+      <Args extends readonly unknown[], T>(call: (...args: Args) => Promise<T>) =>
+      (...args: Args): Promise<T> => {
+        clock.touch();
+        return isDead ? new Promise<never>(() => {}) : call(...args);
+      };
+    return {
+      kill() {
+        isDead = true;
+      },
+      registry: {
+        commitUpdates: live((updates: Parameters<UpdateStore['commitUpdates']>[0]) =>
+          registry.commitUpdates(updates),
+        ),
+        transitionsAfter: live(registry.transitionsAfter),
+        lastTransition: live(registry.lastTransition),
+        listIncidents: live(registry.listIncidents),
+      },
+      status: { put: live(async () => 0), remove: live(async () => {}) },
+      samples: {
+        append: live((all: Parameters<SampleStore['append']>[0]) =>
+          samples.append(all.map((one) => ({ ...one, serviceId: one.serviceId + firstSample }))),
+        ),
+      },
+    };
+  }
+
+  /** Starts the process, of a cluster the judge. */
+  async function startJudge() {
+    const isCluster = world.places > 1;
+    const regions: RegionOptions = {
+      quorum: world.quorum,
+      voting: () => voting,
+      requestRechecks: (region, ids) => places.get(region)?.prober.recheck(ids, 0),
+    };
+    const { kill, ...stores } = openPorts();
+    const started: ResultRecord = createRecord({
+      ...stores,
+      clock,
+      log: { ...silentLog, error: fail },
+      settings: { usual, firstSpreadMs: SPREAD_MS, controlTargets: 2 },
+      heartbeats: {
+        registry,
+        isCatalogueDomain: () => false,
+        silenceMs: SILENCE_MS,
+      },
+      queryControlTargets: controlOf('p0'),
+      onRecheck: (ids, spreadMs) => places.get('p0')?.prober.recheck(ids, spreadMs),
+      sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
+      isInMaintenance: given.isMaintained,
+      ...(isCluster ? { regions, sampleRegions: { nameOf: (region = 'p0') => region } } : {}),
+    });
+    note({ what: 'start' });
+    await started.load(await registry.loadServices());
+    if (world.services.some(({ kind }) => kind === 'beats')) started.startListening();
+    return { record: started, kill };
+  }
+
+  /** Results that no judge has acknowledged. The next one gets them again. */
+  const unacknowledged = new Set<readonly RuledResult[]>();
+
+  function send(ruled: readonly RuledResult[]): void {
+    unacknowledged.add(ruled);
+    void record.takeRuled(ruled).then((isTaken) => isTaken && unacknowledged.delete(ruled));
+  }
+
+  function openPlace(place: string) {
+    const index = names.indexOf(place);
+    let isGone = false;
+    const deliver = (ruled: readonly RuledResult[]) => {
+      if (!isGone) send(ruled);
+      clock.touch();
+    };
+    const recheck = (ids: readonly number[], spreadMs: number) => prober.recheck(ids, spreadMs);
+    const station =
+      world.places === 1
+        ? null
+        : createStation({
+            ...{ clock, log: silentLog, region: place, controlTargets: 2, firstSpreadMs: SPREAD_MS },
+            slowOverMs: (id) => given.services[id - 1]?.slowOverMs ?? USUAL.slowOverMs,
+            queryControlTargets: controlOf(place, () => isGone),
+            fleetSize: () => services.length,
+            onRuled: deliver,
+            onRecheck: recheck,
+          });
+    const rules = () => station ?? record;
+    const prober = startPlace({
+      clock,
+      services: services.filter(({ check }) => check.kind !== 'heartbeat'),
+      intervalMs: usual.intervalMs,
+      shiftMs: Math.floor((index * usual.intervalMs) / world.places),
+      moodOf: (id) => (isOffline(place) ? null : moodOf(world, id, index, clock.elapsed())),
+      stateOf: (id) => record.probeStateOf(id),
+      onAttempt(made) {
+        vote();
+        note({ what: 'attempt', place, ...made });
+      },
+      onResult: (result) => rules().takeResults([result]),
+      onDoubt: (failedAt) => rules().noteDoubt(failedAt),
+      onDelay() {
+        note({ what: 'waiting', place });
+        rules().noteDelay();
+      },
+    });
+    const end = () => {
+      isGone = true;
+      prober.end();
+    };
+    return { station, prober, end };
+  }
+
+  function startPlaceOf(place: string): void {
+    note({ what: 'place', place });
+    places.set(place, openPlace(place));
+    vote();
+  }
+
+  function endPlace(place: string): void {
+    places.get(place)?.end();
+    if (places.delete(place)) note({ what: 'gone', place });
+  }
+
+  /** A region has a vote while its node is there and online, and for two intervals after it was. */
+  const lastOnline = new Map<string, number>();
+  function vote(): void {
+    if (world.places === 1) return;
+    for (const [place, { station }] of places)
+      if (station?.prober().online === true) lastOnline.set(place, clock.monotonic());
+      else lastOnline.delete(place);
+    const next = names.filter(
+      (place) =>
+        clock.monotonic() - (lastOnline.get(place) ?? Number.NEGATIVE_INFINITY) <= 2 * usual.intervalMs,
+    );
+    if (next.join() !== voting.join()) note({ what: 'voting', places: next });
+    voting = next;
+  }
+
+  async function receive(service: number, { word, latencyMs, sentBefore }: Beat): Promise<void> {
+    const { domain = '' } = services[service - 1] ?? {};
+    const timestamp = sentBefore === null ? null : clock.now() - sentBefore * 1_000;
+    const dependencies = latencyMs === null ? null : [{ name: 'db', status: 'up' as const, latencyMs }];
+    note({ what: 'beat', service, word, latencyMs, timestamp });
+    const report = {
+      kind: 'beat',
+      domain,
+      word,
+      reported: word,
+      timestamp,
+      dependencies,
+      run: null,
+    } as const;
+    void record.takeHeartbeat({ report, accountId: 1, arrivedAt: clock.now(), body: '{}' });
+    clock.touch();
+    await clock.settle();
+  }
+
+  async function suffer(fault: Fault): Promise<void> {
+    if (fault.what === 'killed') {
+      if (world.places === 1) {
+        endPlace('p0');
+        clock.clear();
+      }
+      kill();
+      ({ record, kill } = await startJudge());
+      if (world.places === 1) startPlaceOf('p0');
+      for (const ruled of [...unacknowledged]) send(ruled);
+      return;
+    }
+    const ms = fault.seconds * 1_000;
+    if (fault.what === 'stopped') {
+      note({ what: 'stopped', forMs: ms });
+      await clock.stop(ms);
+      return;
+    }
+    if (fault.what === 'asleep') clock.sleep(ms);
+    else clock.set(ms);
+    note({ what: 'wall', byMs: ms });
+  }
+
+  let { record, kill } = await startJudge();
+  for (const place of names) startPlaceOf(place);
+  await clock.settle();
+  for (const { at, act } of agendaOf(world, { suffer, receive, startPlaceOf, endPlace, names })) {
+    await clock.advanceTo(Math.max(at * 1_000, clock.elapsed()));
+    await act();
+    if (error !== null) throw error;
+    await clock.settle();
+  }
+  await clock.advanceTo(Math.max(world.seconds * 1_000, clock.elapsed()));
+  await clock.settle();
+  if (error !== null) throw error;
+  await record.idle();
+  const outcome: Outcome = {
+    transitions: registry.transitions
+      .toSorted((a, b) => a.serviceId - b.serviceId || a.seq - b.seq)
+      .map(({ serviceId: service, from, to, at, recordedAt, scope }) => ({
+        ...{ service, from, to, at, recordedAt },
+        scope: scope === undefined ? (to === 'down' ? 'global' : null) : scope.to,
+        regions: (scope?.regions ?? []).join(' '),
+      })),
+    incidents: [...registry.incidents.values()]
+      .map(({ id, severity, status, startedAt, resolvedAt, updates }) => ({
+        ...{ id, severity, status, startedAt, resolvedAt },
+        timeline: updates.map((one) => `${one.status}@${one.at}`).join(' '),
+      }))
+      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    days: await readDays(samples, firstSample, services.length, world.seconds),
+  };
+  await registry.close();
+  return { diary, given, outcome, endMs: clock.monotonic() };
+}
+
+interface Acts {
+  readonly suffer: (fault: Fault) => Promise<void>;
+  readonly receive: (service: number, beat: Beat) => Promise<void>;
+  readonly startPlaceOf: (place: string) => void;
+  readonly endPlace: (place: string) => void;
+  readonly names: readonly string[];
+}
+
+/** What happens from outside, in order. */
+function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names }: Acts) {
+  const agenda: { readonly at: number; readonly act: () => unknown }[] = [];
+  for (const fault of world.faults) agenda.push({ at: fault.at, act: () => suffer(fault) });
+  for (const [index, script] of world.services.entries())
+    if (script.kind === 'beats')
+      for (const beat of beatsOf(script, world.seconds))
+        agenda.push({ at: beat.at, act: () => receive(index + 1, beat) });
+  for (const { place, span } of world.lost) {
+    const name = names[place] ?? '';
+    agenda.push({ at: span[0], act: () => endPlace(name) });
+    agenda.push({
+      at: span[1],
+      act() {
+        endPlace(name);
+        startPlaceOf(name);
+      },
+    });
+  }
+  return agenda.sort((a, b) => a.at - b.at);
+}

@@ -1,0 +1,355 @@
+/**
+ * A reference implementation of the rules: from the diary of a world, what the program has to make of it. It shares no code with
+ * `src/`. Each rule stands beside its sentence: "D" is the contract's page of decisions, "P" the section Regions of docs/cluster.md,
+ * "T" docs/truth.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
+ */
+import type { DefinedService, Given, Happening, Outcome } from './diary.ts';
+import { createReferenceDeadlines } from './reference-deadlines.ts';
+import { createReferenceIncidents } from './reference-incidents.ts';
+import { createReferenceProber, type Ended, type Ruled, type Verdict } from './reference-prober.ts';
+
+interface Seen {
+  readonly place: string;
+  readonly verdict: Verdict;
+  /** Start of the last attempt: `checked_at`. */
+  readonly at: number;
+  readonly since: number;
+  readonly observedAt: number;
+  readonly votes: boolean;
+}
+
+interface State {
+  status: Verdict | 'unknown';
+  since: number | null;
+  /** How many transitions it has had. */
+  seq: number;
+  observedAt: number;
+  /** Start of the newest check that agrees with the status. */
+  latestAt: number | null;
+  scope: 'global' | 'partial' | null;
+  /** By place; null: at most one place has checked it. */
+  seen: readonly Seen[] | null;
+}
+
+/** What the program has to make of a diary. */
+export function refer(given: Given, diary: readonly Happening[], endMs: number) {
+  const faults: string[] = [];
+  const transitions: Outcome['transitions'][number][] = [];
+  const incidents = createReferenceIncidents(given);
+  /** By service, place and time: of two samples at one time the last one counts. */
+  const samples = new Map<
+    string,
+    { readonly service: number; readonly at: number; readonly outcome: Verdict | 'suspect' }
+  >();
+  const states = new Map<number, State>(given.services.map(({ id }) => [id, freshState()]));
+  /** The newest timestamp of the heartbeats of a service. */
+  const newest = new Map<number, number>();
+  const probers = new Map<string, ReturnType<typeof createReferenceProber>>();
+  const isCluster = given.places > 1;
+  /** P: how long a verdict counts: two intervals and the longest check, which is three time-outs and two pauses. */
+  const freshMs = 2 * given.intervalMs + 3 * 8_000 + 6_000;
+  let voting: readonly string[] = [];
+  let now = { ms: 0, wall: 0 };
+  let stoodUntilMs = 0;
+
+  const deadlines = createReferenceDeadlines(given, {
+    now: () => now,
+    setNow(ms) {
+      now = { ms, wall: wallOf(ms) };
+    },
+    prober: () => probers.get('p0'),
+    miss(service, at, isFirst) {
+      // D: "A service that went down by silence has ... the deadline as `last_checked`".
+      sample(service, '', at, 'down');
+      if (isFirst) report(service, 'down', at, at);
+    },
+  });
+
+  const definedOf = (id: number): DefinedService => given.services[id - 1] as DefinedService;
+  const stateOf = (id: number): State => states.get(id) as State;
+  const wallOf = (ms: number): number => now.wall - now.ms + ms;
+  const sample = (service: number, place: string, at: number, outcome: Verdict | 'suspect') =>
+    void samples.set(`${service} ${place} ${at}`, { service, at, outcome });
+
+  for (const happening of diary) {
+    deadlines.lookUntil(happening.ms, stoodUntilMs);
+    now = happening;
+    take(happening);
+  }
+  deadlines.lookUntil(endMs, stoodUntilMs);
+  for (const prober of probers.values()) faults.push(...prober.faults(endMs));
+  transitions.sort((a, b) => a.service - b.service);
+  return {
+    transitions,
+    incidents: incidents.all(),
+    days: daysOf(),
+    faults,
+  };
+
+  function take(happening: Happening): void {
+    switch (happening.what) {
+      case 'start':
+        // D: the deadline "stands still while the monitor is stopped ...; afterwards each service gets one full period".
+        deadlines.start(given.services.filter(({ id }) => stateOf(id).status !== 'unknown'));
+        return;
+      case 'place':
+        probers.set(happening.place, createReferenceProber(given, happening.ms));
+        return;
+      case 'gone':
+        // What was being checked, or held, leaves nothing behind.
+        faults.push(...(probers.get(happening.place)?.faults(happening.ms) ?? []));
+        probers.delete(happening.place);
+        return;
+      case 'voting':
+        voting = happening.places;
+        return;
+      case 'attempt':
+        rule(happening.place, (prober) => prober.attempt(happening, happening.ms, stoodUntilMs));
+        return;
+      case 'waiting':
+        probers.get(happening.place)?.want(happening.ms);
+        return;
+      case 'control': {
+        const wasOffline = probers.get(happening.place)?.isOffline() ?? false;
+        rule(happening.place, (prober) =>
+          prober.control(happening.askedMs, happening.answered, happening.ms),
+        );
+        // D: the deadline stands still while the monitor is offline.
+        if (wasOffline && happening.answered) deadlines.restartAll();
+        return;
+      }
+      case 'stopped':
+        stoodUntilMs = happening.ms + happening.forMs;
+        for (const prober of probers.values()) prober.stood(happening.forMs);
+        if (happening.forMs > 2_000) deadlines.restartAll();
+        return;
+      case 'wall':
+        // D: asleep. A clock that is set cannot be told from it.
+        if (Math.abs(happening.byMs) > 2_000) deadlines.restartAll();
+        return;
+      case 'beat':
+        receive(happening);
+        return;
+    }
+  }
+
+  function rule(
+    place: string,
+    step: (prober: ReturnType<typeof createReferenceProber>) => readonly Ruled[],
+  ): void {
+    const prober = probers.get(place);
+    if (prober === undefined) return;
+    for (const { ended, isSuspect } of step(prober)) {
+      const at = wallOf(ended.beganMs);
+      // D: "results are samples marked `suspect`, kept out of uptime"; status and latest check stay.
+      sample(ended.service, isCluster ? place : '', at, isSuspect ? 'suspect' : ended.verdict);
+      if (!isSuspect) judge(place, ended, at);
+    }
+  }
+
+  // What a check makes of the status of its service.
+
+  function judge(place: string, ended: Ended, at: number): void {
+    const state = stateOf(ended.service);
+    const observedAt = wallOf(ended.endedMs);
+    // D: "`down` is dated back to the start of the first failed attempt".
+    const beganAt = ended.verdict === 'down' ? wallOf(ended.firstFailedMs ?? ended.beganMs) : at;
+    if (!isCluster) {
+      judgeAlone(state, ended, at, beganAt, observedAt);
+      return;
+    }
+    // P: a result that is not newer than the last one of its place is a sample only.
+    const before = state.seen?.find((one) => one.place === place);
+    const newestAt =
+      state.seen === null ? state.observedAt : (before?.observedAt ?? Number.NEGATIVE_INFINITY);
+    if (observedAt <= newestAt) return;
+    // P: a verdict counts for two intervals and the longest check; one that was not seen for longer begins anew.
+    const isSame = before?.verdict === ended.verdict && observedAt - before.observedAt <= freshMs;
+    const mine = { place, verdict: ended.verdict, at, since: isSame ? before.since : beganAt, observedAt };
+    const all = [...(state.seen ?? []).filter((one) => one.place !== place), mine];
+    const newestOfAll = Math.max(...all.map((one) => one.observedAt));
+    const isFresh = (one: { readonly observedAt: number }) => newestOfAll - one.observedAt <= freshMs;
+    const hasVote = (one: { readonly place: string }) => voting.length === 0 || voting.includes(one.place);
+    const seen = all
+      .filter((one) => isFresh(one) || (voting.length > 0 && hasVote(one)))
+      .map((one): Seen => ({ ...one, votes: isFresh(one) && hasVote(one) }))
+      .sort((a, b) => (a.place < b.place ? -1 : 1));
+    // P: "With one region everything is as it is" without regions.
+    if ([...voting, ...seen.map((one) => one.place)].every((name) => name === place)) {
+      const wasPartial = state.scope === 'partial' && state.status === ended.verdict;
+      state.seen = null;
+      judgeAlone(state, ended, at, beganAt, observedAt, wasPartial);
+      return;
+    }
+    judgeTogether(state, place, ended, at, observedAt, seen);
+  }
+
+  function judgeAlone(
+    state: State,
+    { service, verdict }: Ended,
+    at: number,
+    beganAt: number,
+    observedAt: number,
+    endsScope = false,
+  ): void {
+    // A status from the future shows that the clock was set back (T); what is not newer is a sample only.
+    const isSetBack = state.observedAt > now.wall;
+    if (!isSetBack && observedAt <= state.observedAt) return;
+    const scopeBefore = state.scope;
+    state.observedAt = isSetBack ? Math.max(state.observedAt + 1, observedAt) : observedAt;
+    turn(state, service, verdict, beganAt, {
+      at,
+      scope: verdict === 'down' ? 'global' : null,
+      scopeAt: endsScope && scopeBefore === 'partial' ? Math.max(at, state.since ?? at) : null,
+      failing: [],
+      isGood: verdict !== 'down',
+    });
+  }
+
+  /** P: the verdicts of several regions. */
+  function judgeTogether(
+    state: State,
+    place: string,
+    ended: Ended,
+    at: number,
+    observedAt: number,
+    seen: readonly Seen[],
+  ): void {
+    const votes = seen.filter((one) => one.votes);
+    // A voting region that has not looked counts as one that sees no failure, unless it had the time to look.
+    const newestAt = Math.max(...votes.map((one) => one.observedAt));
+    const isOverdue = votes.some((one) => one.verdict !== 'up' && newestAt - one.since > freshMs);
+    const absent = isOverdue ? 0 : voting.filter((name) => !votes.some((one) => one.place === name)).length;
+    const needed = neededOf(votes.length + absent);
+    const failing = votes.filter((one) => one.verdict === 'down');
+    const impaired = votes.filter((one) => one.verdict !== 'up');
+    // "The service is down when the quorum has confirmed": fewer, and the status stays as the others see it.
+    const agreed =
+      failing.length >= needed
+        ? 'down'
+        : impaired.length >= needed
+          ? 'slow'
+          : impaired.length < votes.length
+            ? 'up'
+            : null;
+    state.seen = seen;
+    state.observedAt = Math.max(observedAt, state.observedAt + 1);
+    const status = agreed ?? state.status;
+    if (status === 'unknown') return;
+    const newestOf = (verdict: Verdict) =>
+      Math.max(...votes.filter((one) => one.verdict === verdict).map((one) => one.at));
+    // "Dated back to the first failed attempt of any region that agrees"; else to the newest check that agrees.
+    const beganAt = status === 'down' ? Math.min(...failing.map((one) => one.since)) : newestOf(status);
+    const looked = Math.max(...seen.map((one) => one.at));
+    // "`latest_check` is the newest check that agrees with the verdict"; if none does any more, it stays.
+    const agreeing = newestOf(status);
+    const latestAt = Number.isFinite(agreeing) ? agreeing : (state.latestAt ?? at);
+    turn(state, ended.service, status, Number.isFinite(beganAt) ? beganAt : at, {
+      at: latestAt,
+      scope: status === 'down' ? 'global' : failing.length > 0 ? 'partial' : null,
+      scopeAt: Math.max(
+        failing.length > 0 ? Math.min(...failing.map((one) => one.since)) : Math.max(looked, latestAt),
+        state.since ?? 0,
+      ),
+      failing: failing.map((one) => one.place),
+      // While it fails from one region only, checks from there are no good checks.
+      isGood: ended.verdict !== 'down' && votes.some((one) => one.place === place),
+    });
+  }
+
+  function neededOf(voters: number): number {
+    const { quorum } = given;
+    if (quorum === 'majority') return Math.floor(voters / 2) + 1;
+    if (quorum === 'any') return 1;
+    return Math.max(1, quorum === 'all' ? voters : Math.min(quorum, voters));
+  }
+
+  interface Turn {
+    /** Of the check that agrees with the status. */
+    readonly at: number;
+    readonly scope: State['scope'];
+    /** When a change of the scope alone began; null: it is no change. */
+    readonly scopeAt: number | null;
+    readonly failing: readonly string[];
+    readonly isGood: boolean;
+  }
+
+  /** The status of a service becomes, or stays, `status`. */
+  function turn(state: State, service: number, status: Verdict, beganAt: number, about: Turn): void {
+    const from = state.status;
+    const isNew = status !== from;
+    const hasScope = isNew || (about.scopeAt !== null && about.scope !== state.scope);
+    if (hasScope) {
+      state.seq += 1;
+      // A status never begins before the one before it.
+      const at = isNew ? Math.max(beganAt, state.since ?? beganAt) : (about.scopeAt ?? beganAt);
+      if (isNew) state.since = at;
+      transitions.push({
+        ...{ service, from, to: status, at, recordedAt: now.wall },
+        ...{ scope: about.scope, regions: about.failing.join(' ') },
+      });
+    }
+    state.status = status;
+    state.scope = about.scope;
+    state.latestAt = about.at;
+    incidents.step(service, { status, isNew, seq: state.seq, since: state.since ?? about.at, ...about });
+  }
+
+  // Heartbeats.
+
+  function receive(beat: Extract<Happening, { readonly what: 'beat' }>): void {
+    const { service, word, latencyMs, timestamp, wall } = beat;
+    const { slowOverMs } = definedOf(service);
+    // D: "With `ok`, a `response_time` over 3,000 makes it `slow`, as for a check."
+    const verdict = word === 'up' && (latencyMs ?? 0) > slowOverMs ? 'slow' : word;
+    // D: "`checked_at` is the earlier of timestamp and arrival."
+    const at = Math.min(timestamp ?? wall, wall);
+    // D: "kept as a sample".
+    sample(service, '', at, verdict);
+    // D: "only where two heartbeats both carry a timestamp, one with the older timestamp ... changes neither".
+    const last = newest.get(service);
+    if (timestamp !== null && last !== undefined && timestamp < last) return;
+    if (timestamp !== null) newest.set(service, timestamp);
+    deadlines.restart(service);
+    report(service, verdict, at, wall);
+  }
+
+  function report(service: number, verdict: Verdict, at: number, arrivedAt: number): void {
+    const state = stateOf(service);
+    state.observedAt = Math.max(arrivedAt, state.observedAt + 1);
+    const scope = verdict === 'down' ? 'global' : null;
+    turn(state, service, verdict, at, { at, scope, scopeAt: null, failing: [], isGood: verdict !== 'down' });
+  }
+
+  function daysOf(): Outcome['days'][number][] {
+    const days = new Map<
+      string,
+      {
+        service: number;
+        day: string;
+        up: number;
+        slow: number;
+        down: number;
+        suspect: number;
+        uptime: number | null;
+      }
+    >();
+    for (const { service, at, outcome } of samples.values()) {
+      const day = new Date(at).toISOString().slice(0, 10);
+      const key = `${String(service).padStart(5)} ${day}`;
+      const figures = days.get(key) ?? { service, day, up: 0, slow: 0, down: 0, suspect: 0, uptime: null };
+      figures[outcome] += 1;
+      days.set(key, figures);
+    }
+    for (const one of days.values()) {
+      // D: suspect results are "kept out of uptime and percentiles"; slow counts as up.
+      const count = one.up + one.slow + one.down;
+      one.uptime = count === 0 ? null : (one.up + one.slow) / count;
+    }
+    return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  }
+}
+
+function freshState(): State {
+  return { status: 'unknown', since: null, seq: 0, observedAt: 0, latestAt: null, scope: null, seen: null };
+}

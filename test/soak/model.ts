@@ -1,0 +1,47 @@
+/**
+ * `npm run soak -- model [--seeds 10000] [--from 1] [--days 20]`: random worlds through the program and through the
+ * reference implementation of the rules: small ones, and ones of a day. Prints what was compared, and ends with status 1 at the first difference, shrunk.
+ */
+import { parseArgs } from 'node:util';
+import { type Compared, compareSeed, openShelf } from '../model/compare.ts';
+import { LONG_WORLD, SHORT_WORLD, type WorldSize } from '../model/world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '1' },
+    days: { type: 'string', default: '20' },
+  },
+});
+/** A store is replaced after so many worlds, so that it stays small. */
+const SEEDS_PER_SHELF = 200;
+const from = Number(values.from);
+
+async function run(name: string, size: WorldSize, seeds: number): Promise<void> {
+  const total = { happenings: 0, transitions: 0, incidents: 0, days: 0 };
+  for (let first = from; first < from + seeds; first += SEEDS_PER_SHELF) {
+    const shelf = openShelf();
+    for (let seed = first; seed < Math.min(first + SEEDS_PER_SHELF, from + seeds); seed++) {
+      try {
+        add(total, await compareSeed(seed, size, shelf));
+      } catch (error) {
+        console.log(`${name}: seed ${seed} differs`, error);
+        process.exitCode = 1;
+        await shelf.close();
+        return;
+      }
+    }
+    await shelf.close();
+  }
+  console.log(
+    `${name}: ${seeds} worlds from seed ${from}, ${total.happenings} happenings, ${total.transitions} transitions, ` +
+      `${total.incidents} incidents and ${total.days} daily figures are those of the rules`,
+  );
+}
+
+function add(total: Record<keyof Compared, number>, one: Compared): void {
+  for (const key of ['happenings', 'transitions', 'incidents', 'days'] as const) total[key] += one[key];
+}
+
+await run('short', SHORT_WORLD, Number(values.seeds));
+await run('a day', LONG_WORLD, Number(values.days));
