@@ -50,6 +50,7 @@ function programme(siteUrl: string, startAt: number): string[] {
     '',
     `  ${siteUrl}/`,
     `  ${siteUrl}/docs`,
+    `  ${siteUrl}/design`,
     `  ${siteUrl}/metrics`,
     `  ${siteUrl}/readyz`,
     `  ${siteUrl}/api/v1/services`,

@@ -26,6 +26,7 @@ import { observeProgram } from './metrics/observe-program.ts';
 import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
 import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
+import { openPageDomains } from './site/page-domains.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
 import { keepReads } from './view/kept-reads.ts';
@@ -76,6 +77,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       : null;
   // A file is always available.
   const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);
+  const pageDomains = serves ? await openPageDomains({ registry, siteUrl, clock, log }) : null;
   const metrics = createMetrics();
   const states = () => ({
     ...(redis === null ? {} : { redis: { problem: redis.problem() } }),
@@ -111,6 +113,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     heartbeats: role.heartbeats,
     owners: owners?.site ?? null,
     ownedPages: kept?.store ?? registry,
+    pageDomains,
     serves,
     vendorOf: role.vendorOf,
     renderBadge: renderer.badge,
@@ -169,9 +172,14 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       try {
         const next = reread();
         const changed = changedSettings(current, next);
+        owners?.reload(next);
         const { anonymousPerMinute, authenticatedPerMinute } = next.limits;
         api.setLimits(anonymousPerMinute, authenticatedPerMinute);
-        current = { ...current, limits: { ...current.limits, anonymousPerMinute, authenticatedPerMinute } };
+        current = {
+          ...current,
+          limits: { ...current.limits, anonymousPerMinute, authenticatedPerMinute },
+          alerts: { ...current.alerts, operator: next.alerts.operator },
+        };
         const waiting = changed.filter(({ reloadable }) => !reloadable).map(({ path }) => path);
         if (waiting.length > 0) log.warn({ settings: waiting }, 'changed settings need a restart');
         log.info({}, 'the configuration was reloaded');
@@ -191,6 +199,7 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       await node.leave();
       server.closeAllConnections();
       await closed;
+      pageDomains?.stop();
       await authenticator.close();
       owners?.stop();
       await renderer.close();

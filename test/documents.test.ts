@@ -3,6 +3,7 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import t from 'tap';
 import { buildCommands } from '../src/cli/commands.ts';
+import { addCompletion } from '../src/cli/completion.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENTS = globSync(
@@ -38,9 +39,9 @@ t.test('it links only to files and headings that exist', async (t) => {
 
 t.test('it names only npm scripts and commands that exist', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: object };
-  const commands = new Set(
-    buildCommands().commands.flatMap((command) => [command.name(), ...command.aliases()]),
-  );
+  const program = buildCommands();
+  addCompletion(program);
+  const commands = new Set(program.commands.flatMap((command) => [command.name(), ...command.aliases()]));
   for (const name of CURRENT) {
     const text = read(name);
     const absent = [

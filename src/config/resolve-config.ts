@@ -39,7 +39,8 @@ function resolve(value: unknown, schema: TSchema): unknown {
   if (schema.format !== undefined) return FORMATS[schema.format]?.read(value as string);
   if (schema.type === 'array')
     return (value as unknown[]).map((item) => resolve(item, schema.items as TSchema));
-  if (schema.type !== 'object') return value;
+  // The settings of a channel have no properties of their own here: the schema of their kind validates them.
+  if (schema.type !== 'object' || schema.properties === undefined) return value;
   const members = schema.properties as Record<string, TSchema>;
   return Object.fromEntries(
     Object.entries(members)

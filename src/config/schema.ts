@@ -262,7 +262,7 @@ export const CONFIG_SCHEMA = section(
           OperatorChannel,
           [],
           'Channels that tell the operator when the monitor loses its connection, and when it is back: kind, settings and language (docs/alerts.md).',
-          { maxItems: 20 },
+          { maxItems: 20, reloadable: true },
         ),
       },
       'Alerts.',

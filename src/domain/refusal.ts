@@ -274,6 +274,10 @@ const REFUSALS = {
   page_slug_fixed: 'The address of a page cannot be changed: create a page with the other address.',
   page_title_missing: 'A page needs a title.',
   page_colour_invalid: 'A colour is six hexadecimal digits, such as #0a7d4f.',
+  page_domain_of_site: ({ domain }: OfDomain) => `${domain} is the address of this site.`,
+  page_domain_public: ({ domain }: OfDomain) =>
+    `${domain} is a public suffix, under which anyone can register names: use a name below it.`,
+  no_page_domain: 'The page has no domain of its own: save one first.',
   page_text_too_long: ({ field, maxLength, length }: OfField & OfMaxLength & { readonly length: number }) =>
     `${PAGE_FIELDS[field]} has at most ${maxLength} characters; this one has ${length}.`,
   page_text_character: ({ field, character }: OfField & OfCharacter) =>
@@ -308,6 +312,10 @@ const NOTICES = {
     `${domain} was verified by another account and belongs to it from now on.`,
   domain_won: ({ domain }: OfDomain) =>
     `${domain} belonged to another account. You have verified it; it is yours now.`,
+  page_domain_lost: ({ domain }: OfDomain) =>
+    `${domain} was verified by another account. Your status page is at its address on this site again.`,
+  page_domain_lapsed: ({ domain }: OfDomain) =>
+    `The proof for ${domain} has been missing for three days. Your status page is at its address on this site again.`,
   /** The service was removed because the catalogue has its domain. */
   service_displaced: ({
     slug,

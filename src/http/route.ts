@@ -19,6 +19,8 @@ export interface HttpRequest {
   readonly readBody?: ReadBody;
   /** The bearer of the request's key; absent: there is no key, or the route has no limit. */
   readonly key?: KeyBearer;
+  /** The request came by the domain of the status page in its parameters, not by this site's. */
+  readonly atDomain?: true;
 }
 
 /** A request that changes something, with a valid key. */

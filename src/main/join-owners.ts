@@ -5,6 +5,7 @@ import { SENT_BY_HAND_PER_MINUTE } from '../app/webhooks.ts';
 import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs } from '../auth/domain-proof.ts';
 import { createLocalSignIn } from '../auth/local-sign-in.ts';
+import { startDomainRechecks } from '../auth/recheck-page-domains.ts';
 import { createSessions } from '../auth/sessions.ts';
 import { type Clock, systemRandom } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
@@ -53,7 +54,8 @@ export async function joinOwners(parts: {
       return createIdentityProvider(provider, { outbound });
     }),
   );
-  const operator = operatorChannels(parts.config, CHANNEL_KINDS_TABLE);
+  let operatorsOwn = operatorChannels(parts.config, CHANNEL_KINDS_TABLE);
+  const operator = () => operatorsOwn;
   const mailer = await openMailer(parts.config, { clock, log });
   // A site without a mail server does not load what writes letters.
   const letters = mailer === null ? null : await import('../notify/letter-sender.ts');
@@ -72,8 +74,10 @@ export async function joinOwners(parts: {
       alerts = startAlerts({ ...parts.alerts, registry, links, operator, tools, log }, isOurs);
       const sending = { registry, siteUrl: http.siteUrl, clock, random, log, isOurs };
       const sender = mailer === null ? undefined : letters?.startLetterSender({ ...sending, mailer });
+      const isAble = () => isOurs() && parts.alerts.prober().online;
+      const stopRechecks = startDomainRechecks({ registry, proofs, clock, log, isAble });
       return async () => {
-        await Promise.all([webhooks.stop(), alerts?.stop(), sender?.stop()]);
+        await Promise.all([stopRechecks(), webhooks.stop(), alerts?.stop(), sender?.stop()]);
       };
     },
     /** The parts that the dashboard uses. */
@@ -95,6 +99,10 @@ export async function joinOwners(parts: {
         minIntervalMs: limits.minIntervalMs,
         regions: () => regionsOf(nodes()).map(({ region }) => region),
       },
+    },
+    /** Takes the channels of `alerts.operator` of a changed configuration. Throws `ConfigError`. */
+    reload(config: Pick<Config, 'alerts'>): void {
+      operatorsOwn = operatorChannels(config, CHANNEL_KINDS_TABLE);
     },
     /** Closes the parts. Call it after deliveries have stopped. */
     stop(): void {

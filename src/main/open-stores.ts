@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Log } from '../log.ts';
+import { isRestorePending } from '../store/backup/durable-files.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
@@ -9,7 +10,7 @@ import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/i
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
-import { createMemoryStatusStore } from '../store/status/memory-status-store.ts';
+import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
 import type { PartState } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
@@ -36,6 +37,7 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   const { domainsPerAccount } = config.limits;
   const onEnd = fail('a store has ended');
   makeFilesPrivate();
+  await applyPendingRestore(dataDir, clock, log);
   closeDataDirectory(dataDir, log);
   const { key: secretKey, checksKey } = config.secrets;
   const registry = await openRegistry({
@@ -66,6 +68,20 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   return { registry, redis, close };
 }
 
+/** Puts the files of "upbeat restore" into their places before the stores are opened. */
+async function applyPendingRestore(dataDir: string, clock: Clock, log: Log): Promise<void> {
+  if (!isRestorePending(dataDir)) return;
+  const { applyRestore } = await import('../store/backup/apply-restore.ts');
+  const outcome = await applyRestore(dataDir, clock);
+  if (outcome.kind === 'applied')
+    log.info({ replaced: outcome.replaced }, 'the stores were replaced by those of a backup');
+  if (outcome.kind === 'pending')
+    log.warn(
+      { dataDir },
+      'a restored backup waits until all processes of this data directory have ended; this one uses the present stores',
+    );
+}
+
 /** Opens InfluxDB for writing; null: it is not configured. */
 export async function openConfiguredInflux({
   config,
@@ -88,13 +104,15 @@ export async function openConfiguredInflux({
 
 /**
  * Opens the stores that only the monitor writes. The caller holds the lease; writes stop when `isFresh` is false.
- * `openInflux`: InfluxDB if this process has opened it for writing already, else null.
+ * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `copy`: the statuses that this process
+ * has read while it served, else null.
  */
 export async function openMonitorStores(
   parts: StoreParts,
   { registry, redis }: SharedStores,
   isFresh: () => boolean,
   openInflux: InfluxSamples | null,
+  copy: MemoryStatusStore | null,
 ) {
   const { config, log, fail } = parts;
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
@@ -110,7 +128,7 @@ export async function openMonitorStores(
       : null;
   const samples = influxSamples ?? ownSamples;
   if (samples === null) throw new Error('no store of samples was opened');
-  const inRedis = redis?.openMonitor(isFresh) ?? null;
+  const inRedis = redis?.openMonitor(isFresh, copy) ?? null;
   return {
     samples,
     /** Null with the embedded store, which keeps only samples. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
 import type { Clock } from '../clock.ts';
+import { toError } from '../error.ts';
 import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
@@ -17,13 +18,14 @@ import type { StatusStore } from '../store/ports/status.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
 import type { KeptReads } from '../view/kept-reads.ts';
 import type { ApiLimits } from '../view/monitor.ts';
+import { createDomainRoutes } from './domain-routes.ts';
 import { createRoutes, type RouteSources } from './routes.ts';
 
 /** Loaded by `require`, because its module for `import` loads `fetch` and WebSocket of Node.js, which take 6 MB. */
 const Router: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** Options of the application. */
-export interface AppOptions extends Omit<RouteSources, 'now' | 'limits'> {
+export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limitForms'> {
   readonly settings: RouteSources['settings'] & {
     readonly trustedProxies: readonly string[];
     readonly anonymousPerMinute: number;
@@ -81,7 +83,12 @@ export function createApp(options: AppOptions) {
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
   const readClient = createClientReader(settings.trustedProxies);
-  const table = createRoutes({ ...options, now, limits: () => limitsInForce });
+  const table = createRoutes({
+    ...options,
+    now,
+    limits: () => limitsInForce,
+    limitForms: (name, max) => limiter(name, 'address', max),
+  });
   const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
@@ -119,6 +126,16 @@ export function createApp(options: AppOptions) {
     log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
   };
 
+  const respond = async (path: string, route: Route, request: HttpRequest, response: ServerResponse) => {
+    try {
+      await answer(route, request, response);
+    } catch (thrown) {
+      const { message, stack } = toError(thrown);
+      log.error({ path, problem: message, stack }, 'a request failed outside its handler');
+      response.destroy();
+    }
+  };
+
   const application = new Koa();
   const router = new Router();
   for (const route of routes) {
@@ -137,6 +154,8 @@ export function createApp(options: AppOptions) {
   );
   const koa = application.callback();
 
+  const { pageDomains = null } = options;
+  const findAtDomain = createDomainRoutes(routes, options.owners?.proofs ?? null);
   const hotRoutes = new Map(
     routes
       .filter(({ path }) => path === '/api/v1/status/:slug' || path === '/api/badge/:slug')
@@ -151,20 +170,30 @@ export function createApp(options: AppOptions) {
       const url = message.url ?? '/';
       const mark = url.indexOf('?');
       const path = mark === -1 ? url : url.slice(0, mark);
+      const query = mark === -1 ? '' : url.slice(mark + 1);
+      const page = pageDomains?.find(message.headers.host) ?? null;
+      if (page !== null) {
+        const found = findAtDomain(page, path, query) ?? {
+          route: UNKNOWN_ROUTE,
+          params: { path },
+          query: '',
+        };
+        const { authorization: _, ...headers } = message.headers;
+        const request = {
+          ...requestOf(message, found.params, found.query),
+          headers,
+          atDomain: true,
+        } as const;
+        void respond(path, found.route, request, response);
+        return;
+      }
       const hot = HOT_PATH.exec(path);
       const route = hot === null ? undefined : hotRoutes.get((hot[1] ?? '').toLowerCase());
       if (route === undefined) {
         void koa(message, response);
         return;
       }
-      const request = requestOf(message, { slug: hot?.[2] ?? '' }, mark === -1 ? '' : url.slice(mark + 1));
-      answer(route, request, response).catch((error: Error) => {
-        log.error(
-          { path, problem: error.message, stack: error.stack },
-          'a request failed outside its handler',
-        );
-        response.destroy();
-      });
+      void respond(path, route, requestOf(message, { slug: hot?.[2] ?? '' }, query), response);
     },
     /** Number of open event streams. */
     get openStreams(): number {

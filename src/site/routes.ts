@@ -30,12 +30,14 @@ import { mcpRoute } from '../mcp/mcp-route.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import { createMemberTest, type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ErrorPage } from '../web/parts/error-page.ts';
 import { createOpenApi } from './openapi.ts';
+import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
 
 /** Sources of the routes. */
@@ -54,6 +56,7 @@ export type RouteSources = Omit<
     Omit<CalendarSources, 'pages'> &
     Pick<HistorySources, 'registry'>,
   | 'intervalMs'
+  | 'readCells'
   | 'slowOverMs'
   | 'siteUrl'
   | 'securityContact'
@@ -75,6 +78,8 @@ export type RouteSources = Omit<
     readonly version: string;
   };
   readonly status: StatusStore;
+  /** Domains of owners that lead to status pages. Default null: there are none. */
+  readonly pageDomains?: Pick<PageDomains, 'find' | 'isProved'> | null;
   readonly metrics: Metrics;
   readonly log: Log;
 };
@@ -122,7 +127,9 @@ export function createRoutes(sources: RouteSources): {
   };
   const regions = createSampleRegionReader(sources);
   const isMember = createMemberTest({ ...sources, ...sources.settings });
-  const parts = { ...sources, ...sources.settings, listenedAt, regions, isMember };
+  // Shared, so that heat maps and sparklines read the samples of a service once.
+  const readCells = createHeatmapReader(sources.samples);
+  const parts = { ...sources, ...sources.settings, listenedAt, regions, isMember, readCells };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);
@@ -163,7 +170,14 @@ export function createRoutes(sources: RouteSources): {
       },
     },
     // Pages come last, because some of their paths also match paths of the API.
-    routes: [...described, openApi.route, mcp, ...ownRoutes, ...site.routes],
+    routes: [
+      ...described,
+      openApi.route,
+      mcp,
+      ...ownRoutes,
+      tlsAskRoute(sources.pageDomains ?? null),
+      ...site.routes,
+    ],
     ownRoutes,
     errorPage: site.errorPage,
   };

@@ -12,9 +12,13 @@ import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
 import { findSession, providerPages, signInPage } from './dashboard/sign-in-pages.ts';
+import { designPage } from './design-page.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
+import { createLogos } from './home/logos.ts';
+import { type SparklineSources, sparklines } from './home/sparklines.ts';
+import { heatmapPage, incidentsPage } from './incidents-page.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams } from './live/live-streams.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
@@ -23,7 +27,7 @@ import { createViews, type RenderPage, type ViewSources } from './parts/views.ts
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
-import { subscribePages } from './subscribe/subscribe-pages.ts';
+import { type SubscribeSources, subscribePages } from './subscribe/subscribe-pages.ts';
 import { type WellKnownSources, wellKnownFiles } from './well-known.ts';
 
 /** Sources of the pages. */
@@ -33,9 +37,10 @@ export type PageSources = Omit<
     IncidentPageSources &
     DocsSources &
     LiveChangeSources &
+    SparklineSources &
     ViewSources &
     WellKnownSources,
-  'changes' | 'assets'
+  'changes' | 'assets' | 'logos'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
@@ -56,6 +61,7 @@ export type PageSources = Omit<
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
   readonly isMember: StatusPageViewSources['isMember'];
+  readonly limitForms: SubscribeSources['limitForms'];
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -72,7 +78,8 @@ export function pageRoutes(sources: PageSources) {
     offersMail: sources.owners?.sendsMail === true,
   });
   const changes = createLiveChanges(sources);
-  const news = { ...sources, changes };
+  const logos = createLogos();
+  const news = { ...sources, changes, logos };
   const live = createLiveStreams({
     ...news,
     isOnline: () => sources.readiness().prober.online,
@@ -83,7 +90,10 @@ export function pageRoutes(sources: PageSources) {
     homePage(render, { ...news, assets: assets.addresses }),
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, sources, assets.addresses),
+    incidentsPage(render, { ...sources, assets: assets.addresses }),
+    heatmapPage(render, assets.addresses),
     docsPage(render, sources),
+    designPage(render, assets.addresses),
     ...badgeBuilder(render, sources, assets.addresses),
     ...ownersPages(render, news),
     ...ownerRoutes(render, sources),
@@ -91,11 +101,13 @@ export function pageRoutes(sources: PageSources) {
       ? subscribePages(render, { ...sources, registry: sources.owners.registry })
       : []),
     searchIndex(sources),
+    sparklines(sources),
+    logos.route,
     live.route,
     assets.route,
     ...wellKnownFiles(sources),
   ];
-  return { routes: withCompression(routes), live, errorPage: createErrorPage(render) };
+  return { routes: withCompression(routes), live, errorPage: createErrorPage(render, sources.siteUrl) };
 }
 
 /** Creates the test of whether the sender of a request is a member of an account: by a key of it, or by a session. */

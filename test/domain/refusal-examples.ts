@@ -214,6 +214,12 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   page_slug_reserved: [{ slug: 'api' }, '"api" is a word of this site: choose another address.'],
   page_slug_fixed: [{}, 'The address of a page cannot be changed: create a page with the other address.'],
   page_title_missing: [{}, 'A page needs a title.'],
+  page_domain_of_site: [{ domain: 'a.example' }, 'a.example is the address of this site.'],
+  page_domain_public: [
+    { domain: 'co.uk' },
+    'co.uk is a public suffix, under which anyone can register names: use a name below it.',
+  ],
+  no_page_domain: [{}, 'The page has no domain of its own: save one first.'],
   page_colour_invalid: [{}, 'A colour is six hexadecimal digits, such as #0a7d4f.'],
   page_text_too_long: [
     { field: 'title', maxLength: 120, length: 121 },
@@ -273,6 +279,14 @@ const NOTICES: Examples<NoticeParams> = {
   domain_won: [
     { domain: 'a.example' },
     'a.example belonged to another account. You have verified it; it is yours now.',
+  ],
+  page_domain_lost: [
+    { domain: 'a.example' },
+    'a.example was verified by another account. Your status page is at its address on this site again.',
+  ],
+  page_domain_lapsed: [
+    { domain: 'a.example' },
+    'The proof for a.example has been missing for three days. Your status page is at its address on this site again.',
   ],
   service_displaced: [
     { slug: 'a-example', domain: 'a.example', entrySlug: 'acme', entryDomain: 'example' },

@@ -96,6 +96,7 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
     reported: '/status/shop-example-org',
     missing: '/status/nobody',
     docs: '/docs',
+    design: '/design',
     badge: '/badges/library-example?variant=uptime&window=24h',
     'sign-in': '/sign-in',
     dashboard: '/dashboard',

@@ -1,7 +1,10 @@
 /** The whole program from the outside: what an operator and a client of the API see. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
+import { parse, stringify } from 'yaml';
 import { until } from '../support/loopback.ts';
 import { type CatalogueEntry, install } from '../support/program.ts';
 import { reasonOn } from './contract/reported-words.ts';
@@ -188,6 +191,28 @@ t.test('one program', sideBySide(), async (t) => {
     t.equal((await program.get('/api/v1/status/two')).status, 200);
     installation.writeCatalogue([{ slug: 'two', check: { url: site.url } }, shopEntry]);
   });
+
+  await t.test(
+    'it takes changed channels of the operator at SIGHUP, and names what is wrong with one',
+    async (t) => {
+      const file = join(installation.folder, 'upbeat.yaml');
+      const before = readFileSync(file, 'utf8');
+      const configure = (settings: object) => {
+        const operator = { alerts: { operator: [{ kind: 'ntfy', settings }] } };
+        writeFileSync(file, stringify({ ...parse(before), ...operator }));
+        program.process.kill('SIGHUP');
+      };
+      const { length } = program.output();
+      const said = () => program.output().slice(length);
+      configure({ nothing: 'known' });
+      await until(() => /alerts\.operator\.0\./.test(said()), 45_000);
+      t.notMatch(said(), 'the configuration was reloaded');
+      configure({ server: 'https://push.test.example', topic: 'upbeat' });
+      await until(() => said().includes('the configuration was reloaded'), 45_000);
+      t.notMatch(said(), 'changed settings need a restart');
+      writeFileSync(file, before);
+    },
+  );
 
   await t.test('it keeps status, since and phase through kill -9', async (t) => {
     shop.answer(500);

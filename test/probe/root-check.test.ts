@@ -31,7 +31,8 @@ t.test('it asks by HEAD, says who it is, and closes the connection', async (t) =
   t.ok(connectMs !== null && firstByteMs !== null && totalMs !== null);
   t.ok((totalMs ?? 0) >= (connectMs ?? 0) + (firstByteMs ?? 0));
   t.same(
-    { ...attempt, startedAt: 0 },
+    // The event loop of a busy machine is late, which the attempt says.
+    { ...attempt, startedAt: 0, lostMs: 0 },
     {
       startedAt: 0,
       statusCode: 204,

@@ -98,6 +98,7 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
     '/api/v1/maintenances/{id}/occurrence',
     '/api/v1/pages',
     '/api/v1/pages/{slug}',
+    '/api/v1/pages/{slug}/verify',
     '/api/v1/regions',
     '/api/v1/rules',
     '/api/v1/rules/{id}',
@@ -231,6 +232,33 @@ t.test('it documents every error, and each has the documented body', async (t) =
     t.ok(isProblem(answer.json), `${url}: ${JSON.stringify(isProblem.errors)}`);
     t.ok(status in (paths[path]?.get?.responses ?? {}), `${path} documents ${status}`);
   }
+});
+
+t.test('each POST can be repeated, and each change of what has a revision can name it', async (t) => {
+  const world = await startApi({});
+  t.teardown(world.close);
+  const { paths } = (await world.get('/api/v1/openapi.json')).json as {
+    readonly paths: Record<string, Record<string, Operation & { readonly description: string }>>;
+  };
+  const writing = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([method, { description }]) => method !== 'get' && description.endsWith('the scope write.'))
+      .map(([method, { parameters }]) => ({ method, path, headers: parameters.map(({ name }) => name) })),
+  );
+  t.ok(writing.length > 25);
+  const without = (header: string, isMeant: (method: string) => boolean) =>
+    writing
+      .filter(({ method, headers }) => isMeant(method) && !headers.includes(header))
+      .map(({ method, path }) => `${method} ${path}`);
+  t.same(
+    without('Idempotency-Key', (method) => method === 'post'),
+    [],
+  );
+  t.same(
+    without('If-Match', (method) => method !== 'post'),
+    ['delete /api/v1/keys/{id}', 'delete /api/v1/webhooks/{id}'],
+    'nothing about those can be changed',
+  );
 });
 
 t.test('it names each type once, and says of each operation who may ask', async (t) => {

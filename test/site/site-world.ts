@@ -22,6 +22,7 @@ import { type Log, silentLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';
 import { createApp } from '../../src/site/app.ts';
+import { openPageDomains } from '../../src/site/page-domains.ts';
 import type { RouteSources } from '../../src/site/routes.ts';
 import type { IncidentQuery } from '../../src/store/ports/incidents.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';
@@ -272,9 +273,11 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return found;
     },
   };
+  const siteUrl = options.siteUrl ?? 'https://upbeat.test';
+  const pageDomains = await openPageDomains({ registry: stored, siteUrl, clock, log });
   const api = createApp({
     settings: {
-      siteUrl: options.siteUrl ?? 'https://upbeat.test',
+      siteUrl,
       securityContact: 'mailto:security@upbeat.test',
       trustedProxies: ['127.0.0.0/8', '::1'],
       anonymousPerMinute: options.anonymousPerMinute ?? 100_000,
@@ -338,6 +341,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       },
     },
     ownedPages: registry,
+    pageDomains,
     heartbeats: {
       async takeHeartbeat(received: ReceivedHeartbeat) {
         const fault = faults.heartbeats;
@@ -419,6 +423,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       else await stored.putLogo(page.accountId, slug, logo, changedAt);
     },
     proofs,
+    /** The domains of status pages; a test refreshes them in place of waiting a second. */
+    pageDomains,
     vendorStatuses,
     listeners,
     asked,
@@ -475,12 +481,15 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       return { status: response.status, headers: response.headers, bytes, text, json: JSON.parse(text) };
     },
     async close() {
+      pageDomains.stop();
       api.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await authenticator.close();
       await status.close();
-      await ownSamples?.close();
+      const opened = ownSamples;
+      ownSamples = null;
+      await opened?.close();
       await filled.close();
     },
   };

@@ -1,8 +1,9 @@
 /** Each response that the OpenAPI document names of an operation that needs a key is given, in the form that it names. */
 import { Ajv } from 'ajv';
 import t from 'tap';
+import type { AlertMessage } from '../../src/domain/alert/message.ts';
 import { sendWith } from './send-with.ts';
-import { service, startApi, type World } from './site-world.ts';
+import { NOW, service, startApi, type World } from './site-world.ts';
 
 t.setTimeout(120_000);
 
@@ -36,6 +37,8 @@ const CHANNEL = {
   kind: 'gotify',
   settings: { server: 'https://push.example.com', token: 'abc' },
 };
+/** The thread of an alert that is open. */
+const OPEN = 'open';
 const MAIL = { name: 'Mail', kind: 'email', settings: { to: 'ops@example.com' } };
 const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
 const SAID = { title: 'Orders are late', text: 'We look.', pages: ['acme'] };
@@ -54,8 +57,10 @@ const TABLE: readonly Row[] = [
   ['verifyService', 422, `${SHOP}/verify`, undefined, FIRST],
   ['verifyService', 404, '/api/v1/services/known/verify'],
   ['createHeartbeatAddress', 201, `${SHOP}/address`, undefined, { 'idempotency-key': 'address' }],
+  ['createHeartbeatAddress', 412, `${SHOP}/address`, undefined, OLD],
   ['createHeartbeatAddress', 404, '/api/v1/services/known/address'],
   ['createHeartbeatAddress', 422, `${SHOP}/address`, undefined, FIRST],
+  ['removeHeartbeatAddress', 412, `${SHOP}/address`, undefined, OLD],
   ['removeHeartbeatAddress', 204, `${SHOP}/address`],
   ['removeHeartbeatAddress', 404, '/api/v1/services/known/address'],
   ['removeService', 412, SHOP, undefined, OLD],
@@ -76,6 +81,7 @@ const TABLE: readonly Row[] = [
   ['correctIncident', 404, '/api/v1/incidents/owner-99', {}],
   ['updateIncident', 200, '/api/v1/incidents/owner-1/updates', { status: 'resolved', text: 'Done.' }],
   ['updateIncident', 412, '/api/v1/incidents/owner-1/updates', { text: 'Done.' }, OLD],
+  ['updateIncident', 422, '/api/v1/incidents/owner-1/updates', { text: 'Done.' }, FIRST],
   ['updateIncident', 404, '/api/v1/incidents/owner-99/updates', { text: 'Done.' }],
   ['listOwnIncidents', 200, '/api/v1/account/incidents'],
   ['listOwnIncidents', 400, '/api/v1/account/incidents?limit=none'],
@@ -92,6 +98,7 @@ const TABLE: readonly Row[] = [
   ['changeOccurrence', 200, '/api/v1/maintenances/m1/occurrence', { action: 'extend', by: '30m' }],
   ['changeOccurrence', 409, '/api/v1/maintenances/m1/occurrence', { action: 'skip' }],
   ['changeOccurrence', 412, '/api/v1/maintenances/m1/occurrence', { action: 'end' }, OLD],
+  ['changeOccurrence', 422, '/api/v1/maintenances/m1/occurrence', { action: 'end' }, FIRST],
   ['changeOccurrence', 404, '/api/v1/maintenances/m99/occurrence', { action: 'end' }],
   ['listOwnMaintenances', 200, '/api/v1/maintenances'],
   ['listOwnMaintenances', 400, '/api/v1/maintenances?limit=none'],
@@ -134,6 +141,11 @@ const TABLE: readonly Row[] = [
   ['replayChannelMessage', 204, '/api/v1/channels/1/messages/1/replay'],
   ['replayChannelMessage', 422, '/api/v1/channels/1/messages/1/replay', undefined, FIRST],
   ['replayChannelMessage', 404, '/api/v1/channels/1/messages/99/replay'],
+  ['listAlerts', 200, '/api/v1/alerts'],
+  ['listAlerts', 400, '/api/v1/alerts?limit=none'],
+  ['acknowledgeAlert', 204, `/api/v1/alerts/${OPEN}/acknowledge`],
+  ['acknowledgeAlert', 422, `/api/v1/alerts/${OPEN}/acknowledge`, undefined, FIRST],
+  ['acknowledgeAlert', 404, '/api/v1/alerts/none/acknowledge'],
   ['createRule', 201, '/api/v1/rules', RULE],
   ['createRule', 409, '/api/v1/rules', RULE],
   ['createRule', 422, '/api/v1/rules', RULE, FIRST],
@@ -155,6 +167,28 @@ const TABLE: readonly Row[] = [
   ['removeWebhook', 204, '/api/v1/webhooks/1'],
   ['removeWebhook', 404, '/api/v1/webhooks/1'],
 ];
+
+/** Tells the first channel of an alert. */
+async function openAlert({ registry }: World): Promise<void> {
+  const message: AlertMessage = {
+    type: 'alert',
+    thread: OPEN,
+    urgency: 'high',
+    at: NOW,
+    items: [],
+    total: 0,
+    cause: null,
+    rule: null,
+    url: 'https://upbeat.test/',
+    acknowledgeUrl: null,
+    note: null,
+  };
+  await registry.commitAlerts({
+    ...{ position: 0, states: [], acknowledgements: [], now: NOW },
+    messages: [{ channelId: 1, message }],
+    rulesVersion: await registry.rulesVersion(),
+  });
+}
 
 /** Holds responses against the document. */
 async function openDocument(world: World) {
@@ -203,6 +237,7 @@ t.test('it gives every response that the document names of operations with a key
   };
 
   for (const [id, status, path, body, headers = {}] of TABLE) {
+    if (id === 'listAlerts' && status === 200) await openAlert(world);
     const endpoint = find(id);
     const answer = await send(endpoint.method, path, body, { ...mine, ...headers });
     confirm(endpoint, status, answer);

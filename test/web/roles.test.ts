@@ -68,6 +68,8 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/pages/:slug/rename': 'editor',
   '/dashboard/pages/:slug/logo': 'editor',
   '/dashboard/pages/:slug/look': 'editor',
+  '/dashboard/pages/:slug/domain': 'editor',
+  '/dashboard/pages/:slug/verify': 'editor',
   '/dashboard/pages/:slug/unlogo': 'editor',
   '/dashboard/pages/:slug/delete': 'editor',
   '/dashboard/members/invite': 'owner',

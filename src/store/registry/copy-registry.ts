@@ -114,6 +114,18 @@ export async function copyRegistry(
   note: NoteProgress,
 ): Promise<CopyReport> {
   await refuseMonitor(source, now);
+  return await copySnapshot(source, target, note);
+}
+
+/**
+ * Copies what `source` has at the moment, also while a monitor writes to it: what it writes afterwards is missing in the
+ * copy. Throws if the target is not empty, or if the written rows differ from the source; the target is then unchanged.
+ */
+export async function copySnapshot(
+  source: CopyEnd,
+  target: CopyEnd,
+  note: NoteProgress,
+): Promise<CopyReport> {
   let total = 0;
   for (const [table] of COPIED_TABLES) {
     const found = await countRows(target, table);

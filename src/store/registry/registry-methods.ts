@@ -1,7 +1,7 @@
 /** The methods of the registry's thread that are the same for all databases. */
 
 import { isKeyOf } from '../../domain/credential-seal.ts';
-import type { IdempotentName, IdempotentRequest } from '../ports/idempotency.ts';
+import { IDEMPOTENT_NAMES, type IdempotentName, type IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { CONTENT_CALLS } from './account-content.ts';
@@ -11,9 +11,15 @@ import { CHANNEL_FAILURE_CALLS } from './channel-failure-rows.ts';
 import { CHANNEL_CALLS, removeAllChannels } from './channel-rows.ts';
 import { removeLostCredentials } from './credential-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
+import type { JointOutcome, JointWrite, JointWrites } from './group-commit.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
-import { callIdempotent, findIdempotent, forgetIdempotent } from './idempotency-rows.ts';
+import {
+  callIdempotent,
+  callIdempotentTogether,
+  findIdempotent,
+  forgetIdempotent,
+} from './idempotency-rows.ts';
 import { INBOX_CALLS } from './inbox-rows.ts';
 import { INCIDENT_CALLS } from './incident-rows.ts';
 import { INVITATION_CALLS } from './invitation-rows.ts';
@@ -25,14 +31,16 @@ import { MESSAGE_CALLS } from './message-rows.ts';
 import { OWNER_INCIDENT_CALLS } from './owner-incident-rows.ts';
 import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
-import { changeService, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
+import { changeService, changeServices, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
 import { putCatalogue } from './put-catalogue.ts';
+import { registerTogether } from './register-together.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { RULE_CALLS } from './rule-rows.ts';
 import type { Secrets } from './secret-box.ts';
-import { SERVICE_ROW_CALLS } from './service-rows.ts';
+import { CHANGE_CALLS } from './service-rows.ts';
+import { SERVICE_STATE_CALLS } from './service-state-rows.ts';
 import { SETUP_LINK_CALLS } from './setup-link-rows.ts';
 import { SIGN_IN_GUARD_CALLS } from './sign-in-guard-rows.ts';
 import { removeAllPasswords, SIGN_IN_CALLS } from './sign-in-rows.ts';
@@ -75,7 +83,8 @@ export interface SecretMethods {
 type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
 
 const CALLS: Calls<ServedByCalls> = {
-  ...SERVICE_ROW_CALLS,
+  ...SERVICE_STATE_CALLS,
+  ...CHANGE_CALLS,
   servicesOf: read(servicesOf),
   putCatalogue: write(putCatalogue),
   addService: write((registry, service) => addService(registry, service, registry.limits)),
@@ -137,6 +146,17 @@ const CALLS: Calls<ServedByCalls> = {
   setFact: write(setFact),
 };
 
+/** Several calls of a method that writes, made by the same statements. */
+interface JointCalls {
+  make(registry: OpenRegistry, lists: readonly unknown[]): Promise<readonly JointOutcome<unknown>[]>;
+}
+
+/** The methods that clients of the API call most. */
+const JOINT_CALLS: ReadonlyMap<string, JointCalls> = new Map<string, JointCalls>([
+  ['changeService', { make: changeServices }],
+  ['registerService', { make: registerTogether }],
+]);
+
 /** An open database, with the functions that run work on it. */
 export interface RegistryParts {
   readonly limits: DomainLimits;
@@ -144,20 +164,57 @@ export interface RegistryParts {
   readonly lease: HeldLease;
   /** Runs work that only reads; it sees committed data only. */
   readonly read: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
-  /** Runs work inside a transaction, and resolves after the commit. */
-  readonly write: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
+  /** Runs work inside a transaction, and resolves after the commit. `joint`: how it is made together with others. */
+  readonly write: <T>(
+    work: (store: RegistryStore) => Promise<T>,
+    joint?: JointWrite | undefined,
+  ) => Promise<T>;
+  /** What work inside a transaction gets. */
+  readonly writable: RegistryStore;
+}
+
+/** A call that is made once for the key of its client. */
+interface IdempotentCall {
+  readonly request: IdempotentRequest;
+  readonly args: readonly unknown[];
 }
 
 /** Creates the methods. */
 export function createRegistryMethods(parts: RegistryParts) {
   const { limits, secrets, lease } = parts;
+  /** The registry as work inside a transaction sees it. SQLite's file may have been opened again since the last one. */
+  const writing = (): OpenRegistry => ({ ...parts.writable, limits, secrets });
   const entries = Object.entries(CALLS).map(([name, { kind, run }]) => {
     const serve: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = run;
+    const joint = JOINT_CALLS.get(name);
+    const jointWrites: JointWrites = { make: async (lists) => (await joint?.make(writing(), lists)) ?? [] };
     return [
       name,
-      (...args: never[]) => parts[kind]((store) => serve({ ...store, limits, secrets }, ...args)),
+      (...args: never[]) => {
+        const work = (store: RegistryStore) => serve({ ...store, limits, secrets }, ...args);
+        return joint === undefined ? parts[kind](work) : parts.write(work, { kind: jointWrites, item: args });
+      },
     ];
   });
+  const onceTogether = new Map(
+    IDEMPOTENT_NAMES.flatMap((name) => {
+      const joint = JOINT_CALLS.get(name);
+      if (joint === undefined) return [];
+      const jointWrites: JointWrites<IdempotentCall> = {
+        make: (calls) => {
+          const registry = writing();
+          const change = (indices: readonly number[]) =>
+            joint.make(
+              registry,
+              indices.map((index) => calls[index]?.args),
+            );
+          const requests = calls.map(({ request }) => request);
+          return callIdempotentTogether(registry, requests, change, isMadeBy(name));
+        },
+      };
+      return [[name, jointWrites]] as const;
+    }),
+  );
   const methods: ServedByCalls = Object.fromEntries(entries);
   const renewInThread = (fence: number, now: number) => parts.write((store) => renewLease(store, fence, now));
   return {
@@ -169,10 +226,12 @@ export function createRegistryMethods(parts: RegistryParts) {
     callIdempotent: (request: IdempotentRequest, name: IdempotentName, args: readonly unknown[]) => {
       const run: (registry: OpenRegistry, ...args: never[]) => Promise<unknown> = CALLS[name].run;
       const given = args as never[];
-      return parts.write((store) => {
+      const work = (store: RegistryStore) => {
         const registry = { ...store, limits, secrets };
         return callIdempotent(registry, request, () => run(registry, ...given), isMadeBy(name));
-      });
+      };
+      const kind = onceTogether.get(name);
+      return parts.write(work, kind === undefined ? undefined : { kind, item: { request, args } });
     },
     sealSecrets: () => parts.write((store) => secrets.sealClear(store)),
     installation: async () =>
@@ -195,7 +254,8 @@ export function createRegistryMethods(parts: RegistryParts) {
   };
 }
 
-/** Whether the value of a method says that its change was made: `putContent` resolves with refusals. */
+/** Whether the value of a method says that its change was made: `putContent` resolves with refusals, others with an outcome. */
 function isMadeBy(name: IdempotentName): (value: unknown) => boolean {
-  return (value) => name !== 'putContent' || !Array.isArray(value) || value.length === 0;
+  if (name === 'putContent') return (value) => !Array.isArray(value) || value.length === 0;
+  return (value) => value !== 'stale' && value !== 'missing';
 }

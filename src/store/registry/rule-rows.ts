@@ -59,7 +59,7 @@ export const RULE_CALLS: Calls<RuleStore> = {
     const rows = await queries.all(
       kysely.selectFrom('alert_rules').selectAll().where('enabled', '=', sql.lit(1)).orderBy('id'),
     );
-    const channels = await queries.all(kysely.selectFrom('channels').select(['id', 'account_id']));
+    const channels = await queries.all(kysely.selectFrom('channels').select(['id', 'account_id', 'kind']));
     const owners = new Map(channels.map(({ id, account_id }) => [id, account_id]));
     const rules = rows.map(toRule).map((rule) => ({
       ...rule,
@@ -68,7 +68,7 @@ export const RULE_CALLS: Calls<RuleStore> = {
     return {
       version,
       rules,
-      channels: channels.map(({ id, account_id }) => ({ id, accountId: account_id })),
+      channels: channels.map(({ id, account_id, kind }) => ({ id, accountId: account_id, kind })),
     };
   }),
   rulesVersion: read(rulesVersion),

@@ -343,6 +343,14 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     colour: string | null;
     /** 1: only members of the account see it. */
     members_only: Generated<number>;
+    /** Host name in lower case; null: none. */
+    domain: string | null;
+    /** Null: its account has not proved it, or the proof lapsed. */
+    domain_proved_at: number | null;
+    /** Time of the last check of the proof. */
+    domain_checked_at: number | null;
+    /** Since when the proof is missing; null: the last check found it. */
+    domain_missing_since: number | null;
   };
   /** Logos of live pages. */
   status_page_logos: {

@@ -2,7 +2,7 @@
  * `/alerts/acknowledge/:secret`: the page to which messages of alerts link. Its address proves that the message came from here, so
  * nobody has to sign in. A request for it changes nothing, because programs follow links too: only its button does.
  */
-import { acknowledgeByLink, openAlerts } from '../../app/alerts.ts';
+import { acknowledgeByLink, followLink, openAlerts } from '../../app/alerts.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import type { RenderPage } from '../parts/views.ts';
@@ -20,8 +20,9 @@ export function acknowledgePage(
     const language = languageOf(request);
     const { alerts } = language.texts;
     const secret = request.params.secret ?? '';
-    const found = acknowledgeLinks.read(secret);
-    if (found === null) return show({ title: alerts.acknowledgeTitle, problem: alerts.wrongLink }, 404);
+    const link = acknowledgeLinks.read(secret);
+    if (link === null) return show({ title: alerts.acknowledgeTitle, problem: alerts.wrongLink }, 404);
+    const found = await followLink(sources, link);
     const isSent = request.method === 'POST' && (await acknowledgeByLink(sources, found)).ok;
     const open = await openAlerts(sources, found.accountId);
     const alert = open.find(({ thread }) => thread === found.thread);

@@ -60,7 +60,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     MessageStore &
     RuleStore &
     SubscriptionStore &
-    Pick<AlertStore, 'alertsOf' | 'acknowledge'> &
+    Pick<AlertStore, 'alertsOf' | 'acknowledge' | 'accountOfThread'> &
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
@@ -86,8 +86,25 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
 
 /** The context of changes that a member makes by forms (`src/app/`). */
-export function changeContext({ registry, directory, proofs, ports, bounds, now }: DashboardSources) {
-  return { registry, proofs, ports, bounds, now, findService: directory.bySlug, resolve: proofs.addresses };
+export function changeContext({
+  registry,
+  directory,
+  proofs,
+  ports,
+  bounds,
+  siteUrl,
+  now,
+}: DashboardSources) {
+  return {
+    registry,
+    proofs,
+    ports,
+    bounds,
+    siteUrl,
+    now,
+    findService: directory.bySlug,
+    resolve: proofs.addresses,
+  };
 }
 
 /** The signed-in member of an account. */

@@ -2,7 +2,7 @@
  * The texts of pages in English. Every other language has exactly these keys. A sentence is one entry, and a function
  * where it contains a value, since languages differ in word order. Sentences with times are phrases.
  */
-import type { PictureTheme, PictureWindow } from '../../domain/picture.ts';
+import type { BadgeStyle, PictureTheme, PictureWindow } from '../../domain/picture.ts';
 import type { VendorStatus } from '../../domain/vendor-status.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
@@ -10,6 +10,7 @@ import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-q
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
+import { englishIncidents } from './english-incidents.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishSaid } from './english-said.ts';
@@ -17,6 +18,7 @@ import { englishServicePage } from './english-service-page.ts';
 import { englishSignIn } from './english-sign-in.ts';
 import { englishStatusPage } from './english-status-page.ts';
 import { englishSubscribe } from './english-subscribe.ts';
+import type { Theme } from './theme.ts';
 
 const shared = SHARED_TEXTS.en;
 
@@ -36,9 +38,13 @@ export const english = {
     apiHeading: 'The API',
     /** Shown in other languages only. */
     apiInEnglish: 'The description itself is in English.',
+    incidents: 'Incidents',
+    heatmap: 'Heat map',
     dashboard: 'Dashboard',
     metrics: 'Metrics',
     language: 'Language',
+    theme: 'Theme',
+    themes: { system: 'System', light: 'Light', dark: 'Dark' } satisfies WordOf<Theme>,
     timesAreUtc: 'Times are UTC.',
     timesAreYours: 'Times are in your time zone. Hover over one to see UTC.',
     away: 'Our own connection is down',
@@ -90,7 +96,22 @@ export const english = {
     calmLate: 'It is unknown what is down or slow right now: every check is late.',
     calmPartly: (count: number, shown: string) =>
       count === 1 ? 'One service has not been checked yet.' : `${shown} services have not been checked yet.`,
-    more: (_count: number, shown: string) => `${shown} more`,
+    allIncidents: 'All incidents',
+    heatmapOf: 'Heat map of every service',
+    allTroubled: (shown: string) => `All ${shown}`,
+    troubledCount: (shown: string) => `${shown} in trouble`,
+    verdict: (up: string, all: string) => `${up} of ${all} operational`,
+    verdictAll: (count: number, all: string) =>
+      count === 1 ? 'The one service is operational' : `All ${all} services are operational`,
+    verdictUnchecked: 'Nothing is known yet: no service has been checked',
+    verdictOffline: 'Nothing is known right now: our own connection is away',
+    verdictLate: 'Nothing is known right now: every check is late',
+    categories: 'Categories',
+    lastDay: 'The last 24 hours',
+    lastDayNote:
+      'Each cell is an hour of a category, filled by the share of its services that failed. The lines below are the response times of the same hours, with a mark where a service was slow or failed.',
+    dayAgo: '24 hours ago',
+    similar: 'No service has this in its name. These are similar:',
     incidents: 'Recent incidents',
     began: (started: Moment) => phraseOf`${started}`,
     lasted: (length: string) => `lasted ${length}`,
@@ -119,7 +140,8 @@ export const english = {
       status: 'The current status',
       uptime: 'The share of time that it was up',
       latency: 'The response time',
-    } satisfies WordOf<BadgeVariant>,
+      compact: 'The compact style',
+    } satisfies WordOf<BadgeVariant | 'compact'>,
     make: 'Choose a service',
     another: 'Another service',
     page: 'Service page',
@@ -137,10 +159,17 @@ export const english = {
     measures: { median: 'median', p95: '95th percentile' } satisfies WordOf<BadgeMeasure>,
     theme: 'Theme',
     themes: { light: 'light', dark: 'dark' } satisfies WordOf<PictureTheme>,
+    style: 'Style',
+    styles: { card: 'card', compact: 'compact' } satisfies WordOf<BadgeStyle>,
+    label: 'Label',
+    labelHint: 'the name',
+    bothThemes: 'HTML, light and dark',
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' } satisfies WordOf<BadgeFormat>,
     picture: 'Preview',
     shown: 'The badge and the snippets have changed.',
+    sharp:
+      'An SVG is sharp on every screen. The HTML code of a PNG names a second picture for screens of high resolution.',
     shieldsNote: 'Shields.io draws it in its own style, from',
     shieldsLink: 'this JSON',
     snippets: 'Embed code',
@@ -195,6 +224,7 @@ export const english = {
       phraseOf`${text}, ${ago} ago; it could not be read since`,
     vendorUnread: (text: Phrase): Phrase => phraseOf`${text} when it was last read`,
   },
+  incidents: englishIncidents,
   page: englishServicePage,
   statusPage: englishStatusPage,
   signIn: englishSignIn,

@@ -272,6 +272,10 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_slug_fixed:
     'Die Adresse einer Seite lässt sich nicht ändern: legen Sie eine Seite mit der anderen Adresse an.',
   page_title_missing: 'Eine Seite braucht einen Titel.',
+  page_domain_of_site: ({ domain }) => `${domain} ist die Adresse dieser Website.`,
+  page_domain_public: ({ domain }) =>
+    `${domain} ist eine öffentliche Endung, unter der jeder Namen registrieren kann: Nehmen Sie einen Namen darunter.`,
+  no_page_domain: 'Die Seite hat keine eigene Domain: Speichern Sie zuerst eine.',
   page_colour_invalid: 'Eine Farbe besteht aus sechs hexadezimalen Ziffern, etwa #0a7d4f.',
   page_text_too_long: ({ field, maxLength, length }) =>
     `${PAGE_FIELDS[field]} hat höchstens ${maxLength} Zeichen; dieser hat ${length}.`,
@@ -299,6 +303,10 @@ const NOTICES: TextTable<NoticeParams> = {
     `${domain} wurde von einem anderen Konto bestätigt und gehört von jetzt an diesem.`,
   domain_won: ({ domain }) =>
     `${domain} gehörte einem anderen Konto. Sie haben die Domain bestätigt; jetzt ist es Ihre.`,
+  page_domain_lost: ({ domain }) =>
+    `${domain} wurde von einem anderen Konto bestätigt. Ihre Statusseite ist wieder unter ihrer Adresse auf dieser Website.`,
+  page_domain_lapsed: ({ domain }) =>
+    `Der Nachweis für ${domain} fehlt seit drei Tagen. Ihre Statusseite ist wieder unter ihrer Adresse auf dieser Website.`,
   service_displaced: ({ slug, domain, entrySlug, entryDomain }) =>
     `${entryDomain} gehört jetzt als ${entrySlug} zum öffentlichen Katalog. Ihr Dienst ${slug} (${domain}) war nicht bestätigt und ist gewichen; bestätigen Sie die Domain, um daneben einen eigenen zu haben.`,
   slug_to_catalogue: ({ slug, takenBy, domain, newSlug }) =>

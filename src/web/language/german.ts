@@ -6,6 +6,7 @@ import type { Texts } from './english.ts';
 import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
+import { germanIncidents } from './german-incidents.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanSaid } from './german-said.ts';
@@ -30,9 +31,13 @@ export const german: Texts = {
     apiTitle: 'API von Upbeat',
     apiHeading: 'Die API',
     apiInEnglish: 'Die Beschreibung selbst ist auf Englisch.',
+    incidents: 'Vorfälle',
+    heatmap: 'Heatmap',
     dashboard: 'Verwaltung',
     metrics: 'Metriken',
     language: 'Sprache',
+    theme: 'Farbschema',
+    themes: { system: 'System', light: 'Hell', dark: 'Dunkel' },
     timesAreUtc: 'Zeiten sind UTC.',
     timesAreYours: 'Zeiten in Ihrer Zeitzone, beim Darüberfahren in UTC.',
     away: 'Unsere eigene Verbindung ist unterbrochen',
@@ -102,7 +107,22 @@ export const german: Texts = {
     calmLate: 'Was im Augenblick gestört oder langsam ist, ist nicht bekannt: Alle Prüfungen sind verspätet.',
     calmPartly: (count, shown) =>
       count === 1 ? 'Ein Dienst wurde noch nicht geprüft.' : `${shown} Dienste wurden noch nicht geprüft.`,
-    more: (count, shown) => (count === 1 ? 'ein weiterer' : `${shown} weitere`),
+    allIncidents: 'Alle Vorfälle',
+    heatmapOf: 'Heatmap aller Dienste',
+    allTroubled: (shown) => `Alle ${shown}`,
+    troubledCount: (shown) => `${shown} gestört oder langsam`,
+    verdict: (up, all) => `${up} von ${all} in Ordnung`,
+    verdictAll: (count, all) =>
+      count === 1 ? 'Der eine Dienst ist in Ordnung' : `Alle ${all} Dienste sind in Ordnung`,
+    verdictUnchecked: 'Noch ist nichts bekannt: Kein Dienst wurde geprüft',
+    verdictOffline: 'Im Augenblick ist nichts bekannt: Unsere eigene Verbindung ist unterbrochen',
+    verdictLate: 'Im Augenblick ist nichts bekannt: Alle Prüfungen sind verspätet',
+    categories: 'Kategorien',
+    lastDay: 'Die letzten 24 Stunden',
+    lastDayNote:
+      'Jede Zelle ist eine Stunde einer Kategorie, gefüllt nach dem Anteil der Dienste, die gestört waren. Die Linien darunter sind die Antwortzeiten derselben Stunden, mit einer Marke, wo ein Dienst langsam oder gestört war.',
+    dayAgo: 'vor 24 Stunden',
+    similar: 'Kein Dienst hat das im Namen. Ähnlich sind:',
     incidents: 'Letzte Vorfälle',
     began: (started) => phraseOf`${started}`,
     lasted: (length) => `dauerte ${length}`,
@@ -135,6 +155,7 @@ export const german: Texts = {
       status: 'Der aktuelle Zustand',
       uptime: 'Die Erreichbarkeit über einen Zeitraum',
       latency: 'Die Antwortzeit',
+      compact: 'Die kompakte Form',
     },
     make: 'Einen Dienst auswählen',
     another: 'Ein anderer Dienst',
@@ -147,10 +168,17 @@ export const german: Texts = {
     measures: { median: 'Median', p95: '95. Perzentil' },
     theme: 'Farben',
     themes: { light: 'hell', dark: 'dunkel' },
+    style: 'Form',
+    styles: { card: 'Karte', compact: 'kompakt' },
+    label: 'Beschriftung',
+    labelHint: 'der Name',
+    bothThemes: 'HTML, hell und dunkel',
     format: 'Format',
     formats: { png: 'PNG', svg: 'SVG', shields: 'Shields' },
     picture: 'Vorschau',
     shown: 'Das Badge und die Vorlagen haben sich geändert.',
+    sharp:
+      'Ein SVG ist auf jedem Bildschirm scharf. Der HTML-Code eines PNG nennt ein zweites Bild für hochauflösende Bildschirme.',
     shieldsNote: 'Shields.io zeichnet es in seinem eigenen Stil, aus',
     shieldsLink: 'diesem JSON',
     snippets: 'Code zum Einbetten',
@@ -199,6 +227,7 @@ export const german: Texts = {
     vendorStale: (text, ago) => phraseOf`${text}, vor ${ago}; seither war sie nicht zu lesen`,
     vendorUnread: (text) => phraseOf`${text}, als sie zuletzt gelesen wurde`,
   },
+  incidents: germanIncidents,
   page: germanServicePage,
   statusPage: germanStatusPage,
   signIn: germanSignIn,

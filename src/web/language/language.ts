@@ -1,6 +1,6 @@
 /**
  * The language of a page: that of `?lang=`, which a cookie stores, otherwise the browser's preferred one, otherwise
- * English. Pages call `chooseLanguage(request)` and pass the result to the renderer as `language`. Templates use it so:
+ * English; and its theme (`theme.ts`). Pages call `chooseLanguage(request)` and pass the result to the renderer as `language`. Templates use it so:
  *
  *     <%= it.language.texts.home.heading %>             a word or sentence
  *     <%~ it.markup(it.language.texts.home.newestCheck(at)) %>   a phrase with times, as markup
@@ -11,6 +11,7 @@ import type { Formats } from '../../language/formats.ts';
 import { FORMATS, LANGUAGE_CODES, type LanguageCode } from '../../language/shared-texts.ts';
 import { english, type Texts } from './english.ts';
 import { german } from './german.ts';
+import { type ChosenTheme, chooseTheme } from './theme.ts';
 
 /** A language with its texts and formats. */
 export interface Language {
@@ -23,8 +24,8 @@ export interface Language {
   readonly formats: Formats;
 }
 
-/** The language of a page, and the links to the page in other languages. */
-export interface ChosenLanguage extends Language {
+/** The language and the theme of a page, and the links to the page in other ones. */
+export interface ChosenLanguage extends Language, ChosenTheme {
   /** True if `?lang=` made the choice in this request; the response then stores it in a cookie. */
   readonly keep: boolean;
   /** All languages, each with the relative URL of this page in it. */
@@ -40,17 +41,18 @@ export const LANGUAGES: Readonly<Record<LanguageCode, Language>> = {
 const COOKIE = 'upbeat-language';
 const COOKIE_SECONDS = 31_536_000;
 
-/** Chooses the language of a response. Unknown languages are ignored. */
+/** Chooses the language and the theme of a response. Unknown ones are ignored. */
 export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): ChosenLanguage {
   const parameters = new URLSearchParams(query);
   const asked = readCode(parameters.get('lang') ?? '');
   const kept = readCode(readCookie(headers.cookie, COOKIE));
+  parameters.delete('appearance');
   const code = asked ?? kept ?? preferredOf(headers['accept-language']) ?? 'en';
   const choices = LANGUAGE_CODES.map((choice) => {
     parameters.set('lang', choice);
     return { code: choice, name: LANGUAGES[choice].name, href: `?${parameters}` };
   });
-  return { ...LANGUAGES[code], keep: asked !== null, choices };
+  return { ...LANGUAGES[code], keep: asked !== null, choices, ...chooseTheme(query, headers.cookie) };
 }
 
 /** Headers of a response in a language: caches distinguish languages, and a cookie stores a choice for a year. */

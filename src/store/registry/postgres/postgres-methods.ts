@@ -76,7 +76,8 @@ export async function openPostgresMethods(
     secrets,
     lease,
     read: (work) => explained(() => work(reader)),
-    write: (work) => explained(() => commits.write(() => work(writer.store))),
+    write: (work, joint) => explained(() => commits.write(() => work(writer.store), joint)),
+    writable: writer.store,
   });
   /** The end of the feed of changes at the last read, and the number of commits until then. */
   let feedEnd = { seq: -1, commitsSeen: -1 };
