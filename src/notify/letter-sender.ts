@@ -2,7 +2,7 @@
  * Sends letters that are not messages of channels: news to subscribers, and requests for confirmations. They wait in the registry,
  * so that a restart loses none, and leave at a bounded rate.
  */
-import type { Cancel, Clock, Random } from '../clock.ts';
+import { type Cancel, type Clock, createRetentionClock, type Random } from '../clock.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
@@ -46,6 +46,7 @@ export function startLetterSender(options: LetterSenderOptions) {
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
   let tidiedAt = Number.NEGATIVE_INFINITY;
+  const retentionNow = createRetentionClock(clock);
   let preparedAt = Number.NEGATIVE_INFINITY;
 
   const prepare = async (now: number): Promise<void> => {
@@ -53,7 +54,7 @@ export function startLetterSender(options: LetterSenderOptions) {
     preparedAt = clock.monotonic();
     if (clock.monotonic() - tidiedAt >= TIDY_INTERVAL_MS) {
       tidiedAt = clock.monotonic();
-      await registry.tidySubscriptions(now);
+      await registry.tidySubscriptions(now, retentionNow());
       await registry.turnOffChannels(now);
     }
     await registry.askChannels(now);

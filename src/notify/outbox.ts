@@ -3,7 +3,7 @@
  * an attempt is repeated only if its outcome could not be stored.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
-import type { Cancel, Clock } from '../clock.ts';
+import { type Cancel, type Clock, createRetentionClock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
@@ -63,6 +63,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
+  const retentionNow = createRetentionClock(clock);
 
   const polling = createCoalescingLoop(async () => {
     if (stopped || !isOurs()) return;
@@ -96,7 +97,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     if (!(await storeAgain())) return;
     if (clock.monotonic() - tidiedAt > HOUR_MS) {
       tidiedAt = clock.monotonic();
-      await forget(clock.now() - KEPT_MS);
+      await forget(retentionNow() - KEPT_MS);
     }
     if (inFlight.size >= MAX_IN_FLIGHT) return;
     endedSinceRead.clear();

@@ -46,3 +46,27 @@ t.test('a read from before an outcome sends nothing again', async (t) => {
   for (let n = 0; n < 4; n++) await step(reads);
   await stopped;
 });
+
+t.test('a step of the wall clock does not make old what was settled today', async (t) => {
+  const DAY_MS = 86_400_000;
+  const clock = createFakeClock();
+  let aheadMs = 0;
+  const asked: number[] = [];
+  const outbox = startOutbox<{ readonly id: number }, number>({
+    due: async () => [],
+    attempt: async ({ id }) => id,
+    note: async () => {},
+    forget: async (before) => asked.push(before),
+    ...{ log: silentLog, isOurs: () => true, what: 'items' },
+    clock: { ...clock, now: () => clock.now() + aheadMs },
+  });
+  await clock.advance(0);
+  aheadMs = 365 * DAY_MS;
+  for (let hour = 0; hour < 3; hour++) await clock.advance(3_700_000);
+  t.ok(asked.length > 2);
+  t.ok(
+    asked.every((before) => before <= clock.now() - 30 * DAY_MS),
+    'what is settled is kept for 30 days',
+  );
+  await outbox.stop();
+});

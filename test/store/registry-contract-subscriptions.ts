@@ -216,7 +216,7 @@ export async function subscriptionContract(
     await subscribe(registry, `page:${alone}`, 'ada@example.com');
     await subscribe(registry, `page:${full}`, 'bob@example.com');
     const letters = async (now: number) => {
-      await registry.tidySubscriptions(now);
+      await registry.tidySubscriptions(now, now);
       await registry.writeLetters(now, ALL);
       const found: string[] = [];
       for (;;) {
@@ -325,7 +325,7 @@ export async function subscriptionContract(
           const { id: serviceId } = await registry.addService(owned('o.org', accountId));
           await subscribe(registry, `service:${serviceId}`, 'ada@example.com');
           const letters = async (now: number) => {
-            await registry.tidySubscriptions(now);
+            await registry.tidySubscriptions(now, now);
             await registry.writeLetters(now, ALL);
             const found: string[] = [];
             for (;;) {
@@ -406,15 +406,19 @@ export async function subscriptionContract(
         now: NOON,
       });
       const [late] = await registry.dueLetters(NOON, ALL);
-      t.equal(await registry.tidySubscriptions(NOON + 47 * HOUR), 0);
+      t.equal(await registry.tidySubscriptions(NOON + 47 * HOUR, NOON + 47 * HOUR), 0);
       t.same(await registry.dueLetters(NOON, ALL), [late], 'letters that wait stay');
-      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1);
+      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR, NOON + 49 * HOUR), 1);
       t.equal(await registry.findSubscription(late?.secret ?? ''), null);
       const inner = { accountId: account, slug: 'inner', title: 'Inner', text: '', groups: [], now: NOON };
       const { id: innerId } = await registry.addPage(inner);
       await subscribe(registry, `page:${innerId}`, 'ada@example.com');
       t.equal(await registry.changePage(account, 'inner', 1, { membersOnly: true }, NOON), 'changed');
-      t.equal(await registry.tidySubscriptions(NOON + 49 * HOUR), 1, 'only members see the page');
+      t.equal(
+        await registry.tidySubscriptions(NOON + 49 * HOUR, NOON + 49 * HOUR),
+        1,
+        'only members see the page',
+      );
       await registry.removeService(service.slug);
       await registry.removePage(account, 'mine');
       t.same(await registry.countSubscriptions(topics), [1, 0, 0]);

@@ -136,11 +136,15 @@ t.test('it deletes days with their hours', async (t) => {
     now: () => now,
   });
   t.teardown(() => engine.close());
-  engine.append(packSamples([sampleAt(NOW - 60 * DAY), sampleAt(NOW - DAY)]));
+  const early = Array.from({ length: 61 }, (_, day) => sampleAt(NOW - day * DAY, { serviceId: 2 }));
+  engine.append(packSamples([...early, sampleAt(NOW - 60 * DAY), sampleAt(NOW - DAY)]));
   await engine.compact();
   const count = () => engine.query({ serviceId: 1, from: START, to: NOW + DAY, stepMs: 500 * DAY })[0]?.count;
   t.equal(count(), 2);
-  now = NOW + 60 * DAY;
+  for (; now < NOW + 60 * DAY; now += DAY) {
+    engine.append(packSamples([sampleAt(now + DAY, { serviceId: 2 })]));
+    await engine.compact();
+  }
   await engine.compact();
   t.equal(count(), 1);
 });

@@ -187,8 +187,7 @@ t.test(
       naiveBuckets(samples, serviceId, from, to, stepMs, region);
     for (const query of queries) t.same(engine.query(query), exactOf(query));
 
-    now += 5 * DAY;
-    await engine.compact();
+    await livePastDays(engine, 5, () => (now += DAY));
     t.same(engine.newest(1, 5), [], 'single samples are gone');
     t.same(engine.regionsOf(1), ['us']);
     for (const query of queries) {
@@ -207,11 +206,26 @@ t.test(
         }
       }
     }
-    now += 30 * DAY;
-    engine.append(packSamples([sampleAt(now)]));
-    await engine.compact();
+    await livePastDays(engine, 30, () => (now += DAY));
+    for (const query of queries)
+      t.ok(
+        engine.query(query).every(({ count }) => count === 0),
+        'nothing is left',
+      );
   },
 );
+
+/** Lets days pass on which another service is checked. `nextDay` moves the clock and returns its time. */
+async function livePastDays(
+  engine: ReturnType<typeof openEngine>['engine'],
+  days: number,
+  nextDay: () => number,
+): Promise<void> {
+  for (let day = 0; day < days; day++) {
+    engine.append(packSamples([sampleAt(nextDay(), { serviceId: 2 })]));
+    await engine.compact();
+  }
+}
 
 t.test('it tells 255 regions apart, whatever the id of the service', async (t) => {
   const start = Date.UTC(2026, 5, 1);

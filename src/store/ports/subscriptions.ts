@@ -114,7 +114,7 @@ export interface LetterStore {
   noteLetters(outcomes: readonly LetterOutcome[]): Promise<void>;
   /**
    * Tells which maintenance of status pages has begun and ended, and deletes what is over: subscriptions that nobody has confirmed in time or whose service or page is gone, and changes of more than a
-   * day ago. Resolves with the number of subscriptions.
+   * day ago, by the clock of retention. Resolves with the number of subscriptions.
    */
-  tidySubscriptions(now: number): Promise<number>;
+  tidySubscriptions(now: number, retentionNow: number): Promise<number>;
 }

@@ -288,7 +288,7 @@ async function noteLetter(store: RegistryStore, { id, outcome, dueAt }: LetterOu
     );
 }
 
-async function tidySubscriptions(store: RegistryStore, now: number): Promise<number> {
+async function tidySubscriptions(store: RegistryStore, now: number, retentionNow: number): Promise<number> {
   const { kysely, queries } = store;
   await tellPageMaintenances(store, now);
   const ended: number[] = [];
@@ -296,7 +296,7 @@ async function tidySubscriptions(store: RegistryStore, now: number): Promise<num
     .selectFrom('subscriptions')
     .select('id')
     .where('confirmed_at', 'is', null)
-    .where('created_at', '<', now - UNCONFIRMED_MS);
+    .where('created_at', '<', retentionNow - UNCONFIRMED_MS);
   ended.push(...(await queries.all(late)).map(({ id }) => id));
   for (const { topic } of await queries.all(kysely.selectFrom('subscriptions').select('topic').distinct()))
     if ((await nameTopic(store, topic)) === null) {
@@ -304,7 +304,9 @@ async function tidySubscriptions(store: RegistryStore, now: number): Promise<num
       ended.push(...(await queries.all(gone)).map(({ id }) => id));
     }
   for (const id of ended) await deleteSubscription(store, id);
-  await queries.run(kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(now / DAY_MS) - 1));
+  await queries.run(
+    kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(retentionNow / DAY_MS) - 1),
+  );
   const waiting = kysely.selectFrom('letters').select('change_id').where('change_id', 'is not', null);
   const maintained = kysely
     .selectFrom('maintenances')
@@ -314,7 +316,7 @@ async function tidySubscriptions(store: RegistryStore, now: number): Promise<num
   await queries.run(
     kysely
       .deleteFrom('subscription_changes')
-      .where('recorded_at', '<', now - DAY_MS)
+      .where('recorded_at', '<', retentionNow - DAY_MS)
       .where('id', 'not in', waiting)
       // What waits for the end of a maintenance may be older.
       .where(({ eb, or }) => or([eb('written', '<>', 2), eb('service_id', 'not in', maintained)])),

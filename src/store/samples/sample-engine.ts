@@ -51,6 +51,8 @@ export interface SampleEngineState {
 const JOURNAL_SAMPLES = 100_000;
 /** Series of one transaction, so that queries do not wait long. */
 const SERIES_PER_SLICE = 200;
+/** Keys that one transaction deletes. */
+const KEYS_PER_SLICE = 2_000;
 /** Default of `maxPending`, about 20 MB; of more samples, the oldest are dropped and counted. */
 const MAX_PENDING = 500_000;
 /** The share of them that is then kept, because dropping costs as much as there are. */
@@ -83,6 +85,8 @@ export function createSampleEngine({
   let lost = 0;
   let compacting: Promise<void> | null = null;
   let fileBytes = database.fileBytes();
+  /** The day on which expired days were deleted last; null: not since the start. */
+  let expiredOn: number | null = null;
   const targetPending = maxPending * KEPT_SHARE;
 
   const buffer = (packed: Float64Array) => {
@@ -165,7 +169,10 @@ export function createSampleEngine({
     database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   };
 
-  /** Moves the buffers of some series into blocks, and summarizes their past days in the same transaction. */
+  /**
+   * Moves the buffers of some series into blocks, and summarizes their past days in the same transaction. A day that is
+   * not over has a summary if the wall clock was ahead; it is made again when the day is over.
+   */
   const compactSeries = (numbers: readonly number[]) => {
     const today = Math.floor(now() / DAY_MS);
     database.transaction(() => {
@@ -176,6 +183,7 @@ export function createSampleEngine({
           const merged = mergeSeries(old === null ? EMPTY_SERIES : decodeBlock(old), series);
           database.putBlock(key, encodeBlock(merged));
           if (day < today) putSummaries(key, merged);
+          else database.deleteKey('summaries', key);
         }
       }
     });
@@ -191,16 +199,19 @@ export function createSampleEngine({
     });
   };
 
-  /** Deletes the days of some series that are out of retention. */
-  const deleteExpired = (numbers: readonly number[]) => {
-    const rawDay = Math.floor((now() - rawRetentionMs) / DAY_MS);
-    const rollupDay = Math.floor((now() - rollupRetentionMs) / DAY_MS);
-    database.transaction(() => {
-      for (const number of numbers) {
-        database.deleteBlocks(number * KEY_DAYS, number * KEY_DAYS + rawDay);
-        database.deleteSummaries(number * KEY_DAYS, number * KEY_DAYS + rollupDay);
-      }
-    });
+  const deleteDays = (table: 'blocks' | 'summaries', beforeDay: number) =>
+    forEachYielding(database.keysBefore(table, beforeDay), KEYS_PER_SLICE, (keys) =>
+      database.transaction(() => {
+        for (const key of keys) database.deleteKey(table, key);
+      }),
+    );
+
+  /** Deletes the days that are out of retention, once for each day, since it reads all keys. */
+  const deleteExpired = async (today: number) => {
+    if (today === expiredOn) return;
+    await deleteDays('blocks', firstKeptDay(database.storedDays('blocks'), rawRetentionMs, now()));
+    await deleteDays('summaries', firstKeptDay(database.storedDays('summaries'), rollupRetentionMs, now()));
+    expiredOn = today;
   };
 
   const compact = async () => {
@@ -214,12 +225,7 @@ export function createSampleEngine({
     journaled -= moved;
     const today = Math.floor(now() / DAY_MS);
     await forEachYielding(database.unsummarized(today), SERIES_PER_SLICE, summarizeDays);
-    const old = database.outdated(Math.floor((now() - rawRetentionMs) / DAY_MS));
-    await forEachYielding(
-      [...new Set(old.map((key) => Math.floor(key / KEY_DAYS)))],
-      SERIES_PER_SLICE,
-      deleteExpired,
-    );
+    await deleteExpired(today);
     database.shrink();
     fileBytes = database.fileBytes();
   };
@@ -332,6 +338,17 @@ export function createSampleEngine({
       return state();
     },
   };
+}
+
+/**
+ * The first day, since 1970, that a retention keeps. It keeps as many days with samples as it has days, too: under a wall
+ * clock that is wrong by a year, nothing gets old but by days on which there were samples. `days` are in no order.
+ */
+function firstKeptDay(days: readonly number[], retentionMs: number, now: number): number {
+  // Today and the days before it.
+  const kept = Math.ceil(retentionMs / DAY_MS) + 1;
+  const newest = [...days].sort((a, b) => b - a).slice(0, kept);
+  return Math.min(Math.floor((now - retentionMs) / DAY_MS), newest.at(-1) ?? 0);
 }
 
 function splitByDay(series: Series | undefined): Map<number, Series> {

@@ -19,6 +19,18 @@ export interface KeyedBytes {
   readonly bytes: Uint8Array;
 }
 
+/** What has a key for each series and day: the blocks, or the summaries of days and their hours. */
+export type DayTable = 'blocks' | 'summaries';
+
+const DAYS = {
+  blocks: 'SELECT DISTINCT key & 65535 AS day FROM blocks',
+  summaries: 'SELECT DISTINCT key & 65535 AS day FROM days',
+} as const;
+const KEYS_BEFORE = {
+  blocks: 'SELECT key FROM blocks WHERE (key & 65535) < ?',
+  summaries: 'SELECT key FROM days WHERE (key & 65535) < ?',
+} as const;
+
 /** The statements of the open file. */
 export type SamplesDatabase = ReturnType<typeof openSamplesDatabase>;
 
@@ -44,6 +56,11 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
       .prepare(text)
       .all(day)
       .map((row) => Number(row.key));
+  const daysOf = (table: DayTable) =>
+    opened.database
+      .prepare(DAYS[table])
+      .all()
+      .map((row) => Number(row.day));
 
   return {
     /** Where a damaged file was moved when this one was opened; null: there was none. */
@@ -94,7 +111,6 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     /** The newest block in a range of keys; null: there is none. */
     newestBlock: (fromKey: number, toKey: number) =>
       (sql.newest.get(fromKey, toKey) as unknown as KeyedBytes | undefined) ?? null,
-    deleteBlocks: (fromKey: number, beforeKey: number) => void sql.blocks.delete.run(fromKey, beforeKey),
     /** Summaries of the hours of days. */
     hours: (fromKey: number, toKey: number) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     /** Summaries of days. */
@@ -104,18 +120,24 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
       sql.hours.put.run(key, ofHours);
       sql.days.put.run(key, ofDay);
     },
-    deleteSummaries(fromKey: number, beforeKey: number): void {
-      sql.hours.delete.run(fromKey, beforeKey);
-      sql.days.delete.run(fromKey, beforeKey);
-    },
     /** Keys of blocks before `today` that have no summary. */
     unsummarized: (today: number) =>
       keysOf(
         'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND (b.key & 65535) < ?',
         today,
       ),
-    /** Keys of blocks of days before `day`. */
-    outdated: (day: number) => keysOf('SELECT key FROM blocks WHERE (key & 65535) < ?', day),
+    /** The days since 1970 of which a table has something, in no order. Reads all keys. */
+    storedDays: (table: DayTable) => daysOf(table),
+    /** The keys of the days before `day`. Reads all keys. */
+    keysBefore: (table: DayTable, day: number) => keysOf(KEYS_BEFORE[table], day),
+    /** Deletes the block, or the summaries of the day and its hours. */
+    deleteKey: (table: DayTable, key: number): void => {
+      if (table === 'blocks') sql.blocks.delete.run(key);
+      else {
+        sql.hours.delete.run(key);
+        sql.days.delete.run(key);
+      }
+    },
     /** Returns pages that the journal no longer needs to the file system. */
     shrink: () => opened.database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
@@ -127,7 +149,7 @@ function prepareStatements(database: DatabaseSync) {
   const table = (name: string) => ({
     put: database.prepare(`INSERT OR REPLACE INTO ${name} (key, bytes) VALUES (?, ?)`),
     range: database.prepare(`SELECT key, bytes FROM ${name} WHERE key >= ? AND key <= ? ORDER BY key`),
-    delete: database.prepare(`DELETE FROM ${name} WHERE key >= ? AND key < ?`),
+    delete: database.prepare(`DELETE FROM ${name} WHERE key = ?`),
   });
   return {
     blocks: table('blocks'),
