@@ -15,16 +15,22 @@ export interface SchemaProblem {
 
 /** One problem for each place in `errors`, which must be verbose, since the messages contain values. */
 export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] {
-  const found = new Map<string, SchemaProblem>();
+  const found = new Map<string, SchemaProblem & { readonly rank: number }>();
   for (const error of errors) {
     const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
     if (error.keyword === 'additionalProperties') parts.push(String(error.params.additionalProperty));
     if (error.keyword === 'required') parts.push(String(error.params.missingProperty));
     const key = JSON.stringify(parts);
-    // Each branch of a union reports an error; the union's own error replaces them.
-    if (!found.has(key) || error.keyword === 'anyOf') found.set(key, { parts, message: sentence(error) });
+    const rank = rankOf(error);
+    if (rank > (found.get(key)?.rank ?? -1)) found.set(key, { parts, message: sentence(error), rank });
   }
-  return [...found.values()];
+  return [...found.values()].map(({ parts, message }) => ({ parts, message }));
+}
+
+/** Each branch of a union reports an error; the union's own error replaces them, but not that of a value of the right form. */
+function rankOf({ keyword }: ErrorObject): number {
+  if (keyword === 'minMs') return 2;
+  return keyword === 'anyOf' ? 1 : 0;
 }
 
 /** `['checks', 'ports', '0']` as `checks.ports[0]`. */

@@ -17,7 +17,7 @@ type Resolved<T> = T extends DurationText
     ? readonly Resolved<Item>[]
     : T extends object
       ? {
-          readonly [Name in keyof T as T[Name] extends DurationText | DurationText[]
+          readonly [Name in keyof T as T[Name] extends DurationText | null | DurationText[]
             ? `${Name & string}Ms`
             : Name]: Resolved<T[Name]>;
         }
@@ -37,6 +37,7 @@ export function resolveConfig(text: ConfigText): Config {
 function resolve(value: unknown, schema: TSchema): unknown {
   if (value === null) return null;
   if (schema.format !== undefined) return FORMATS[schema.format]?.read(value as string);
+  if (isDuration(schema)) return FORMATS.duration?.read(value as string);
   if (schema.type === 'array')
     return (value as unknown[]).map((item) => resolve(item, schema.items as TSchema));
   // The settings of a channel have no properties of their own here: the schema of their kind validates them.
@@ -53,7 +54,12 @@ function resolve(value: unknown, schema: TSchema): unknown {
 }
 
 function resolvedName(name: string, schema: TSchema): string {
-  return schema.format === 'duration' || schema.items?.format === 'duration' ? `${name}Ms` : name;
+  return isDuration(schema) || schema.items?.format === 'duration' ? `${name}Ms` : name;
+}
+
+/** Whether the values are durations, or null. */
+function isDuration({ format, anyOf = [] }: TSchema): boolean {
+  return format === 'duration' || anyOf.some((one: TSchema) => one.format === 'duration');
 }
 
 /** A setting whose value has changed. */

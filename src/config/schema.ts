@@ -13,6 +13,7 @@ import {
 import { DAY_MS } from '../domain/durations.ts';
 import { NODE_ROLES, type NodeRole } from '../domain/node.ts';
 import { DEFAULT_REGION } from '../domain/region.ts';
+import { MIN_INCIDENT_RETENTION_MS } from '../domain/retention.ts';
 import { type Static, type TSchema, Type } from '../json-schema.ts';
 
 /** Extra members of a setting's schema, beside those of JSON Schema. */
@@ -33,6 +34,8 @@ const durationType = (notes: object) =>
   Type.Unsafe<DurationText>({ type: 'string', format: 'duration', ...notes });
 const duration = (byDefault: string, description: string, minMs = 0) =>
   durationType({ default: byDefault, description, minMs });
+const optionalDuration = (description: string, minMs: number) =>
+  Type.Union([Type.Null(), durationType({ minMs })], { default: null, description });
 const count = (byDefault: number, description: string, notes: SettingNotes = {}) =>
   Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: byDefault, description, ...notes });
 const optionalText = (description: string, more: object = {}) =>
@@ -276,6 +279,10 @@ export const CONFIG_SCHEMA = section(
         }),
         rawRetention: duration('90d', 'Retention of single samples.', DAY_MS),
         rollupRetention: duration('2y', 'Retention of hourly and daily summaries.', DAY_MS),
+        incidentRetention: optionalDuration(
+          'Retention of resolved incidents and of changes of status, at least 30d. null keeps them for ever.',
+          MIN_INCIDENT_RETENTION_MS,
+        ),
         postgres: section(
           {
             url: optionalText(

@@ -6,6 +6,7 @@ import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
+import { startRetention } from '../record/retention.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
@@ -166,6 +167,12 @@ export async function startMonitor(
       }),
   });
 
+  const { incidentRetentionMs } = config.storage;
+  const retention =
+    incidentRetentionMs === null
+      ? null
+      : await startRetention({ registry, retentionMs: incidentRetentionMs, clock, log });
+
   // The engine. In a cluster the nodes with the role `probe` make the checks (start-probing.ts).
   const fleet = isClustered(config)
     ? null
@@ -241,6 +248,7 @@ export async function startMonitor(
       catalogueWatch.close();
       unwatchChanges();
       revoked.stop();
+      await retention?.stop();
       await vendors.stop();
       await Promise.all([fleet?.stop(), judging?.stop()]);
       // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in

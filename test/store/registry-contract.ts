@@ -15,6 +15,7 @@ import { mergeContract } from './registry-contract-merge.ts';
 import { ownersWordsContract } from './registry-contract-owners-words.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
 import { pageContract } from './registry-contract-pages.ts';
+import { retentionContract } from './registry-contract-retention.ts';
 import { serviceContract } from './registry-contract-services.ts';
 import { sessionContract } from './registry-contract-sessions.ts';
 import { signInContract } from './registry-contract-sign-in.ts';
@@ -50,6 +51,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.test('the catalogue and owners’ services', (t) => displacementContract(t, open));
   t.test('updates', (t) => updateContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
+  t.test('retention', (t) => retentionContract(t, open));
   t.test('ownership', (t) => ownershipContract(t, open));
   t.test('webhooks', (t) => webhookContract(t, open, adapter.execute));
   t.test('alerts', (t) => alertContract(t, open, adapter.execute));

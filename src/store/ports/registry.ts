@@ -19,6 +19,7 @@ import type { MemberStore } from './members.ts';
 import type { OwnersWordsStore } from './owners-words.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PeopleStore } from './people.ts';
+import type { RetentionStore } from './retention.ts';
 import type { ServiceStore } from './services.ts';
 import type { SetupLinkStore, SignInGuardStore, SignInStore } from './sign-in.ts';
 import type { PageStore } from './status-pages.ts';
@@ -39,6 +40,7 @@ export interface Registry
   extends ServiceStore,
     UpdateStore,
     IncidentStore,
+    RetentionStore,
     VendorStore,
     OwnersWordsStore,
     HeartbeatStore,

@@ -37,6 +37,7 @@ import { putCatalogue } from './put-catalogue.ts';
 import { registerTogether } from './register-together.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
+import { RETENTION_CALLS } from './retention-rows.ts';
 import { RULE_CALLS } from './rule-rows.ts';
 import type { Secrets } from './secret-box.ts';
 import { CHANGE_CALLS } from './service-rows.ts';
@@ -94,6 +95,7 @@ const CALLS: Calls<ServedByCalls> = {
   findService: read(findService),
   ...UPDATE_CALLS,
   ...INCIDENT_CALLS,
+  ...RETENTION_CALLS,
   ...VENDOR_CALLS,
   ...OWNER_INCIDENT_CALLS,
   ...OWNER_MAINTENANCE_CALLS,

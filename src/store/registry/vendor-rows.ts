@@ -5,6 +5,7 @@ import { eventsOfMaintenance } from '../../domain/alert/make-event.ts';
 import type { FeedEntry } from '../../domain/feed-entry.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
+import { MIN_INCIDENT_RETENTION_MS } from '../../domain/retention.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
 import type { VendorReading, VendorStore } from '../ports/vendors.ts';
 import { addAlertEvents } from './alert-rows.ts';
@@ -152,7 +153,11 @@ async function putEntry(
       changed = true;
     }
   }
-  if (incident !== null && !isDeepStrictEqual(incident, known)) {
+  if (
+    incident !== null &&
+    !isDeepStrictEqual(incident, known) &&
+    !isForgotten(row, incident, known, readAt)
+  ) {
     await putIncident(store, incident);
     changed = true;
   }
@@ -222,6 +227,17 @@ async function writeRow(
 /** Whether an entry is a new incident: it is open, has no start of its own, and its last incident has ended. */
 function isReborn(row: EntryRow, entry: FeedEntry): boolean {
   return row.open === 0 && isWithoutStart(entry);
+}
+
+/** Whether a vendor goes on listing what has ended, is out of retention and was deleted. */
+function isForgotten(
+  row: EntryRow | undefined,
+  { status, resolvedAt }: Incident,
+  known: Incident | null,
+  readAt: number,
+): boolean {
+  if (row === undefined || row.open === 1 || known !== null || status !== 'resolved') return false;
+  return (resolvedAt ?? readAt) < readAt - MIN_INCIDENT_RETENTION_MS;
 }
 
 function isWithoutStart(entry: FeedEntry): boolean {
