@@ -1,16 +1,19 @@
 // Shows times in the reader's time zone; the server writes them in UTC, which stays in the title. Ages (`data-age`) and
-// lengths (`data-length`) count on. Elements that are added later are treated alike.
+// lengths (`data-length`) count on. `data-second` is a time with seconds. Elements that are added later are treated alike.
 (() => {
   const { lang, dataset } = document.documentElement;
   const skewMs = Number(dataset.now ?? Date.now()) - Date.now();
-  const time = new Intl.DateTimeFormat(dataset.dates ?? lang, {
+  /** @type {Intl.DateTimeFormatOptions} */
+  const parts = {
     day: 'numeric',
     month: 'short',
     year: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
     timeZoneName: 'short',
-  });
+  };
+  const time = new Intl.DateTimeFormat(dataset.dates ?? lang, parts);
+  const second = new Intl.DateTimeFormat(dataset.dates ?? lang, { ...parts, second: '2-digit' });
   const ago = new Intl.RelativeTimeFormat(lang, { style: 'short' });
   /**
    * @param {string} unit
@@ -60,7 +63,7 @@
       return update(element);
     }
     element.title ||= element.textContent;
-    setText(element, time.format(new Date(element.dateTime)));
+    setText(element, ('second' in element.dataset ? second : time).format(new Date(element.dateTime)));
   };
   /** @param {ParentNode} within */
   const showAll = (within) => findElements(HTMLTimeElement, 'time[datetime]', within).forEach(show);

@@ -27,6 +27,9 @@ export function createFormats(dates: string, units: string) {
   const day = lazily(() => new Intl.DateTimeFormat(dates, dayParts));
   const timeParts = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
   const time = lazily(() => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts }));
+  const second = lazily(
+    () => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts, second: '2-digit' }),
+  );
   return {
     /** `1,200`. */
     number: (value: number): string => number().format(value),
@@ -47,6 +50,8 @@ export function createFormats(dates: string, units: string) {
     day: (at: number): string => day().format(at),
     /** A date and time in UTC with the time zone, because the server does not know the reader's. */
     time: (at: number): string => time().format(at),
+    /** As `time`, with seconds. */
+    second: (at: number): string => second().format(at),
     /** The time from `at` to `now`, as in `5 min ago`. */
     ago(at: number, now: number): string {
       const passed = Math.max(0, now - at);

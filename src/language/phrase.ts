@@ -6,8 +6,11 @@ import type { Formats } from './formats.ts';
 export interface Moment {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** `time`: date and time of day; `age`: how long ago, `5 min ago`; `length`: how long since then, `5 min`. */
-  readonly shown: 'time' | 'age' | 'length';
+  /**
+   * `time`: date and time of day; `second`: the same with seconds; `age`: how long ago, `5 min ago`; `length`: how long
+   * since then, `5 min`.
+   */
+  readonly shown: 'time' | 'second' | 'age' | 'length';
 }
 
 /** Untrusted texts and times in the order of the sentence. */
@@ -16,7 +19,7 @@ export type Phrase = readonly (string | Moment)[];
 /** A text for each word of a vocabulary. */
 export type WordOf<Key extends string> = Readonly<Record<Key, string>>;
 
-type TimeFormats = Pick<Formats, 'time' | 'ago' | 'length'>;
+type TimeFormats = Pick<Formats, 'time' | 'second' | 'ago' | 'length'>;
 
 /** A phrase: `` phraseOf`down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
 export function phraseOf(
@@ -38,6 +41,11 @@ function isMoment(value: Moment | Phrase): value is Moment {
 /** A time in a phrase, shown as date and time of day. */
 export function time(at: number): Moment {
   return { at, shown: 'time' };
+}
+
+/** A time in a phrase, shown as date and time of day to the second. */
+export function timeToSecond(at: number): Moment {
+  return { at, shown: 'second' };
 }
 
 /** A time in a phrase, shown as how long ago it was. */
@@ -73,7 +81,7 @@ export function escapeMarkup(text: string): string {
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const;
 
 function momentText({ at, shown }: Moment, formats: TimeFormats, now: number): string {
-  if (shown === 'time') return formats.time(at);
+  if (shown === 'time' || shown === 'second') return formats[shown](at);
   return shown === 'age' ? formats.ago(at, now) : formats.length(now - at);
 }
 
@@ -81,6 +89,7 @@ function momentMarkup(moment: Moment, formats: TimeFormats, now: number): string
   const { at, shown } = moment;
   const kind = shown === 'time' ? '' : ` data-${shown}`;
   // The title of an age or length is the time itself. Plain times need no title before the script converts them.
-  const title = shown === 'time' ? '' : ` title="${escapeMarkup(formats.time(at))}"`;
+  const isAbsolute = shown === 'time' || shown === 'second';
+  const title = isAbsolute ? '' : ` title="${escapeMarkup(formats.time(at))}"`;
   return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, formats, now))}</time>`;
 }

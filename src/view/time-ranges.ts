@@ -54,11 +54,17 @@ export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: 
   const first = buckets.findIndex(({ count }) => count > 0);
   if (first < (buckets.length * 2) / 3) return null;
   const from = buckets[first]?.startAt ?? window.from;
-  const stepMs = FINE_STEPS_MS.find(
-    (step) => step >= intervalMs && (window.to - from) / step <= MAX_CLOSE_BUCKETS,
-  );
-  if (stepMs === undefined || stepMs >= window.stepMs) return null;
+  const stepMs = stepFor(window.to - from, intervalMs, MAX_CLOSE_BUCKETS);
+  if (stepMs >= window.stepMs) return null;
   return { from: Math.floor(from / stepMs) * stepMs, to: window.to, stepMs };
+}
+
+/** A round width of buckets of at least `intervalMs`, of which at most `maxBuckets` cover `lengthMs`; milliseconds. */
+export function stepFor(lengthMs: number, intervalMs: number, maxBuckets: number): number {
+  return (
+    FINE_STEPS_MS.find((step) => step >= intervalMs && lengthMs / step <= maxBuckets) ??
+    Math.max(1, Math.ceil(Math.max(intervalMs, lengthMs / maxBuckets) / DAY_MS)) * DAY_MS
+  );
 }
 
 /** The UTC days up to and including that of `now`. */

@@ -89,7 +89,7 @@ export function pageRoutes(sources: PageSources) {
   const routes = [
     homePage(render, { ...news, assets: assets.addresses }),
     ...servicePages(render, news, assets.addresses),
-    incidentPage(render, sources, assets.addresses),
+    incidentPage(render, news, assets.addresses),
     incidentsPage(render, { ...sources, assets: assets.addresses }),
     heatmapPage(render, assets.addresses),
     docsPage(render, sources),

@@ -61,6 +61,12 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       [1_000, 'many-5', 'many-1004'],
       'what has just happened is never left out',
     );
+    const before = await registry.incidentsSince(1, NOON, NOON + 2);
+    t.strictSame(
+      before.map(({ id }) => id),
+      ['many-0', 'many-1'],
+      'before a time, however many came later',
+    );
   });
 
   t.test('it lists the newest first, then by id, in pages, by service and by status', async (t) => {

@@ -44,6 +44,7 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     status: 'behoben',
     severity: 'kritisch',
     isOpen: false,
+    voice: 'own',
     source: 'Von unseren Prüfungen festgestellt',
     began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
     ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
@@ -51,10 +52,10 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     description: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
     vendorUrl: null,
     timeline: [
-      { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'time' }], text: '' },
+      { status: 'behoben', time: [{ at: NOW - 30 * MINUTE, shown: 'second' }], text: '' },
       {
         status: 'wird untersucht',
-        time: [{ at: NOW - 60 * MINUTE, shown: 'time' }],
+        time: [{ at: NOW - 60 * MINUTE, shown: 'second' }],
         text: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
       },
     ],
@@ -117,4 +118,52 @@ t.test('it has a page for each incident, with the way to its neighbours, and 404
   }
   for (const path of ['/status/pier-example/incidents/%', '/status/pier-example/incidents/%E0%A4%A'])
     t.ok((await world.get(path)).status < 500, path);
+});
+
+t.test('it says how long an incident lasted, and what the vendor said of it when', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/pier-example/incidents/own-3-7');
+  t.match(text, /<dt>Duration<\/dt><dd>2 hr 10 min<\/dd>/);
+  t.match(text, /<dt>The vendor reported it<\/dt><dd>10 min later<\/dd>/);
+  t.match(text, 'The vendor reported it 10 min after our first failed check.');
+  t.match(text, /The vendor&#39;s report: <a href="\/status\/pier-example\/incidents\/statuspage-1-pier">/);
+  const order = [...text.matchAll(/<strong>(Our checks|The vendor)<\/strong> · (?:(\+[^·]+) · )?<time/g)];
+  t.same(
+    order.map(([, voice, offset = '0']) => [voice, offset]),
+    [
+      ['The vendor', '+3 hr 10 min'],
+      ['Our checks', '+2 hr 10 min'],
+      ['Our checks', '+2 hr'],
+      ['The vendor', '+10 min'],
+      ['Our checks', '0'],
+    ],
+    'all entries in one list, newest first',
+  );
+  t.match(text, /value="https:\/\/upbeat\.test\/status\/pier-example\/incidents\/own-3-7" data-copy="Copy"/);
+  t.match(text, /src="\/badges\/pier-example\/picture" alt="Pier: Down"/);
+  t.notMatch(text, 'data-live-at', 'a resolved incident does not change');
+
+  const other = (await world.get('/status/pier-example/incidents/statuspage-1-pier')).text;
+  t.match(other, 'The vendor reported it 10 min after our first failed check.');
+  t.match(other, /What our checks saw: <a href="\/status\/pier-example\/incidents\/own-3-7">/);
+  const alone = (await world.get('/status/wordy-example/incidents/statuspage-3-wordy')).text;
+  t.match(alone, 'None of our checks failed during this time.');
+});
+
+t.test('a running incident counts on, and says what the vendor has not said', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const path = '/status/pier-example/incidents/own-3-9';
+  const { text } = await world.get(path);
+  t.match(text, /<dt>Ongoing for<\/dt><dd><time datetime="[^"]*" data-length title="[^"]*">34 min<\/time>/);
+  t.match(text, 'The vendor has reported nothing so far.');
+  t.match(text, /<main [^>]*data-live-of="pier-example"/);
+  t.match(text, /class="cell bar-down"/);
+  const [, main = ''] = text.split('<main');
+  t.equal(main.match(/the certificate has expired/g)?.length, 1, 'the first entry is not repeated above');
+  world.faults.samples = Object.assign(new Error('away'), { code: 'samples_away' });
+  const without = await world.get(path);
+  t.equal(without.status, 200, 'without past checks');
+  t.notMatch(without.text, 'class="cell');
 });

@@ -43,8 +43,11 @@ export interface IncidentStore {
   countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset' | 'after'>): Promise<number>;
   /** Null: there is no such incident, or its service was removed. */
   findIncident(id: string): Promise<Incident | null>;
-  /** Incidents of a service from all sources that started at `from` or later: the newest 1,000, oldest first. */
-  incidentsSince(serviceId: number, from: number): Promise<Incident[]>;
+  /**
+   * Incidents of a service from all sources that started at `from` or later, and before `until` (absent: up to now): the
+   * newest 1,000, oldest first.
+   */
+  incidentsSince(serviceId: number, from: number, until?: number): Promise<Incident[]>;
   /** The incidents just before and just after this one in the list of the service. */
   incidentsBeside(incident: IncidentPlace): Promise<IncidentNeighbours>;
   /** Incidents of several services. */

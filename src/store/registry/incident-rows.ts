@@ -35,17 +35,14 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     );
     return row === undefined ? null : toIncident(row);
   }),
-  incidentsSince: read(async ({ kysely, queries }, serviceId, from) => {
-    const rows = await queries.all(
-      kysely
-        .selectFrom('incidents')
-        .selectAll()
-        .where('service_id', '=', serviceId)
-        .where('started_at', '>=', from)
-        .orderBy('started_at', 'desc')
-        .orderBy('id')
-        .limit(MAX_INCIDENTS),
-    );
+  incidentsSince: read(async ({ kysely, queries }, serviceId, from, until) => {
+    let found = kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('service_id', '=', serviceId)
+      .where('started_at', '>=', from);
+    if (until !== undefined) found = found.where('started_at', '<', until);
+    const rows = await queries.all(found.orderBy('started_at', 'desc').orderBy('id').limit(MAX_INCIDENTS));
     return rows.map(toIncident).reverse();
   }),
   incidentsBeside: read(async ({ kysely, queries }, { id, serviceId, startedAt }) => {

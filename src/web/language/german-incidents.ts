@@ -1,4 +1,4 @@
-/** Texts of the pages of all incidents and of the heat map, in German. */
+/** Texts of the pages of incidents and of the heat map, in German. */
 import type { englishIncidents } from './english-incidents.ts';
 
 /** The texts of these pages. */
@@ -9,6 +9,33 @@ export const germanIncidents: typeof englishIncidents = {
   pages: 'Seiten',
   older: 'Ältere',
   newer: 'Neuere',
+
+  duration: 'Dauer',
+  lastsFor: 'Dauert an seit',
+  vendorFirst: 'Der Anbieter meldete es',
+  later: (length, first) => `${length} ${first ? 'früher' : 'später'}`,
+  voice: { own: 'Unsere Prüfungen', vendor: 'Der Anbieter', owner: 'Der Betreiber' },
+  vendorLag: (length, first) =>
+    `Der Anbieter meldete es ${length} ${first ? 'vor' : 'nach'} unserer ersten fehlgeschlagenen Prüfung.`,
+  vendorSilent: 'Der Anbieter hat bisher nichts gemeldet.',
+  vendorNever: 'Der Anbieter hat es nicht gemeldet.',
+  checksFine: 'Keine unserer Prüfungen ist in dieser Zeit fehlgeschlagen.',
+  axis: 'Was wann geschah',
+  axisZero: {
+    check: '0 ist unsere erste fehlgeschlagene Prüfung.',
+    entry: '0 ist der erste Eintrag.',
+  },
+  cellNote:
+    'Je höher ein Balken, desto schlechter waren die Prüfungen dieser Zeit: gut, langsam, fehlgeschlagen.',
+  affected: 'Betroffener Dienst',
+  sameTrouble: {
+    own: 'Was unsere Prüfungen sahen',
+    vendor: 'Der Bericht des Anbieters',
+    owner: 'Der Bericht des Betreibers',
+  },
+  share: 'Teilen',
+  link: 'Link zu diesem Vorfall',
+
   heatmapTitle: 'Heatmap aller Dienste',
   heatmapHeading: 'Heatmap',
   heatmapLead:

@@ -1,6 +1,6 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
 import type { Incident } from '../../domain/incident.ts';
-import { time } from '../../language/phrase.ts';
+import { time, timeToSecond } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
 /** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
@@ -16,6 +16,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     status: texts.incidentStatus[incident.status],
     severity: texts.severity[severity],
     isOpen: resolvedAt === null,
+    voice: incident.source,
     source: sourceOf(incident, texts),
     began: texts.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
@@ -23,7 +24,11 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     description: incident.description,
     vendorUrl: incident.source === 'vendor' ? webAddress(incident.sourceUrl) : null,
     timeline: updates
-      .map(({ at, status, text }) => ({ status: texts.incidentStatus[status], time: [time(at)], text }))
+      .map(({ at, status, text }) => ({
+        status: texts.incidentStatus[status],
+        time: [timeToSecond(at)],
+        text,
+      }))
       .reverse(),
     timelineLabel: texts.page.timeline(updates.length),
   };

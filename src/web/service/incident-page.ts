@@ -1,26 +1,42 @@
-/** The page of one incident: its title, its timeline, and links to the previous and next incident. */
+/** The page of one incident: on one axis of time with what belongs to it, its timeline, and its neighbours. */
 
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
+import { gatherTrouble } from '../../domain/incident-companions.ts';
 import { readOwnerIncidentId } from '../../domain/owner-incident.ts';
-import { fullName } from '../../domain/service.ts';
+import { fullName, type Service } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
-import type { ServiceDirectory } from '../../view/service-directory.ts';
+import { isSampleReadError } from '../../store/ports/samples.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
+import { intervalOf } from '../../view/staleness.ts';
+import type { Window } from '../../view/time-ranges.ts';
 import { chooseLanguage } from '../language/language.ts';
+import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { viewSaid } from '../parts/owners-words.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
+import { axisWindow } from './incident-axis.ts';
+import { viewIncidentPage } from './incident-page-view.ts';
 
 /** Sources of the page. */
-export interface IncidentPageSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
-  readonly directory: Pick<ServiceDirectory, 'byPageName' | 'pageName'>;
-  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside'> &
+export interface IncidentPageSources
+  extends Pick<
+    SiteSources,
+    'directory' | 'status' | 'samples' | 'vendorOf' | 'intervalMs' | 'siteUrl' | 'now'
+  > {
+  readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside' | 'incidentsSince'> &
     Pick<OwnersWordsStore, 'findOwnerIncident'>;
+  readonly changes: Pick<LiveChanges, 'position'>;
 }
+
+/** What belongs to an incident began at most so long before it. */
+const COMPANIONS_BEFORE_MS = 90 * DAY_MS;
+/** A vendor's entry about an outage is published at most an hour after its end (`domain/acknowledgement.ts`). */
+const COMPANIONS_AFTER_MS = 2 * HOUR_MS;
 
 /** The route. */
 export function incidentPage(
@@ -28,7 +44,31 @@ export function incidentPage(
   sources: IncidentPageSources,
   assets: AssetAddresses,
 ): Route {
-  const { directory, registry, siteUrl, now } = sources;
+  const { directory, registry, status, samples, vendorOf, intervalMs, siteUrl, changes, now } = sources;
+
+  const troubleOf = async (incident: Incident, at: number) => {
+    const { serviceId, startedAt, resolvedAt } = incident;
+    const until = (resolvedAt ?? at) + COMPANIONS_AFTER_MS;
+    const known = await registry.incidentsSince(serviceId, startedAt - COMPANIONS_BEFORE_MS, until);
+    return gatherTrouble(incident, known, at);
+  };
+
+  /** The checks of a window; null while the sample store is unavailable. */
+  const checksOf = async (service: Service, window: Window) => {
+    try {
+      return await samples.query({ serviceId: service.id, ...window });
+    } catch (error) {
+      if (!isSampleReadError(error)) throw error;
+      return null;
+    }
+  };
+
+  const saidOf = async ({ id, source }: Incident, { accountId }: Service) => {
+    const number = readOwnerIncidentId(id.replace(/-\d+$/, ''));
+    if (source !== 'owner' || number === null || accountId === null) return null;
+    return await registry.findOwnerIncident(accountId, number);
+  };
+
   return {
     path: '/status/:slug/incidents/:id',
     bucket: 'pages',
@@ -40,35 +80,47 @@ export function incidentPage(
       const service = directory.byPageName(slug);
       if (service === null) return renderMissing(render, language, texts.site.noService(slug.slice(0, 100)));
       const page = directory.pageName(service);
-      const incident = await registry.findIncident(id);
-      if (incident === null || incident.serviceId !== service.id) {
-        return renderMissing(render, language, texts.page.noIncident(fullName(service), id.slice(0, 100)));
-      }
       const name = fullName(service);
-      const { older, newer } = await registry.incidentsBeside(incident);
+      const position = changes.position();
+      const incident = await registry.findIncident(id);
+      if (incident === null || incident.serviceId !== service.id)
+        return renderMissing(render, language, texts.page.noIncident(name, id.slice(0, 100)));
       const at = now();
+      const trouble = await troubleOf(incident, at);
+      const window = axisWindow(trouble, intervalOf(service, intervalMs), at);
+      const [buckets, { older, newer }, said] = await Promise.all([
+        checksOf(service, window),
+        registry.incidentsBeside(incident),
+        saidOf(incident, service),
+      ]);
       const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
-      const view = show(incident);
-      const number = readOwnerIncidentId(incident.id.replace(/-\d+$/, ''));
-      const said =
-        incident.source === 'owner' && number !== null && service.accountId !== null
-          ? await registry.findOwnerIncident(service.accountId, number)
-          : null;
+      const hasVendor = vendorOf(service) !== null;
+      const view = viewIncidentPage(
+        { ...trouble, page, window, buckets, hasVendor, isSaid: said !== null, now: at },
+        language,
+      );
+      const { title, path, timeline, description, isOpen } = view.incident;
       return render('./incident', {
+        ...view,
         language,
         meta: openGraphTags(siteUrl, {
-          title: texts.page.title(name, view.title),
-          description: `${view.status}: ${view.timeline[0]?.text || view.description}`,
-          path: view.path,
+          title: texts.page.title(name, title),
+          description: `${view.incident.status}: ${timeline[0]?.text || description}`,
+          path,
           image: chartCard(page, texts.page.chartOf(name)),
         }),
-        title: texts.page.title(name, view.title),
+        title: texts.page.title(name, title),
         service,
         name,
         page,
+        word: texts.status[status.get(service.id)?.status ?? 'unknown'],
+        badge: `/badges/${page}/picture`,
+        link: siteUrl + path,
+        // A resolved incident changes no more.
+        live: isOpen ? { of: [page], at: position } : null,
         styles: [assets.serviceStyle],
+        scripts: [assets.copyScript],
         feed: `/status/${page}/incidents.atom`,
-        incident: view,
         said: said === null ? null : await viewSaid(said, at, language),
         older: older === null ? null : show(older),
         newer: newer === null ? null : show(newer),
