@@ -143,9 +143,11 @@ export function createControlWatch(options: ControlWatchOptions): ConnectionWatc
         wantedAt = goodAt;
       }
     } else {
+      // The outage may have begun with the attempt that caused the query, or with an earlier query that only delays caused,
+      // but not before the newest good answer.
+      const firstSignAt = Math.min(unansweredFrom ?? startedAt, firstDoubtAt);
       unansweredFrom = null;
-      // The outage may have begun with the attempt that caused the query, but not before the newest good answer.
-      outages.begin(Math.max(goodAt, Math.min(startedAt, firstDoubtAt)));
+      outages.begin(Math.max(goodAt, firstSignAt));
     }
     onChange();
     plan();

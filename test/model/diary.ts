@@ -28,6 +28,8 @@ export interface AttemptMade {
   /** The status word of the body. */
   readonly word: 'slow' | 'down' | null;
   readonly blocked: boolean;
+  /** How long the response asks to wait, milliseconds; null: not at all. */
+  readonly retryAfterMs: number | null;
   /** A fault of the prober, such as too many open files. */
   readonly ownFault: boolean;
 }

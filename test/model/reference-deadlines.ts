@@ -86,7 +86,12 @@ export function createReferenceDeadlines(given: Given, { now, setNow, prober, mi
     },
     /** Looks at the deadlines until `untilMs`, but not before `stoodUntilMs`, when the process stood still. */
     lookUntil(untilMs: number, stoodUntilMs: number): void {
-      if (running.size === 0) lookedMs = untilMs - (untilMs % LOOK_MS);
+      if (running.size === 0) {
+        const lastMs = untilMs - (untilMs % LOOK_MS);
+        // The looks until then had nothing to restart.
+        if (lastMs > lookedMs) isRestart = false;
+        lookedMs = lastMs;
+      }
       for (;;) {
         const nextMs = Math.max(lookedMs - (lookedMs % LOOK_MS) + LOOK_MS, Math.min(stoodUntilMs, untilMs));
         if (nextMs > untilMs || nextMs === lookedMs) return;

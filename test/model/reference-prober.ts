@@ -40,18 +40,22 @@ interface Open {
 const PAUSES_MS = [2_000, 4_000];
 /** D: services affected "are all checked again on return, spread over `checks.firstSpread`", which is a minute here. */
 const RETURN_MS = 60_000;
+/** D: "429 makes the next checks of that service wait as `Retry-After` says, at most 1 hour". */
+const MAX_WAIT_MS = 3_600_000;
 
 /** The prober of a place. */
 export type ReferenceProber = ReturnType<typeof createReferenceProber>;
 
 /** Makes the prober of a place. */
-export function createReferenceProber({ services }: Given, startMs: number) {
+export function createReferenceProber({ services, intervalMs }: Given, startMs: number) {
   const open = new Map<number, Open>();
   const faults: string[] = [];
   let held: { readonly ended: Ended; readonly takenMs: number }[] = [];
   /** Affected services, and by when they have to be checked again. */
   const affected = new Set<number>();
   const returning = new Map<number, number>();
+  /** Services that have answered 429, and until when they are left alone. */
+  const waiting = new Map<number, { readonly untilMs: number; clockIsSet: boolean }>();
   const outages: { readonly fromMs: number; untilMs: number }[] = [];
   /** Start of the newest question that a control target has answered. */
   let goodMs = Number.NEGATIVE_INFINITY;
@@ -92,6 +96,10 @@ export function createReferenceProber({ services }: Given, startMs: number) {
     open.set(service, check);
     if (check.nextMs !== null && beganMs !== Math.max(check.nextMs, Math.min(beganMs, stoodUntilMs)))
       faults.push(`service ${service} was checked again at ${beganMs}, not at ${check.nextMs}`);
+    const wait = waiting.get(service);
+    if (wait !== undefined && !wait.clockIsSet && beganMs < wait.untilMs)
+      faults.push(`service ${service} was checked at ${beganMs}, not after ${wait.untilMs}`);
+    waiting.delete(service);
     returning.delete(service);
     check.nextMs = null;
     const verdict = verdictOf(made, made.tookMs);
@@ -120,6 +128,10 @@ export function createReferenceProber({ services }: Given, startMs: number) {
       }
     }
     open.delete(service);
+    if (made.retryAfterMs !== null) {
+      const untilMs = atMs + Math.min(made.retryAfterMs, MAX_WAIT_MS);
+      waiting.set(service, { untilMs, clockIsSet: false });
+    }
     const ended: Ended = {
       ...{ service, verdict, responded: made.responded, beganMs, endedMs: atMs },
       ...{ attempts: check.failures + (failed ? 0 : 1), firstFailedMs: check.firstFailedMs },
@@ -190,16 +202,14 @@ export function createReferenceProber({ services }: Given, startMs: number) {
           wantedMs = goodMs;
         }
       } else {
+        const firstMs = Math.min(unansweredMs ?? askedMs, doubtMs);
         unansweredMs = null;
-        outages.push({
-          fromMs: Math.max(goodMs, Math.min(askedMs, doubtMs)),
-          untilMs: Number.POSITIVE_INFINITY,
-        });
+        outages.push({ fromMs: Math.max(goodMs, firstMs), untilMs: Number.POSITIVE_INFINITY });
       }
     }
-    const waiting = held;
+    const results = held;
     held = [];
-    const ruled = decide(waiting);
+    const ruled = decide(results);
     if (answered && !isOffline()) for (const [service] of returning) returning.set(service, atMs + RETURN_MS);
     return ruled;
   }
@@ -223,9 +233,16 @@ export function createReferenceProber({ services }: Given, startMs: number) {
     stood(forMs: number): void {
       for (const [service, byMs] of returning) returning.set(service, byMs + forMs);
     },
-    /** What the program did not do in time, as of `atMs`. */
+    /** The wall clock was set, so that services may be checked again earlier than they asked for. */
+    clockSet(): void {
+      for (const wait of waiting.values()) wait.clockIsSet = true;
+    },
+    /** What the program did not do in time, as of `atMs`. A service that is left alone is checked at its turn after that. */
     faults(atMs: number): readonly string[] {
-      const late = [...returning].filter(([, byMs]) => byMs + 1_000 < atMs);
+      const late = [...returning].filter(([service, byMs]) => {
+        const leftAloneMs = (waiting.get(service)?.untilMs ?? Number.NEGATIVE_INFINITY) + intervalMs;
+        return Math.max(byMs, leftAloneMs) + 1_000 < atMs;
+      });
       return [
         ...faults,
         ...late.map(([service]) => `service ${service} was not checked again after ${startMs}`),

@@ -126,6 +126,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
       case 'wall':
         // D: asleep. A clock that is set cannot be told from it.
         if (Math.abs(happening.byMs) > 2_000) deadlines.restartAll();
+        for (const prober of probers.values()) prober.clockSet();
         return;
       case 'beat':
         receive(happening);

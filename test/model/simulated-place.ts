@@ -91,7 +91,9 @@ export function startPlace(options: PlaceOptions) {
     if (isGone || state === undefined) return;
     const step = handle(state, message);
     states.set(id, step.state);
-    for (const effect of step.effects) perform(id, effect);
+    for (const effect of step.effects) if (effect.type !== 'report') perform(id, effect);
+    // As in the program, a result leaves the thread of its actor when the step is done, so that what it causes comes later.
+    for (const effect of step.effects) if (effect.type === 'report') perform(id, effect);
   }
 
   function wake(id: number, at: number): void {
@@ -157,6 +159,7 @@ export function startPlace(options: PlaceOptions) {
         lostMs,
         word: made.reported === 'up' ? null : made.reported,
         blocked: made.blocked,
+        retryAfterMs: made.retryAfterMs,
         ownFault: made.suspect === 'own_fault',
       });
       const spoilt = isSpoilt(made, lostMs, slowOverMs);

@@ -319,6 +319,23 @@ t.test('it suspects a slow response where the control targets kept silent meanwh
   t.same([registry.transitions, samples.map(({ suspect }) => suspect)], [[], [true]]);
 });
 
+t.test(
+  'it dates an outage back to the question of a slow response, once an attempt has failed',
+  async (t) => {
+    const world = await createWorld();
+    const { record, registry, samples, clock } = world;
+    answerAfter(world, null);
+    record.noteDelay();
+    record.takeResults([good(1, START - 1_000, { responseTimeMs: 3_400, endedAt: START + 2_400 })]);
+    await clock.advance(5_000);
+    t.match([record.prober(), samples], [{ online: true, heldResults: 1 }, []]);
+    record.noteDoubt(START + 5_000);
+    await clock.advance(3_000);
+    t.match(record.prober(), { online: false, offlineSince: START, heldResults: 0 });
+    t.same([registry.transitions, samples.map(({ suspect }) => suspect)], [[], [true]]);
+  },
+);
+
 t.test('it believes a slow response where the control targets never answer and nothing fails', async (t) => {
   const world = await createWorld();
   const { record, registry, clock, questions } = world;
