@@ -31,6 +31,7 @@ const SECTIONS = [
   'postgres',
   'handout',
   'results',
+  'following',
   'cluster',
   'influx',
 ];

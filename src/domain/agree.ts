@@ -60,7 +60,7 @@ export function newestCheckOf(regions: readonly RegionStatus[], status: Verdict)
 }
 
 /** The voting regions in which the service fails, by name; empty where at most one region checks. */
-export function failingRegions({ regions = [] }: CurrentStatus): readonly RegionStatus[] {
+export function failingRegions({ regions = [] }: Pick<CurrentStatus, 'regions'>): readonly RegionStatus[] {
   return regions.filter(({ votes, check }) => votes && check.status === 'down');
 }
 

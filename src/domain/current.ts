@@ -57,6 +57,17 @@ export interface CurrentStatus {
   readonly scope?: Scope | null;
 }
 
+/** What lists and counts need of a status. */
+export interface StatusHead extends Pick<CurrentStatus, 'serviceId' | 'seq' | 'observedAt' | 'status'> {
+  /** `checkedAt` of the latest check; null: there was none. */
+  readonly checkedAt: number | null;
+}
+
+/** The head of a status. */
+export function headOf({ serviceId, seq, observedAt, status, latest }: CurrentStatus): StatusHead {
+  return { serviceId, seq, observedAt, status, checkedAt: latest?.checkedAt ?? null };
+}
+
 /** A change of the scope, or the scope that a transition leaves. */
 export interface ScopeChange {
   readonly from: Scope | null;

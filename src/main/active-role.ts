@@ -5,7 +5,7 @@
 
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
-import type { CurrentStatus, Transition } from '../domain/current.ts';
+import type { StatusHead, Transition } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
@@ -55,7 +55,7 @@ const NO_STATS = { appended: 0, pending: 0, fileBytes: 0 };
 export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean; readonly log: Log }) {
   let role: Role | null = null;
   let stopWatching = () => {};
-  const watchers = createListeners<[CurrentStatus]>();
+  const watchers = createListeners<[StatusHead]>();
   const listeners = createTransitionListeners(log);
   const now = (): Role => {
     if (role === null) throw new Error('no role is active yet');
@@ -77,6 +77,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     },
     status: {
       get: (serviceId) => now().status.get(serviceId),
+      headOf: (serviceId) => now().status.headOf(serviceId),
       counts: {
         withStatus: (status) => now().status.counts.withStatus(status),
         withScope: (scope) => now().status.counts.withScope(scope),

@@ -62,7 +62,7 @@ const MAX_LIST_AGE_MS = 1_000;
 /** Creates a search over the directory. A search finds every write that was answered before it. */
 export function createServiceSearch(sources: {
   readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
   /** Milliseconds of the monotonic clock. */
   readonly monotonic: () => number;
 }) {
@@ -81,7 +81,7 @@ export function createServiceSearch(sources: {
     statusVersion++;
   });
 
-  const statusOf = ({ id }: Service): ServiceStatus => status.get(id)?.status ?? 'unknown';
+  const statusOf = ({ id }: Service): ServiceStatus => status.headOf(id)?.status ?? 'unknown';
 
   const readTexts = (): readonly string[] => {
     if (textsVersion === directory.version) return texts;

@@ -32,6 +32,10 @@ export function isStale(
   now: number,
   listenedAt: ListenedAt,
 ): boolean {
-  const at = seenAt(current, listenedAt);
+  return isCheckStale(seenAt(current, listenedAt), intervalMs, now);
+}
+
+/** Whether this time is longer than two intervals ago; null, which is no time, is not. */
+export function isCheckStale(at: number | null, intervalMs: number, now: number): boolean {
   return at !== null && now > at + 2 * intervalMs;
 }

@@ -133,7 +133,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const samples: Sample[] = [];
   const status = createMemoryStatusStore({ log: silentLog });
   const published = new Map<number, CurrentStatus>();
-  status.watch((next) => void published.set(next.serviceId, next));
+  status.watch(({ serviceId }) => {
+    const next = status.get(serviceId);
+    if (next !== null) published.set(serviceId, next);
+  });
   const rechecks: World['rechecks'][number][] = [];
   const questions: number[] = [];
   const told: Transition[] = [];

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { type Log, silentLog } from '../../src/log.ts';
-import { MAX_CHANGES, parseRecord } from '../../src/store/status/redis-status-keys.ts';
+import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import {
@@ -49,7 +49,7 @@ const urlOf = ({ port }: RedisServer, prefix = 'upbeat') => `redis://127.0.0.1:$
 async function contentOf({ client }: RedisServer, prefix = 'upbeat'): Promise<Record<string, number>> {
   const fields = await client.hgetall(`${prefix}:{status}:records`);
   return Object.fromEntries(
-    Object.entries(fields).map(([id, text]) => [id, parseRecord(text)?.record.seq ?? -1]),
+    Object.entries(fields).map(([id, text]) => [id, receiveRecord(text)?.record.seq ?? -1]),
   );
 }
 

@@ -1,7 +1,7 @@
 /** What every status store must do, whatever it is built on. */
 import fc from 'fast-check';
 import root, { type Test } from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { StatusHead } from '../../src/domain/current.ts';
 import type { StatusStore } from '../../src/store/ports/status.ts';
 import { inRegions, NOON, record } from './registry-fixtures.ts';
 
@@ -81,7 +81,7 @@ export function runStatusContract(adapter: StatusAdapter, t: Test = root, runs =
   t.test('it notifies watchers of each accepted record until they stop', async (t) => {
     const store = await open(t);
     const heard: string[] = [];
-    const listen = (name: string) => (given: CurrentStatus) =>
+    const listen = (name: string) => (given: StatusHead) =>
       void heard.push(`${name} ${given.serviceId}:${given.seq} ${store.get(given.serviceId)?.seq}`);
     const stopA = store.watch(listen('a'));
     const stopB = store.watch(listen('b'));

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { CATEGORIES } from '../../src/domain/category.ts';
+import { headOf } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';
@@ -133,10 +134,11 @@ t.test('it shows no service with another status when a copy was replaced without
     [2, 'down'],
   ]);
   const get = (id: number) => current(id, check(NOW), { status: words.get(id) ?? 'unknown' });
+  const headOfId = (id: number) => headOf(get(id));
   let now = 0;
   const search = createServiceSearch({
     directory,
-    status: { get, watch: () => () => {} },
+    status: { get, headOf: headOfId, watch: () => () => {} },
     monotonic: () => now,
   });
   const find = (status: ServiceStatus) => search.page({ category: null, status, text: null }, 0, 10).total;

@@ -1,6 +1,6 @@
 /** What changed when, and how the monitor itself is. */
 import t from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { StatusHead } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
@@ -64,7 +64,7 @@ t.test('it tells its watchers every record, until they leave', async (t) => {
   const { status, make } = world();
   const changes = make();
   const heard: [number, boolean][] = [];
-  const stop = changes.watch((record: CurrentStatus, changed) => heard.push([record.serviceId, changed]));
+  const stop = changes.watch((head: StatusHead, changed) => heard.push([head.serviceId, changed]));
   await status.put([current(1, check(NOW))]);
   await status.put([current(1, check(NOW + 1))]);
   stop();

@@ -1,5 +1,5 @@
 /** Port of the status store: the current record of each service, read on every request. */
-import type { CurrentStatus, Scope } from '../../domain/current.ts';
+import type { CurrentStatus, Scope, StatusHead } from '../../domain/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 
 /** Numbers of stored records. Reading them costs the same with ten services as with a million. */
@@ -20,17 +20,19 @@ export interface StatusCounts {
 export interface StatusStore {
   /** Null: no such service. */
   get(serviceId: number): CurrentStatus | null;
+  /** The head of a status, which costs less where nobody has read the status yet. Null: no such service. */
+  headOf(serviceId: number): StatusHead | null;
   readonly counts: StatusCounts;
   /**
    * Stores each record that is newer by `(seq, observedAt)`; returns their number. Reads of this process find them at once.
-   * Resolves when a copy elsewhere has them, or was unavailable. `isRoutine`: the copy may get them 50 ms later, and only
+   * Resolves when a copy elsewhere has them, or was unavailable. `isRoutine`: the copy may get them 200 ms later, and only
    * the newest one of a service; default: false.
    */
   put(records: readonly CurrentStatus[], isRoutine?: boolean): Promise<number>;
   /** Removes a service. */
   remove(serviceId: number): Promise<void>;
-  /** Calls `listener` after each stored record, until the returned function is called. */
-  watch(listener: (record: CurrentStatus) => void): () => void;
+  /** Calls `listener` with the head of each record after it was stored, until the returned function is called. */
+  watch(listener: (head: StatusHead) => void): () => void;
   /**
    * Milliseconds since the copy was last known to be current. Absent: it is always current, as in the process that
    * writes.

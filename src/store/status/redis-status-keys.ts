@@ -8,6 +8,8 @@ import {
   toStoredCheck,
   toStoredRegions,
 } from '../../domain/current.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+import { type HeldRecord, isUnread, type UnreadRecord } from './memory-status-store.ts';
 import { redisScript } from './redis-client.ts';
 
 /** The keys; their common hash tag keeps them in one slot of a cluster, as scripts need. */
@@ -23,7 +25,7 @@ export interface StatusKeys {
 /** A record with the epoch of the writer that stored it; both order it. */
 export interface StoredRecord {
   readonly epoch: number;
-  readonly record: CurrentStatus;
+  readonly record: HeldRecord;
 }
 
 /** The JSON of a record. */
@@ -58,15 +60,63 @@ export function formatRecord(epoch: number, record: CurrentStatus): string {
   return `${epoch}:${record.seq}:${record.observedAt}:${JSON.stringify(body)}`;
 }
 
-/** Parses what {@link formatRecord} formatted; null: it is something else. */
-export function parseRecord(text: string): StoredRecord | null {
-  const [whole, epoch, json = ''] = /^(\d+):\d+:\d+:(\{.*)$/s.exec(text) ?? [];
-  if (whole === undefined) return null;
+/** Formats what a store holds of a service. */
+export function formatHeld(epoch: number, record: HeldRecord): string {
+  return isUnread(record)
+    ? `${epoch}:${record.seq}:${record.observedAt}:${record.json}`
+    : formatRecord(epoch, record);
+}
+
+/** The epoch, seq and time before the JSON of a record. */
+const FRAME = /^(\d+):\d+:\d+:(?=\{)/;
+/** The start of the JSON, as {@link formatRecord} formats it. */
+const HEAD =
+  /^\{"serviceId":(\d+),"seq":(\d+),"observedAt":(\d+),"status":"(up|slow|unknown)","since":(?:\d+|null),"latest":(?:null|\{"status":"(?:up|slow)","responseTimeMs":(?:\d+|null),"statusCode":\d+,"checkedAt":(\d+),)/;
+/** What only a record with a scope or a failing region contains: no quotation mark in a text of JSON stands alone. */
+const IN_TROUBLE = ['"scope":"', '"status":"down"'];
+
+/**
+ * Reads what {@link formatRecord} formatted; null: it is something else. A record that fails nowhere stays as it is
+ * until somebody reads it.
+ */
+export function receiveRecord(text: string): StoredRecord | null {
+  const [frame = '', epoch] = FRAME.exec(text) ?? [];
+  if (epoch === undefined) return null;
+  const json = text.slice(frame.length);
+  const head = IN_TROUBLE.some((part) => json.includes(part)) ? null : HEAD.exec(json);
+  const record = head === null ? parseBody(json) : new ReceivedRecord(json, head);
+  return record === null ? null : { epoch: Number(epoch), record };
+}
+
+/** A record whose JSON was not parsed yet. */
+class ReceivedRecord implements UnreadRecord {
+  readonly serviceId: number;
+  readonly seq: number;
+  readonly observedAt: number;
+  readonly status: ServiceStatus;
+  readonly checkedAt: number | null;
+  readonly json: string;
+
+  constructor(json: string, [, id, seq, observedAt, status, checkedAt]: RegExpExecArray) {
+    this.serviceId = Number(id);
+    this.seq = Number(seq);
+    this.observedAt = Number(observedAt);
+    this.status = status as ServiceStatus;
+    this.checkedAt = checkedAt === undefined ? null : Number(checkedAt);
+    this.json = json;
+  }
+
+  read(): CurrentStatus | null {
+    return parseBody(this.json);
+  }
+}
+
+function parseBody(json: string): CurrentStatus | null {
   try {
     const { regions, scope = null, ...record } = JSON.parse(json) as StoredRecordBody;
     const latest = record.latest === null ? null : fromStoredCheck(record.latest);
     const places = regions === undefined ? {} : fromStoredRegions({ regions, scope }, latest);
-    return { epoch: Number(epoch), record: { ...record, latest, ...places } };
+    return { ...record, latest, ...places };
   } catch {
     return null;
   }
@@ -92,9 +142,14 @@ local stored = tonumber(redis.call('HGET', KEYS[3], 'epoch') or '0')
 if stored > own then return ${SUPERSEDED} end
 if stored < own then return ${EMPTY} end
 local kept = math.max(${MAX_CHANGES}, math.floor(redis.call('HLEN', KEYS[1]) / 2))
+local counted = tonumber(redis.call('HGET', KEYS[3], 'count') or '0')
+local count = counted
 local function note(id, record)
-  local count = redis.call('HINCRBY', KEYS[3], 'count', 1)
+  count = count + 1
   redis.call('XADD', KEYS[2], 'MAXLEN', '~', kept, '*', 'count', count, 'id', id, 'record', record)
+end
+local function endNotes()
+  if count > counted then redis.call('HSET', KEYS[3], 'count', count) end
 end
 `;
 
@@ -120,6 +175,7 @@ for at = 2, #ARGV, 4 do
     taken = taken + 1
   end
 end
+endNotes()
 return taken
 `);
 
@@ -132,5 +188,6 @@ for at = 2, #ARGV do
     removed = removed + 1
   end
 end
+endNotes()
 return removed
 `);

@@ -2,12 +2,12 @@
  * The status store of a process that only serves: a copy of the monitor's statuses in Redis. It follows the stream of
  * changes, and reads everything again if it has missed some. Without Redis it serves the last copy.
  */
-import type { CurrentStatus } from '../../domain/current.ts';
+import type { CurrentStatus, StatusHead } from '../../domain/current.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient } from './redis-client.ts';
 import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
-import { parseRecord, type StoredRecord, statusKeys } from './redis-status-keys.ts';
+import { receiveRecord, type StoredRecord, statusKeys } from './redis-status-keys.ts';
 
 /** The port, and the state of Redis. `put` and `remove` reject: only the monitor writes. */
 export interface RedisStatusReader extends StatusStore {
@@ -87,11 +87,11 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
     if (entries.length === 0) return (await isStillThere(from)) ? from : null;
     let at = from;
     for (const [id, fields] of entries) {
-      const { count, id: service, record } = fieldsOf(fields);
-      if (Number(count) !== at.count + 1) return null;
-      at = { id, count: Number(count) };
-      if (record === '') await forget(Number(service));
-      else await take(Number(service), parseRecord(record ?? ''));
+      const { count, service, record } = entryOf(fields);
+      if (count !== at.count + 1) return null;
+      at = { id, count };
+      if (record === '') forget(service);
+      else take(service, receiveRecord(record));
     }
     return at;
   }
@@ -119,11 +119,11 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
       );
       for (const [id, record] of pairsOf(fields)) {
         seen.add(Number(id));
-        await take(Number(id), parseRecord(record));
+        take(Number(id), receiveRecord(record));
       }
       cursor = next;
     } while (cursor !== '0');
-    if (isSame) for (const serviceId of [...epochs.keys()]) if (!seen.has(serviceId)) await forget(serviceId);
+    if (isSame) for (const serviceId of [...epochs.keys()]) if (!seen.has(serviceId)) forget(serviceId);
     return start;
   }
 
@@ -131,33 +131,34 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
     const [newest] = await client.xrevrange(keys.changes, '+', '-', 'COUNT', 1);
     return newest === undefined
       ? { id: '0-0', count: 0 }
-      : { id: newest[0], count: Number(fieldsOf(newest[1]).count) };
+      : { id: newest[0], count: entryOf(newest[1]).count };
   }
 
-  async function take(serviceId: number, stored: StoredRecord | null): Promise<void> {
+  function take(serviceId: number, stored: StoredRecord | null): void {
     if (isHandedOver) return;
     if (stored === null || stored.record.serviceId !== serviceId) {
       log.warn({ serviceId }, 'Redis has an unreadable record; ignoring it');
       return;
     }
     const { epoch, record } = stored;
-    const known = copy.get(serviceId);
+    const known = copy.headOf(serviceId);
     const knownEpoch = epochs.get(serviceId) ?? 0;
     if (epoch < knownEpoch) return;
     epochs.set(serviceId, epoch);
     // A record of a later epoch is valid even if it is older, as after a restored backup.
-    if (epoch > knownEpoch && known !== null && !isSameMoment(known, record)) await copy.remove(serviceId);
-    await copy.put([record]);
+    if (epoch > knownEpoch && known !== null && !isSameMoment(known, record)) void copy.remove(serviceId);
+    copy.take(record);
   }
 
-  async function forget(serviceId: number): Promise<void> {
+  function forget(serviceId: number): void {
     if (isHandedOver) return;
     epochs.delete(serviceId);
-    await copy.remove(serviceId);
+    void copy.remove(serviceId);
   }
 
   return {
     get: copy.get,
+    headOf: copy.headOf,
     counts: copy.counts,
     watch: copy.watch,
     put: () => Promise.reject(new Error(MONITOR_WRITES)),
@@ -183,11 +184,14 @@ export function openRedisStatusReader({ address, clock, log }: RedisContext): Re
   };
 }
 
-function isSameMoment(a: CurrentStatus, b: CurrentStatus): boolean {
+type Moment = Pick<StatusHead, 'seq' | 'observedAt'>;
+
+function isSameMoment(a: Moment, b: Moment): boolean {
   return a.seq === b.seq && a.observedAt === b.observedAt;
 }
 
-/** The fields of an entry by their names. */
-function fieldsOf(flat: readonly string[]): { count?: string; id?: string; record?: string } {
-  return Object.fromEntries(pairsOf(flat));
+/** The entry with these names and values; `record` is empty if the service was removed. */
+function entryOf(flat: readonly string[]) {
+  const partOf = (name: string): string => flat[flat.indexOf(name) + 1] ?? '';
+  return { count: Number(partOf('count')), service: Number(partOf('id')), record: partOf('record') };
 }

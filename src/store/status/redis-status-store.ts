@@ -8,7 +8,7 @@ import type { LoadableStatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient, runScript } from './redis-client.ts';
 import { openRedisConnection, type RedisConnectionState, type RedisContext } from './redis-connection.ts';
-import { BEGIN, EMPTY, formatRecord, PUT, REMOVE, SUPERSEDED, statusKeys } from './redis-status-keys.ts';
+import { BEGIN, EMPTY, formatHeld, PUT, REMOVE, SUPERSEDED, statusKeys } from './redis-status-keys.ts';
 
 /** Options of the store. */
 interface RedisStatusStoreOptions extends RedisContext {
@@ -33,7 +33,7 @@ const BATCH = 128;
 /** Scripts that are sent without waiting, for a server that is far away. */
 const SENT_TOGETHER = 8;
 /** Routine records are collected for this time, milliseconds; then the newest one of each service is sent. */
-const GATHER_MS = 50;
+const GATHER_MS = 200;
 const TIMEOUT_MS = 1_000;
 
 /**
@@ -140,13 +140,13 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
 
   /** Sends the newest records of some services; one that was removed meanwhile is skipped. */
   async function send(ids: readonly number[]): Promise<void> {
-    const records = ids.flatMap((id) => copy.get(id) ?? []);
+    const records = ids.flatMap((id) => copy.heldOf(id) ?? []);
     if (records.length === 0) return;
     const args = records.flatMap((record) => [
       record.serviceId,
       record.seq,
       record.observedAt,
-      formatRecord(epoch, record),
+      formatHeld(epoch, record),
     ]);
     await change((client) => runScript(client, PUT, allKeys, [epoch, ...args]));
   }
@@ -164,6 +164,7 @@ export function openRedisStatusStore(options: RedisStatusStoreOptions): RedisSta
 
   return {
     get: copy.get,
+    headOf: copy.headOf,
     counts: copy.counts,
     watch: copy.watch,
     async put(records, isRoutine = false) {

@@ -3,6 +3,9 @@ import { failingRegions } from '../../domain/agree.ts';
 import type { CurrentStatus } from '../../domain/current.ts';
 import type { StatusCounts } from '../ports/status.ts';
 
+/** What is counted of a record. */
+type Counted = Pick<CurrentStatus, 'status'> & Partial<Pick<CurrentStatus, 'scope' | 'regions'>>;
+
 /** Creates the counts of an empty store. A change costs the same with ten services as with a million. */
 export function createStatusTally() {
   const byStatus = new Map<string, number>();
@@ -14,7 +17,7 @@ export function createStatusTally() {
     failing: () => failingByRegion,
   };
 
-  function count(record: CurrentStatus | undefined, by: 1 | -1): void {
+  function count(record: Counted | undefined, by: 1 | -1): void {
     if (record === undefined) return;
     add(byStatus, record.status, by);
     if (record.scope) add(byScope, record.scope, by);
@@ -25,7 +28,7 @@ export function createStatusTally() {
   return {
     counts,
     /** Replaces a record; undefined: there is none. */
-    change(before: CurrentStatus | undefined, after: CurrentStatus | undefined): void {
+    change(before: Counted | undefined, after: Counted | undefined): void {
       count(before, -1);
       count(after, 1);
     },

@@ -130,13 +130,13 @@ function viewGroups(
       name: texts.category[category],
       count: formats.number(entries.length),
       bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
-      worst: bad.get(category)?.[0]?.current.status ?? 'up',
-      entries: entries.map(({ service, name, page, current }) => {
+      worst: bad.get(category)?.[0]?.status ?? 'up',
+      entries: entries.map(({ service, name, page, status }) => {
         const logo = logos.pathOf(service);
         return {
           name,
           page,
-          status: current.status,
+          status,
           logo,
           tile: logo === null ? tileOf(service.name) : null,
         };
@@ -191,7 +191,7 @@ const LIKE = {
 /** Sources of the index. */
 export interface SearchIndexSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
@@ -200,9 +200,9 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
   let kept: { readonly until: number; readonly body: string } | null = null;
   const rowsOf = (filter: HomeFilter) =>
     readHomeView(directory, status, filter).groups.flatMap(({ category, entries }) =>
-      entries.map(({ service, page, current }): SearchRow => {
+      entries.map(({ service, page, status: word }): SearchRow => {
         const { name, domain } = service;
-        return [name, domain, page === dashDomain(domain) ? 0 : page, category, current.status];
+        return [name, domain, page === dashDomain(domain) ? 0 : page, category, word];
       }),
     );
   return {

@@ -10,7 +10,7 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import type { LiveUpdate } from '../parts/page-messages.ts';
 import { explainStatus, pillMarkup } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
-import { type HomeEntry, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
+import { type HomeView, NO_FILTER, readHomeView, type TroubledEntry } from './home-view.ts';
 
 /** Maximum number of rows in the list of services that are down or slow; all of them are a link away. */
 const MAX_TROUBLED_SHOWN = 6;
@@ -18,7 +18,7 @@ const MAX_TROUBLED_SHOWN = 6;
 /** Sources of the updates. */
 export interface HomeUpdateSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'byId' | 'pageName'>;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
 }
@@ -33,11 +33,11 @@ export function viewTroubled(shown: HomeView, sources: MonitorSources, language:
   const hidden = troubled.length > MAX_TROUBLED_SHOWN;
   return {
     calm: describeCalm(shown, sources, language),
-    rows: troubled.slice(0, MAX_TROUBLED_SHOWN).map(({ name, page, current }: HomeEntry) => ({
+    rows: troubled.slice(0, MAX_TROUBLED_SHOWN).map(({ name, page, status, current }: TroubledEntry) => ({
       name,
       page,
-      status: current.status,
-      pill: pillMarkup(current.status, texts.status[current.status]),
+      status,
+      pill: pillMarkup(status, texts.status[status]),
       reason: explainStatus(current, language),
       since: current.since === null ? [] : texts.home.lasting(lasting(current.since)),
     })),
@@ -112,10 +112,10 @@ export function homeUpdate(
   const entries = shown.groups.flatMap((group) => group.entries);
   const statuses: Partial<Record<ServiceStatus, string[]>> = {};
   const wanted = serviceIds === null ? null : new Set(serviceIds);
-  for (const { service, page, current } of entries) {
-    if (wanted === null ? current.status === 'up' : !wanted.has(service.id)) continue;
-    const pages = statuses[current.status] ?? [];
-    statuses[current.status] = pages;
+  for (const { service, page, status: word } of entries) {
+    if (wanted === null ? word === 'up' : !wanted.has(service.id)) continue;
+    const pages = statuses[word] ?? [];
+    statuses[word] = pages;
     pages.push(page);
   }
   return wanted === null ? { html, statuses, others: 'up' } : { html, statuses };

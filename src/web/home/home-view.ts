@@ -15,6 +15,11 @@ export interface HomeEntry {
   readonly name: string;
   /** The name of its page. */
   readonly page: string;
+  readonly status: ServiceStatus;
+}
+
+/** A service that is down or slow. */
+export interface TroubledEntry extends HomeEntry {
   readonly current: CurrentStatus;
 }
 
@@ -40,42 +45,41 @@ export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 /** Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). */
 export function readHomeView(
   directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
-  status: Pick<StatusStore, 'get'>,
+  status: Pick<StatusStore, 'get' | 'headOf'>,
   filter: HomeFilter,
 ) {
   const text = filter.text.trim().toLowerCase();
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
   const byCategory = new Map<Category, HomeEntry[]>();
-  const troubled: HomeEntry[] = [];
-  const inFilter: { service: Service; current: CurrentStatus; isTroubled: boolean }[] = [];
+  const troubled: TroubledEntry[] = [];
+  const inFilter: { service: Service; word: ServiceStatus; isTroubled: boolean }[] = [];
   let watched = 0;
   let checked = 0;
   let operational = 0;
   for (const service of directory.all()) {
     if (!service.verified) continue;
-    const current = status.get(service.id) ?? unknownStatus(service.id);
-    counts[current.status] += 1;
+    const word = status.headOf(service.id)?.status ?? 'unknown';
+    counts[word] += 1;
     if (!service.paused) {
       watched += 1;
-      if (current.status !== 'unknown') checked += 1;
-      if (current.status === 'up') operational += 1;
+      if (word !== 'unknown') checked += 1;
+      if (word === 'up') operational += 1;
     }
     if (filter.category !== '' && service.category !== filter.category) continue;
     // The status of a paused service is not current (as on status pages).
-    const isTroubled = !service.paused && (current.status === 'down' || current.status === 'slow');
-    if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && current.status !== filter.status)
-      continue;
-    inFilter.push({ service, current, isTroubled });
+    const isTroubled = !service.paused && (word === 'down' || word === 'slow');
+    if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && word !== filter.status) continue;
+    inFilter.push({ service, word, isTroubled });
   }
   const found = inFilter.filter(
     ({ service }) => text === '' || `${service.name}\n${service.domain}`.toLowerCase().includes(text),
   );
   const similar =
     found.length > 0 || text === '' ? [] : findSimilar(inFilter, ({ service }) => service, text, MAX_SIMILAR);
-  for (const { service, current, isTroubled } of found.length > 0 ? found : similar) {
-    const entry = { service, name: fullName(service), page: directory.pageName(service), current };
+  for (const { service, word, isTroubled } of found.length > 0 ? found : similar) {
+    const entry = { service, name: fullName(service), page: directory.pageName(service), status: word };
     getOrInsert(byCategory, service.category, () => []).push(entry);
-    if (isTroubled) troubled.push(entry);
+    if (isTroubled) troubled.push({ ...entry, current: status.get(service.id) ?? unknownStatus(service.id) });
   }
   return {
     /** Number of services by status, matching or not. */
@@ -101,8 +105,8 @@ export function readHomeView(
   };
 }
 
-function worstFirst(a: HomeEntry, b: HomeEntry): number {
-  if (a.current.status !== b.current.status) return a.current.status === 'down' ? -1 : 1;
+function worstFirst(a: TroubledEntry, b: TroubledEntry): number {
+  if (a.status !== b.status) return a.status === 'down' ? -1 : 1;
   return (b.current.since ?? 0) - (a.current.since ?? 0);
 }
 

@@ -5,14 +5,15 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { getOrInsert } from '../../async/bounded-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
-import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
+import type { StatusHead } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
-import { intervalOf, isStale } from '../../view/staleness.ts';
+import { intervalOf, isCheckStale, isStale } from '../../view/staleness.ts';
 
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
@@ -20,7 +21,7 @@ export type LiveChanges = ReturnType<typeof createLiveChanges>;
 /** Sources of the changes. */
 export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'listenedAt'> {
   readonly directory: { all(): readonly Service[] };
-  readonly status: Pick<StatusStore, 'get' | 'watch'>;
+  readonly status: Pick<StatusStore, 'get' | 'headOf' | 'watch'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -36,27 +37,25 @@ const RATE_SECONDS = 60;
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
   const start = randomUUID().slice(0, 8);
   const marks = new Map<number, Mark>();
-  const listeners = createListeners<[record: CurrentStatus, changed: boolean]>();
+  const listeners = createListeners<[head: StatusHead, changed: boolean]>();
   const rate = createRate(clock);
   let number = 0;
   let newestCheckAt: number | null = null;
   for (const { id } of directory.all())
-    marks.set(id, { status: (status.get(id) ?? unknownStatus(id)).status, checked: 0, changed: 0 });
+    marks.set(id, { status: status.headOf(id)?.status ?? 'unknown', checked: 0, changed: 0 });
 
-  const unwatch = status.watch((record) => {
+  const unwatch = status.watch((head) => {
+    const { serviceId, checkedAt } = head;
     number += 1;
-    const mark = marks.get(record.serviceId) ?? { status: 'unknown', checked: 0, changed: 0 };
-    const changed = mark.status !== record.status;
-    marks.set(record.serviceId, {
-      status: record.status,
-      checked: number,
-      changed: changed ? number : mark.changed,
-    });
-    const checkedAt = record.latest?.checkedAt ?? null;
+    const mark = getOrInsert(marks, serviceId, (): Mark => ({ status: 'unknown', checked: 0, changed: 0 }));
+    const changed = mark.status !== head.status;
+    mark.status = head.status;
+    mark.checked = number;
+    if (changed) mark.changed = number;
     // Records that fill a copy at its start are not checks of this minute.
-    if (record.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
+    if (head.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
     if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
-    listeners.notify(record, changed);
+    listeners.notify(head, changed);
   });
 
   return {
@@ -82,8 +81,12 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     monitor() {
       const now = clock.now();
       const late = directory.all().filter((service) => {
-        const current = service.verified && !service.paused ? status.get(service.id) : null;
-        return current !== null && isStale(current, intervalOf(service, intervalMs), now, listenedAt);
+        const head = service.verified && !service.paused ? status.headOf(service.id) : null;
+        const ownIntervalMs = intervalOf(service, intervalMs);
+        // A service is seen at its latest check or later, so most statuses need not be read.
+        if (head === null || !isCheckStale(head.checkedAt, ownIntervalMs, now)) return false;
+        const current = status.get(service.id);
+        return current !== null && isStale(current, ownIntervalMs, now, listenedAt);
       });
       return { checksPerSecond: rate.perSecond(), newestCheckAt, late: late.length };
     },
