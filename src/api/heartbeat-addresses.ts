@@ -111,6 +111,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
   const route = (path: string, describe: () => OpenApiOperation): Route => ({
     path,
     bucket: 'api',
+    isHeartbeat: true,
     access: 'secret',
     anyMethod: true,
     handle,

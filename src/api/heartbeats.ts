@@ -146,6 +146,7 @@ export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatS
   const route = (path: string, kind: HeartbeatKind, describe: () => OpenApiOperation): Route => ({
     path,
     bucket: 'api',
+    isHeartbeat: true,
     access,
     writes: {
       POST: {

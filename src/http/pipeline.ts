@@ -1,5 +1,5 @@
 /**
- * The steps that every request passes: key, rate limit, method, access, handler, validator, headers. A route decides what to
+ * The steps that every request passes: overload, key, rate limit, method, access, handler, validator, headers. A route decides what to
  * respond; the pipeline decides whether and how. The Koa application and the fast path for hot routes share it.
  */
 import { randomUUID } from 'node:crypto';
@@ -10,6 +10,7 @@ import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
+import { classOf, type Overload } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import {
@@ -47,6 +48,7 @@ export interface PipelineOptions {
   /** Renders an error for a browser; absent: browsers get the same body as other clients. */
   readonly errorPage?: (error: HttpError, request: HttpRequest) => HttpResponse;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
+  readonly overload: Overload;
   readonly log: Log;
 }
 
@@ -61,7 +63,7 @@ const PREFLIGHT_HEADERS = {
 
 /** Creates the pipeline: a function that handles a request for a route. It never rejects. */
 export function createPipeline(options: PipelineOptions) {
-  const { siteUrl, authenticator, explain, errorPage, limiters, log } = options;
+  const { siteUrl, authenticator, explain, errorPage, limiters, overload, log } = options;
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
@@ -138,7 +140,7 @@ export function createPipeline(options: PipelineOptions) {
     return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
   };
 
-  return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
+  const serve = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
     if (request.method === 'OPTIONS' && route.anyMethod !== true) {
       return complete(answerPreflight(route, request), route, request, await peekAt(route, request));
     }
@@ -161,6 +163,42 @@ export function createPipeline(options: PipelineOptions) {
       if (answer.status >= 500) route.onFault?.();
     }
     return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
+  };
+
+  return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
+    const requestClass = classOf(route);
+    if (requestClass !== null && overload.refuses(requestClass)) {
+      route.onFault?.();
+      return complete(
+        answerError(overloaded(), route, request),
+        route,
+        request,
+        await peekAt(route, request),
+      );
+    }
+    overload.enter();
+    try {
+      return await serve(route, withoutWaiting(request, overload));
+    } finally {
+      overload.leave();
+    }
+  };
+}
+
+/** The request, which is not in flight while its client sends the body: slow clients are no overload. */
+function withoutWaiting(request: HttpRequest, overload: Overload): HttpRequest {
+  const { readBody } = request;
+  if (readBody === undefined) return request;
+  return {
+    ...request,
+    async readBody(maxBytes) {
+      overload.leave();
+      try {
+        return await readBody(maxBytes);
+      } finally {
+        overload.enter();
+      }
+    },
   };
 }
 
@@ -268,6 +306,17 @@ function complete(
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
   const detail = `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`;
   return retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
+}
+
+/** When a client may repeat a request that was refused under overload, seconds. */
+const OVERLOAD_RETRY_SECONDS = 10;
+
+function overloaded(): HttpError {
+  return retryLater(
+    'overloaded',
+    OVERLOAD_RETRY_SECONDS,
+    'There is too much to do at present. Send the request again.',
+  );
 }
 
 /** Converts an internal error: the client gets an id to report, and the error is logged under that id. */

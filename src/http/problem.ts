@@ -41,6 +41,7 @@ export const PROBLEMS = {
   rate_limited: { status: 429, title: 'Rate limit exceeded' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
   storage_full: { status: 503, title: 'Nothing can be written now' },
+  overloaded: { status: 503, title: 'Too much to do' },
   unavailable: { status: 503, title: 'Not available now' },
   history_unavailable: { status: 503, title: 'History unavailable' },
   internal_error: { status: 500, title: 'Internal server error' },

@@ -86,6 +86,8 @@ export interface Route {
    * Makes the reads on which the response depends, without the response, where that costs more. Absent: a request makes them.
    */
   readonly readAhead?: () => Promise<unknown>;
+  /** True: the last to be refused under overload. Default false. */
+  readonly isHeartbeat?: boolean;
   /** Called when a request failed with status 500 or more. */
   readonly onFault?: () => void;
   /**

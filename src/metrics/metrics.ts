@@ -30,6 +30,12 @@ export function createMetrics() {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
     registers: [registry],
   });
+  const refusals = new Counter({
+    name: 'upbeat_http_overload_refusals_total',
+    help: 'HTTP requests refused because the program was overloaded, by class: pages, api, heartbeats.',
+    labelNames: ['class'],
+    registers: [registry],
+  });
   return {
     contentType: registry.contentType as string,
     /** The exposition in Prometheus' text format. */
@@ -94,6 +100,10 @@ export function createMetrics() {
     /** Adds constant facts as labels of a gauge that is always 1. */
     info(name: string, help: string, facts: Readonly<Record<string, string>>): void {
       new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);
+    },
+    /** Counts a request that was refused under overload. */
+    noteOverloadRefusal(requestClass: string): void {
+      refusals.inc({ class: requestClass });
     },
     /** Counts a completed request; `seconds` from its arrival to the end of its response. */
     noteRequest(route: string, status: number, seconds: number): void {

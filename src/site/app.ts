@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { toError } from '../error.ts';
 import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
+import { createOverload } from '../http/overload.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, retryLater } from '../http/problem.ts';
 import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
@@ -89,12 +90,14 @@ export function createApp(options: AppOptions) {
     limits: () => limitsInForce,
     limitForms: (name, max) => limiter(name, 'address', max),
   });
+  const overload = createOverload({ clock, log, onRefused: metrics.noteOverloadRefusal });
   const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
     explain: explainRefusal,
     errorPage: table.errorPage,
     limiters,
+    overload,
     log,
   });
   const { streams } = table;
@@ -208,7 +211,10 @@ export function createApp(options: AppOptions) {
       }
     },
     /** Closes the event streams, so that the server can stop. */
-    close: (): void => streams.close(),
+    close(): void {
+      overload.stop();
+      streams.close();
+    },
   };
 }
 

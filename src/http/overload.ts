@@ -1,0 +1,119 @@
+/**
+ * Overload: what is less important is refused first, so that what is more important is answered in time. Pages, pictures and event
+ * streams go before the API, and the API goes before heartbeats, whose loss would look like an outage of their senders.
+ */
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Route } from './route.ts';
+
+/** Classes of requests, in the order in which they are refused. */
+export const REQUEST_CLASSES = ['pages', 'api', 'heartbeats'] as const;
+
+/** How important a request is. */
+export type RequestClass = (typeof REQUEST_CLASSES)[number];
+
+/** How often the event loop is measured, milliseconds. */
+const TICK_MS = 100;
+/** An event loop is overloaded while its ticks are later than this, milliseconds. A heartbeat waits for about as long. */
+const MAX_LATENESS_MS = 250;
+/** The program is overloaded while it has more requests in flight: they wait for a store that is slow, and take memory. */
+const MAX_IN_FLIGHT = 2_000;
+/** How fast the pressure changes, per millisecond: a class is refused entirely after 2 s of overload. */
+const PRESSURE_PER_MS = 1 / 2_000;
+/** A single late tick counts as so much at the most, milliseconds: one long pause, such as a garbage collection, is no overload. */
+const MAX_COUNTED_MS = 500;
+/** Below zero nothing is refused: overload is first borne for a second. */
+const MIN_PRESSURE = -0.5;
+const MAX_PRESSURE = REQUEST_CLASSES.length;
+
+/**
+ * The pressure after a tick, from {@link MIN_PRESSURE} to {@link MAX_PRESSURE}. It rises while the program is overloaded and falls
+ * at the same rate while it is not, so that it settles where as much is refused as has to be.
+ */
+export function stepPressure(pressure: number, elapsedMs: number, isOverloaded: boolean): number {
+  const change = Math.min(elapsedMs, MAX_COUNTED_MS) * PRESSURE_PER_MS;
+  return Math.min(MAX_PRESSURE, Math.max(MIN_PRESSURE, pressure + (isOverloaded ? change : -change)));
+}
+
+/** The part of the requests of a class that is refused, from 0 to 1: a class begins when all of the one before it is refused. */
+export function refusedPart(pressure: number, requestClass: RequestClass): number {
+  return Math.min(1, Math.max(0, pressure - REQUEST_CLASSES.indexOf(requestClass)));
+}
+
+/** The class of the requests for a route; null: they are never refused, such as those for the state of the program. */
+export function classOf({
+  bucket,
+  isHeartbeat = false,
+}: Pick<Route, 'bucket' | 'isHeartbeat'>): RequestClass | null {
+  if (bucket === 'none') return null;
+  if (bucket === 'api') return isHeartbeat ? 'heartbeats' : 'api';
+  return 'pages';
+}
+
+/** The overload of this process. */
+export type Overload = ReturnType<typeof createOverload>;
+
+/** Starts to measure. `onRefused` is called for each refused request. */
+export function createOverload({
+  clock,
+  log,
+  onRefused,
+}: {
+  readonly clock: Pick<Clock, 'monotonic' | 'every'>;
+  readonly log: Log;
+  readonly onRefused: (requestClass: RequestClass) => void;
+}) {
+  let pressure = MIN_PRESSURE;
+  let inFlight = 0;
+  let tickedAt = clock.monotonic();
+  /** Requests refused since the overload began. */
+  let refused = 0;
+  /** By class: the sum of the parts, of which the whole ones were refused. So one in four is refused at a part of 0.25. */
+  const sums = new Map<RequestClass, number>();
+  /** The last class whose requests the log says are refused; 0: none. */
+  let logged = 0;
+
+  const note = (): void => {
+    const classes = Math.max(0, Math.ceil(pressure));
+    if (classes > logged) {
+      log.warn(
+        { refused: REQUEST_CLASSES.slice(0, classes), inFlight },
+        'overloaded; requests are refused, the least important first',
+      );
+      logged = classes;
+    } else if (pressure === MIN_PRESSURE && logged > 0) {
+      log.info({ requests: refused }, 'no longer overloaded; nothing is refused any more');
+      logged = 0;
+      refused = 0;
+      sums.clear();
+    }
+  };
+
+  const stop = clock.every(TICK_MS, () => {
+    const now = clock.monotonic();
+    const elapsedMs = now - tickedAt;
+    tickedAt = now;
+    const isLate = elapsedMs - TICK_MS > MAX_LATENESS_MS;
+    pressure = stepPressure(pressure, elapsedMs, isLate || inFlight > MAX_IN_FLIGHT);
+    note();
+  });
+
+  return {
+    /** Whether a request is refused now. Counts it as refused. */
+    refuses(requestClass: RequestClass): boolean {
+      const part = refusedPart(pressure, requestClass);
+      if (part === 0) return false;
+      const sum = (sums.get(requestClass) ?? 0) + part;
+      sums.set(requestClass, sum % 1);
+      if (sum < 1) return false;
+      refused++;
+      onRefused(requestClass);
+      return true;
+    },
+    /** A request has begun, or goes on after it has waited for its client. */
+    enter: (): void => void inFlight++,
+    /** A request has ended, or waits for its client. */
+    leave: (): void => void inFlight--,
+    stop,
+  };
+}

@@ -1,0 +1,75 @@
+/** Overload over HTTP: pages, pictures and events are refused before the API, the API before heartbeats, and probes of the state never. */
+import t from 'tap';
+import { service, startApi, type World } from './site-world.ts';
+
+const PAGES = ['/', '/status/shop', '/api/badge/shop', '/assets/missing.js'];
+const API = ['/api/v1/status/shop', '/api/v1/services', '/api/v1/incidents'];
+const ALWAYS = ['/healthz', '/readyz', '/metrics'];
+const HTML = { accept: 'text/html' };
+
+/** A world, and what its requests are answered with, by their class: `503`, or `served`. */
+async function startWorld() {
+  const world = await startApi({ services: [service(1, 'shop')] });
+  const key = world.makeKey({ scopes: ['heartbeat'] });
+  const beat = async () =>
+    (await world.post('/api/v1/heartbeat', { domain: 'shop.example', status: 'ok' }, key)).status;
+  const found = async () => {
+    const statusOf = async (path: string) => (await world.get(path)).status;
+    const by = async (paths: readonly string[]) =>
+      [...new Set(await Promise.all(paths.map(statusOf)))].map(nameOf);
+    const events = await fetch(`${world.origin}/api/v1/events`);
+    await events.body?.cancel();
+    return {
+      pages: [...new Set([...(await by(PAGES)), nameOf(events.status)])],
+      api: await by(API),
+      heartbeats: nameOf(await beat()),
+      always: await by(ALWAYS),
+    };
+  };
+  return { world, found };
+}
+
+function nameOf(status: number): string {
+  return status === 503 ? '503' : 'served';
+}
+
+async function overload({ clock }: World, seconds: number): Promise<void> {
+  for (let n = 0; n < seconds * 2; n++) await clock.skip(500);
+}
+
+t.test('under overload, the least important requests are refused first', async (t) => {
+  const { world, found } = await startWorld();
+  t.teardown(world.close);
+  const [served, refused] = [['served'], ['503']];
+  t.same(await found(), { pages: served, api: served, heartbeats: 'served', always: served });
+  await overload(world, 3);
+  t.same(await found(), { pages: refused, api: served, heartbeats: 'served', always: served });
+  await overload(world, 2);
+  t.same(await found(), { pages: refused, api: refused, heartbeats: 'served', always: served });
+  t.equal(world.heartbeats.refusals, 0);
+  await overload(world, 2);
+  t.same(await found(), { pages: refused, api: refused, heartbeats: '503', always: served });
+  t.equal(world.heartbeats.refusals, 1, 'the record knows that a heartbeat could not be received');
+  await world.clock.advance(10_000);
+  t.same(await found(), { pages: served, api: served, heartbeats: 'served', always: served }, '10 s later');
+});
+
+t.test('a refused request says so, and when to come again', async (t) => {
+  const { world } = await startWorld();
+  t.teardown(world.close);
+  await overload(world, 7);
+  const refused = await world.get('/api/v1/services');
+  t.match(refused.json, { code: 'overloaded', status: 503 });
+  t.same(
+    ['retry-after', 'x-ratelimit-limit', 'access-control-allow-origin'].map((name) =>
+      refused.headers.get(name),
+    ),
+    ['10', '100000', '*'],
+  );
+  const page = await fetch(`${world.origin}/`, { headers: HTML });
+  t.same([page.status, page.headers.get('retry-after')], [503, '10']);
+  t.match(await page.text(), /<h1[^>]*>Not available now/);
+  const metrics = (await world.get('/metrics')).text;
+  t.match(metrics, /^upbeat_http_overload_refusals_total\{class="pages"\} 1$/m);
+  t.match(metrics, /^upbeat_http_overload_refusals_total\{class="api"\} 1$/m);
+});
