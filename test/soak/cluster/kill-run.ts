@@ -13,6 +13,7 @@ import { createWebhookSecret } from '../../../src/notify/webhook-signature.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
 import { type Cluster, type ClusterNode, createCluster, SECRET_KEY } from '../../support/cluster.ts';
 import { CONTROL_PATH, startCountedSite } from '../../support/counted-site.ts';
+import { createRandom } from '../../support/random.ts';
 import type { Scope } from '../../support/run-servers.ts';
 import { type Disturbance, disturbNodes } from './disturbances.ts';
 import { startSenders } from './heartbeat-senders.ts';
@@ -327,15 +328,4 @@ async function compareNodes(nodes: readonly ClusterNode[]): Promise<string[]> {
   return nodes.flatMap(({ name }, index) =>
     texts[index] === first ? [] : [`${name} says something else than ${nodes[0]?.name} at the end`],
   );
-}
-
-/** Pseudo-random numbers from 0 to 1 (mulberry32, public domain). */
-function createRandom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
