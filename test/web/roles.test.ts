@@ -1,5 +1,7 @@
 /** What each role of an account may see and send on the dashboard, over all its routes. */
 import t from 'tap';
+import { openOwnerIncident } from '../../src/app/owner-incidents.ts';
+import { announceMaintenance } from '../../src/app/owner-maintenances.ts';
 import { includesRole, ROLES, type Role } from '../../src/domain/role.ts';
 import { NOW } from '../site/site-world.ts';
 import { dashboard } from './dashboard-world.ts';
@@ -10,7 +12,9 @@ const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard/services/:slug': 'viewer',
   '/dashboard/webhooks': 'editor',
   '/dashboard/incidents': 'viewer',
+  '/dashboard/incidents/:id': 'editor',
   '/dashboard/maintenances': 'viewer',
+  '/dashboard/maintenances/:id': 'editor',
   '/dashboard/pages': 'viewer',
   '/dashboard/pages/:slug': 'editor',
   '/dashboard/members': 'viewer',
@@ -48,14 +52,16 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/rules/:id/save': 'editor',
   '/dashboard/rules/:id/remove': 'editor',
   '/dashboard/incidents/add': 'editor',
-  '/dashboard/incidents/update': 'editor',
-  '/dashboard/incidents/explain': 'editor',
-  '/dashboard/incidents/remove': 'editor',
+  '/dashboard/incidents/:id/save': 'editor',
+  '/dashboard/incidents/:id/update': 'editor',
+  '/dashboard/incidents/:id/explain': 'editor',
+  '/dashboard/incidents/:id/remove': 'editor',
   '/dashboard/maintenances/add': 'editor',
-  '/dashboard/maintenances/end': 'editor',
-  '/dashboard/maintenances/extend': 'editor',
-  '/dashboard/maintenances/skip': 'editor',
-  '/dashboard/maintenances/remove': 'editor',
+  '/dashboard/maintenances/:id/save': 'editor',
+  '/dashboard/maintenances/:id/end': 'editor',
+  '/dashboard/maintenances/:id/extend': 'editor',
+  '/dashboard/maintenances/:id/skip': 'editor',
+  '/dashboard/maintenances/:id/remove': 'editor',
   '/dashboard/webhooks/add': 'editor',
   '/dashboard/webhooks/remove': 'editor',
   '/dashboard/webhooks/test': 'editor',
@@ -91,17 +97,22 @@ const FORMS: Readonly<Record<string, Role>> = {
 /** Routes of people, whatever their role is. */
 const OTHERS = ['/dashboard/switch', '/invitations/:secret', '/invitations/:secret/accept'];
 
-/** The path of a route with the slug of ada's service or page, or the number of her channel or rule, in it. */
+/** The path of a route with the slug of ada's service or page, or the ID of her channel, rule, incident or maintenance. */
 const pathOf = (route: string, id = 1) =>
   route
     .replace(':slug', route.includes('/pages/') ? 'acme' : 'mine')
     .replace(':kind', 'gotify')
+    .replace('incidents/:id', `incidents/owner-${id}`)
+    .replace('maintenances/:id', `maintenances/m${id}`)
     .replace(':id', String(id));
 
 async function setUp(t: import('tap').Test) {
   const world = await dashboard(t, []);
   const { registry, ada, join } = world;
   await registry.addPage({ accountId: ada.id, slug: 'acme', title: 'Acme', text: '', groups: [], now: NOW });
+  const writer = { role: 'owner', accountId: ada.id } as const;
+  const said = { title: 'Disks', pages: ['acme'] };
+  const words = { registry, siteUrl: 'https://upbeat.test', now: () => NOW };
   // One for each role, because the forms remove them.
   for (const name of ROLES) {
     const settings = { server: 'https://push.example.com', token: 'hooks.example' };
@@ -110,6 +121,8 @@ async function setUp(t: import('tap').Test) {
     const of = { own: true, services: [], categories: [], publicCategories: [], pages: [] };
     const timing = { afterMs: 0, repeatMs: null, quiet: null, enabled: true };
     await registry.addRule({ ...owned, of, events: ['down'], channels: [1], ...timing });
+    await openOwnerIncident(words, writer, { ...said, status: 'resolved', text: 'Over.' });
+    await announceMaintenance(words, writer, { ...said, duration: '1h' });
   }
   await registry.addClaim(ada.id, { domain: 'new.example', kind: 'root', createdAt: NOW });
   const people = {
@@ -188,7 +201,9 @@ t.test('it shows no form that the role may not send, and nothing secret', async 
         /(?:form method="post"|class="[^"]*" method="post"|id="texts" method="post") action="([^"]+)"/g,
       )) {
         if (action.startsWith('/sign-out')) continue;
-        const first = action.replace(/(?<=\/channels\/)\d+/, '1');
+        const first = action
+          .replace(/(?<=\/channels\/)\d+/, '1')
+          .replace(/(?<=\/(?:incidents\/owner-|maintenances\/m))\d+/, '1');
         const form = forms.find(({ path }) => path === first);
         t.ok(form !== undefined && includesRole(role, form.needed), `${role} is shown ${action} on ${route}`);
         shown[role] += 1;

@@ -1,127 +1,154 @@
-/** `/dashboard/incidents`: incidents in the words of the account, written, updated, explained and removed. */
+/** `/dashboard/incidents`: incidents in the words of the account, written, updated, corrected, explained and removed. */
 import {
   correctOwnerIncident,
   dropOwnerIncident,
   openOwnerIncident,
   updateOwnerIncident,
 } from '../../app/owner-incidents.ts';
-import { nameSubjects, readSubjects } from '../../app/subjects.ts';
 import { INCIDENT_STATUSES } from '../../domain/incident.ts';
-import { OWNER_INCIDENT_BOUNDS, OWNER_SEVERITIES, ownerIncidentId } from '../../domain/owner-incident.ts';
-import type { HttpResponse, Route } from '../../http/route.ts';
-import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import {
-  type DashboardSources,
-  type FormFields,
-  memberOf,
-  type RefusedForm,
-  type ShowPage,
-  viewForms,
-  visitorForms,
-  visitorRoute,
-} from './dashboard-forms.ts';
-import type { Visitor } from './sign-in-pages.ts';
+  OWNER_INCIDENT_BOUNDS,
+  OWNER_SEVERITIES,
+  type OwnerIncident,
+  ownerIncidentId,
+  readOwnerIncidentId,
+} from '../../domain/owner-incident.ts';
+import type { Route } from '../../http/route.ts';
+import type { Language } from '../language/language.ts';
+import { viewSaid } from '../parts/owners-words.ts';
+import { type DashboardSources, memberOf, renameFields, type ShowPage } from './dashboard-forms.ts';
+import { revisionIn, type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
 
-const PATH = '/dashboard/incidents';
 /** Maximum number of incidents on the page. */
 const MAX_SHOWN = 30;
+const { titleCharacters, textCharacters } = OWNER_INCIDENT_BOUNDS;
 
 /** The routes. */
 export function incidentPages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };
-
-  const page = async (session: Visitor, sent: RefusedForm | null): Promise<HttpResponse> => {
-    const { accountId, language } = session;
-    const { texts } = language;
-    const [owned, all] = await Promise.all([
-      readSubjects(registry, accountId),
-      registry.ownerIncidentsOf(accountId),
-    ]);
-    const refused = ofSubject(sent);
-    const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
-    return show(
-      './dashboard-incidents',
-      {
-        title: texts.said.incidents,
-        forms: viewForms(refused),
-        preview: await previewOf(refused),
-        isChosen: chosenIn(refused),
-        bounds: OWNER_INCIDENT_BOUNDS,
-        statuses: INCIDENT_STATUSES,
-        severities: OWNER_SEVERITIES,
-        owned,
-        incidents: await Promise.all(
-          all.slice(0, MAX_SHOWN).map(async (one) => ({
-            ...(await viewSaid(one, now(), language)),
-            id: ownerIncidentId(one.id),
-            current: one.status,
-            subjects: Object.values(nameSubjects(owned, one)).flat().join(', '),
-            written: one.postMortem?.markdown ?? '',
-          })),
-        ),
-      },
-      session,
-      isRefused ? 400 : 200,
-    );
-  };
-
-  const form = visitorForms(sources, PATH, page);
-  const preview = async (name: string, session: Visitor, typed: FormFields) =>
-    await page(session, { form: name, problems: {}, typed });
-
-  return [
-    visitorRoute(sources, PATH, (session) => page(session, null)),
-    form('add', async (_, session, fields) => {
-      if (fields.has('preview')) return await preview('add', session, fields);
-      return await openOwnerIncident(context, memberOf(session), {
+  return saidPages<OwnerIncident>(show, sources, {
+    path: '/dashboard/incidents',
+    missing: 'incident_not_found',
+    words: ({ texts: { said, dashboard } }) => ({
+      title: said.incidents,
+      lead: said.incidentsLead,
+      none: said.noIncidents,
+      create: said.newIncident,
+      publish: said.publish,
+      remove: dashboard.remove,
+    }),
+    list: async (accountId) => (await registry.ownerIncidentsOf(accountId)).slice(0, MAX_SHOWN),
+    find: (accountId, id) => registry.findOwnerIncident(accountId, readOwnerIncidentId(id) ?? 0),
+    idOf: ({ id }) => ownerIncidentId(id),
+    card: (said, language) => viewIncident(said, now(), language),
+    fields: incidentFields,
+    add: (session, fields) =>
+      openOwnerIncident(context, memberOf(session), {
         title: fields.get('title') ?? '',
         severity: fields.get('severity') || 'minor',
         status: fields.get('status') || 'investigating',
         text: fields.get('text') ?? '',
+        ...startIn(fields.get('started_at') ?? ''),
         ...subjectsIn(fields),
-      });
-    }),
-    form('update', async (_, session, fields) => {
-      if (fields.has('preview')) return await preview('update', session, fields);
-      const update = { status: fields.get('status') ?? '', text: fields.get('text') ?? '' };
-      return await updateOwnerIncident(context, memberOf(session), fields.get('id') ?? '', update);
-    }),
-    form('explain', async (_, session, fields) => {
-      if (fields.has('preview')) return await preview('explain', session, fields);
-      const patch = { post_mortem: fields.get('text') || null };
-      const id = fields.get('id') ?? '';
-      const outcome = await correctOwnerIncident(context, memberOf(session), id, patch, null);
-      if (outcome.ok) return outcome;
-      return { ...outcome, refusals: outcome.refusals.map((one) => ({ ...one, field: 'text' })) };
-    }),
-    form('remove', (_, session, fields) =>
-      dropOwnerIncident(context, memberOf(session), fields.get('id') ?? ''),
-    ),
+      }),
+    save: (session, fields, { id }) =>
+      correctOwnerIncident(
+        context,
+        memberOf(session),
+        ownerIncidentId(id),
+        {
+          title: fields.get('title') ?? '',
+          severity: fields.get('severity') ?? '',
+          ...subjectsIn(fields),
+        },
+        revisionIn(fields),
+      ),
+    actions: {
+      update: (session, fields, id) =>
+        updateOwnerIncident(context, memberOf(session), id, {
+          status: fields.get('status') ?? '',
+          text: fields.get('text') ?? '',
+        }),
+      async explain(session, fields, id) {
+        const patch = { post_mortem: fields.get('text') || null };
+        const outcome = await correctOwnerIncident(context, memberOf(session), id, patch, null);
+        return renameFields(outcome, { post_mortem: 'text' });
+      },
+      remove: (session, _, id) => dropOwnerIncident(context, memberOf(session), id),
+    },
+  });
+}
+
+/** The time of a field as the API takes it: browsers send it without a zone, and the label says that it is UTC. */
+function startIn(typed: string): { readonly started_at?: string } {
+  if (typed === '') return {};
+  return { started_at: /T\d\d:\d\d$/.test(typed) ? `${typed}:00Z` : typed };
+}
+
+async function viewIncident(said: OwnerIncident, now: number, language: Language): Promise<SaidCard> {
+  const { texts } = language;
+  const view = await viewSaid(said, now, language);
+  const text = { name: 'text', input: 'area', maxLength: textCharacters } as const;
+  const update: readonly SaidField[] = [
+    { ...text, label: texts.said.update, required: true, rows: 3, value: '' },
+    statusField(said.status, language),
+  ];
+  const explain: readonly SaidField[] = [
+    { ...text, label: texts.page.postMortem, rows: 4, value: said.postMortem?.markdown ?? '' },
+  ];
+  return {
+    title: view.title,
+    state: view.status,
+    look: view.look,
+    facts: [`${view.severity} · `, ...view.began, `, ${view.lasted}`],
+    text: '',
+    said: view,
+    forms: [
+      { action: 'update', fields: update },
+      ...(view.isOpen ? [] : [{ action: 'explain', fields: explain }]),
+    ],
+    buttons: [],
+  };
+}
+
+/** Status, text and start of an incident are those of its first update. */
+function incidentFields(said: OwnerIncident | null, language: Language): readonly SaidField[] {
+  const { texts } = language;
+  const title: SaidField = {
+    name: 'title',
+    label: texts.said.title,
+    input: 'text',
+    required: true,
+    maxLength: titleCharacters,
+    value: said?.title ?? '',
+  };
+  const severity: SaidField = {
+    name: 'severity',
+    label: texts.said.severity,
+    input: 'choice',
+    choices: OWNER_SEVERITIES.map((value) => ({ value, text: texts.severity[value] })),
+    value: said?.severity ?? 'minor',
+  };
+  if (said !== null) return [title, severity];
+  return [
+    title,
+    {
+      name: 'text',
+      label: texts.said.text,
+      input: 'area',
+      required: true,
+      rows: 6,
+      maxLength: textCharacters,
+      value: '',
+    },
+    severity,
+    statusField('investigating', language),
+    { name: 'started_at', label: texts.said.started, input: 'time', value: '' },
   ];
 }
 
-/** The services and pages that were ticked. */
-export function subjectsIn(fields: FormFields) {
-  const named = (prefix: string) =>
-    [...fields.keys()].filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
-  return { services: named('service:'), pages: named('page:') };
-}
-
-/** Whether a box was ticked in a form that is shown again. */
-export function chosenIn(refused: RefusedForm | null) {
-  return (name: string): boolean => refused?.typed.has(name) ?? false;
-}
-
-/** A form about one of several things has its ID in its name. */
-export function ofSubject(refused: RefusedForm | null): RefusedForm | null {
-  const id = refused?.typed.get('id');
-  return refused === null || id === undefined ? refused : { ...refused, form: `${refused.form}-${id}` };
-}
-
-/** The text that was typed as HTML, if a preview was asked for. */
-export async function previewOf(refused: RefusedForm | null) {
-  if (refused === null || !refused.typed.has('preview')) return null;
-  const text = (refused.typed.get('text') ?? '').slice(0, OWNER_INCIDENT_BOUNDS.textCharacters);
-  return { form: refused.form, html: await ownerTextMarkup(text) };
+function statusField(value: string, { texts }: Language): SaidField {
+  const choices = INCIDENT_STATUSES.map((one) => ({ value: one, text: texts.incidentStatus[one] }));
+  return { name: 'status', label: texts.said.status, input: 'choice', choices, value };
 }
