@@ -27,6 +27,8 @@ const LINGER_MS = 5_000;
  * with the same body as other errors (decisions, Errors). `siteUrl` is the start of the URL that explains the error.
  */
 export function createHttpServer(listener: RequestListener, siteUrl = ''): Server {
+  /** Connections that close after a refusal. Node.js has read further requests of the same packet by then. */
+  const refused = new WeakSet<Duplex>();
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -39,12 +41,20 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
       requireHostHeader: false,
     },
     (request, response) => {
-      if (hasOneHost(request)) listener(request, response);
+      // What follows a refused request may be what its sender takes for its body.
+      if (refused.has(request.socket)) return;
+      if (!isPlainlyFramed(request))
+        refuse(
+          response,
+          new HttpError('bad_request', 'A body has a Content-Length, or is chunked by HTTP/1.1.'),
+        );
+      else if (hasOneHost(request)) listener(request, response);
       else refuse(response, new HttpError('bad_request', 'A request of HTTP/1.1 has one Host header.'));
     },
   );
   const refuse = (response: ServerResponse, error: HttpError) => {
     const { status, headers, body } = refusalOf(error, siteUrl);
+    if (response.socket !== null) refused.add(response.socket);
     response.writeHead(status, headers).end(body);
   };
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
@@ -77,6 +87,17 @@ export function createHttpServer(listener: RequestListener, siteUrl = ''): Serve
 /** The socket with its current response, which the default handler of Node.js reads as well. */
 interface AnsweringSocket extends Duplex {
   readonly _httpMessage?: { readonly headersSent: boolean } | null;
+}
+
+/**
+ * Whether every recipient agrees where a request ends, so that none can be hidden in the body of another one. The parser of Node.js
+ * refuses most others; it takes `Transfer-Encoding` in HTTP/1.0, which a proxy may not know (RFC 9112, 6.1), further codings before
+ * `chunked`, and other versions.
+ */
+function isPlainlyFramed({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  if (httpVersionMajor !== 1) return false;
+  return coding === undefined || (httpVersionMinor === 1 && coding.toLowerCase() === 'chunked');
 }
 
 /** Whether a request has one Host. An HTTP/1.1 request without Host or with several gets 400 (RFC 9112, 3.2). */
