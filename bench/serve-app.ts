@@ -21,6 +21,13 @@ export async function serveApp({ keys, ...parts }: AppParts) {
     settings: {
       siteUrl: 'http://localhost:8080',
       version: '0.0.0',
+      about: {
+        timeoutMs: 10_000,
+        confirmAfterMs: [],
+        quorum: 'majority',
+        userAgent: 'bench',
+        operator: { name: null, url: null, contact: null },
+      },
       trustedProxies: [],
       intervalMs: 300_000,
       slowOverMs: 3_000,

@@ -24,6 +24,7 @@ import { type RoleChanges, startRole } from './main/start-role.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
+import { userAgentOf } from './outbound/send-request.ts';
 import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
 import { openPageDomains } from './site/page-domains.ts';
@@ -99,6 +100,17 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
       intervalMs: checks.intervalMs,
       slowOverMs: checks.slowOverMs,
       version: VERSION,
+      about: {
+        timeoutMs: checks.timeoutMs,
+        confirmAfterMs: checks.confirmAfterMs,
+        quorum: checks.quorum,
+        userAgent: userAgentOf(VERSION, siteUrl),
+        operator: {
+          name: config.about.operator,
+          url: config.about.website,
+          contact: config.about.contact,
+        },
+      },
       trustedProxies: http.trustedProxies,
       anonymousPerMinute: config.limits.anonymousPerMinute,
       authenticatedPerMinute: config.limits.authenticatedPerMinute,

@@ -1,6 +1,8 @@
-// Shows times in the reader's time zone; the server writes them in UTC, which stays in the title. Ages (`data-age`) and
-// lengths (`data-length`) count on. `data-second` is a time with seconds. Elements that are added later are treated alike.
+// Shows times in the reader's time zone; the server writes them in UTC, which stays in the title. Ages (`data-age`),
+// lengths (`data-length`) and times ahead (`data-ahead`) count on. `data-second` is a time with seconds. Elements that are added later are treated alike.
 (() => {
+  /** Times that count on. */
+  const RELATIVE = 'time[data-age], time[data-length], time[data-ahead]';
   const { lang, dataset } = document.documentElement;
   const skewMs = Number(dataset.now ?? Date.now()) - Date.now();
   /** @type {Intl.DateTimeFormatOptions} */
@@ -14,7 +16,7 @@
   };
   const time = new Intl.DateTimeFormat(dataset.dates ?? lang, parts);
   const second = new Intl.DateTimeFormat(dataset.dates ?? lang, { ...parts, second: '2-digit' });
-  const ago = new Intl.RelativeTimeFormat(lang, { style: 'short' });
+  const relative = new Intl.RelativeTimeFormat(lang);
   /**
    * @param {string} unit
    * @param {'short' | 'long'} unitDisplay
@@ -35,12 +37,16 @@
     const first = hours.format(Math.floor(ms / 3_600_000));
     return rest === 0 ? first : `${first} ${minutes.format(rest)}`;
   };
-  /** @param {number} ms */
-  const formatAge = (ms) => {
-    if (ms < 60_000) return ago.format(-Math.floor(ms / 1_000), 'second');
-    if (ms < 3_600_000) return ago.format(-Math.floor(ms / 60_000), 'minute');
-    if (ms < 172_800_000) return ago.format(-Math.floor(ms / 3_600_000), 'hour');
-    return ago.format(-Math.floor(ms / 86_400_000), 'day');
+  /**
+   * @param {number} ms
+   * @param {1 | -1} sign 1: ahead; -1: past
+   */
+  const formatRelative = (ms, sign) => {
+    const whole = sign === 1 ? Math.round : Math.floor;
+    if (ms < 60_000) return relative.format(sign * whole(ms / 1_000), 'second');
+    if (ms < 3_600_000) return relative.format(sign * whole(ms / 60_000), 'minute');
+    if (ms < 172_800_000) return relative.format(sign * whole(ms / 3_600_000), 'hour');
+    return relative.format(sign * whole(ms / 86_400_000), 'day');
   };
   /**
    * @param {HTMLElement} element
@@ -51,14 +57,16 @@
   };
   /** @param {HTMLTimeElement} element */
   const update = (element) => {
-    const passedMs = Math.max(0, Date.now() + skewMs - Date.parse(element.dateTime));
-    setText(element, 'age' in element.dataset ? formatAge(passedMs) : formatLength(passedMs));
+    const passedMs = Date.now() + skewMs - Date.parse(element.dateTime);
+    if ('ahead' in element.dataset) return setText(element, formatRelative(Math.max(0, -passedMs), 1));
+    const ms = Math.max(0, passedMs);
+    setText(element, 'age' in element.dataset ? formatRelative(ms, -1) : formatLength(ms));
   };
   /** @param {HTMLTimeElement} element */
   const show = (element) => {
     if (element.dataset.shown !== undefined || Number.isNaN(Date.parse(element.dateTime))) return;
     element.dataset.shown = '';
-    if ('age' in element.dataset || 'length' in element.dataset) {
+    if (element.matches(RELATIVE)) {
       element.title = `${time.format(new Date(element.dateTime))} · ${element.title}`;
       return update(element);
     }
@@ -80,6 +88,6 @@
   }).observe(document.body, { childList: true, subtree: true });
   setInterval(() => {
     if (document.hidden) return;
-    findElements(HTMLTimeElement, 'time[data-age], time[data-length]').forEach(update);
+    findElements(HTMLTimeElement, RELATIVE).forEach(update);
   }, 1_000);
 })();

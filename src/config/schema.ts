@@ -111,6 +111,18 @@ export const CONFIG_SCHEMA = section(
       },
       'The HTTP server: API, pages and badges.',
     ),
+    about: section(
+      {
+        operator: optionalText('Who runs this installation: a person or an organization.', {
+          maxLength: 200,
+        }),
+        website: optionalText('Website of the operator.', { pattern: '^https?://[!-~]+$' }),
+        contact: optionalText('Where to reach the operator: an https: or mailto: URL.', {
+          pattern: '^(https://|mailto:)[!-~]+$',
+        }),
+      },
+      'What the page /about says of the operator. null leaves it out.',
+    ),
     catalogue: section(
       {
         file: Type.String({

@@ -22,7 +22,7 @@ export function createFormats(dates: string, units: string) {
   const [seconds, minutes, hours] = [unit('second'), unit('minute'), unit('hour')];
   const days = unit('day', 0, 'long');
   const [whole, tenths] = [unit('millisecond'), unit('millisecond', 1)];
-  const relative = lazily(() => new Intl.RelativeTimeFormat(units, { style: 'short' }));
+  const relative = lazily(() => new Intl.RelativeTimeFormat(units));
   const dayParts = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
   const day = lazily(() => new Intl.DateTimeFormat(dates, dayParts));
   const timeParts = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' } as const;
@@ -30,6 +30,15 @@ export function createFormats(dates: string, units: string) {
   const second = lazily(
     () => new Intl.DateTimeFormat(dates, { ...dayParts, ...timeParts, second: '2-digit' }),
   );
+  const fromNow = (ms: number, sign: 1 | -1): string => {
+    // Rounded down for the past, as lengths are; 4 h 59 min ahead are 5 hours.
+    const whole = sign === 1 ? Math.round : Math.floor;
+    const format = (unitMs: number, name: 'second' | 'minute' | 'hour' | 'day') =>
+      relative().format(sign * whole(ms / unitMs), name);
+    if (ms < MINUTE_MS) return format(SECOND_MS, 'second');
+    if (ms < HOUR_MS) return format(MINUTE_MS, 'minute');
+    return ms < 2 * DAY_MS ? format(HOUR_MS, 'hour') : format(DAY_MS, 'day');
+  };
   return {
     /** `1,200`. */
     number: (value: number): string => number().format(value),
@@ -52,14 +61,10 @@ export function createFormats(dates: string, units: string) {
     time: (at: number): string => time().format(at),
     /** As `time`, with seconds. */
     second: (at: number): string => second().format(at),
-    /** The time from `at` to `now`, as in `5 min ago`. */
-    ago(at: number, now: number): string {
-      const passed = Math.max(0, now - at);
-      if (passed < MINUTE_MS) return relative().format(-Math.floor(passed / SECOND_MS), 'second');
-      if (passed < HOUR_MS) return relative().format(-Math.floor(passed / MINUTE_MS), 'minute');
-      if (passed < 2 * DAY_MS) return relative().format(-Math.floor(passed / HOUR_MS), 'hour');
-      return relative().format(-Math.floor(passed / DAY_MS), 'day');
-    },
+    /** The time from `at` to `now`, as in `5 minutes ago`. */
+    ago: (at: number, now: number): string => fromNow(Math.max(0, now - at), -1),
+    /** The time from `now` to `at`, as in `in 5 minutes`. */
+    ahead: (at: number, now: number): string => fromNow(Math.max(0, at - now), 1),
   };
 }
 

@@ -7,10 +7,10 @@ export interface Moment {
   /** Epoch milliseconds. */
   readonly at: number;
   /**
-   * `time`: date and time of day; `second`: the same with seconds; `age`: how long ago, `5 min ago`; `length`: how long
-   * since then, `5 min`.
+   * `time`: date and time of day; `second`: the same with seconds; `age`: how long ago, `5 minutes ago`; `length`: how
+   * long since then, `5 min`; `ahead`: how long until then, `in 5 minutes`.
    */
-  readonly shown: 'time' | 'second' | 'age' | 'length';
+  readonly shown: 'time' | 'second' | 'age' | 'length' | 'ahead';
 }
 
 /** Untrusted texts and times in the order of the sentence. */
@@ -19,7 +19,7 @@ export type Phrase = readonly (string | Moment)[];
 /** A text for each word of a vocabulary. */
 export type WordOf<Key extends string> = Readonly<Record<Key, string>>;
 
-type TimeFormats = Pick<Formats, 'time' | 'second' | 'ago' | 'length'>;
+type TimeFormats = Pick<Formats, 'time' | 'second' | 'ago' | 'ahead' | 'length'>;
 
 /** A phrase: `` phraseOf`down since ${time(since)}: ${detail}` ``. A phrase inside a phrase becomes part of it. */
 export function phraseOf(
@@ -58,6 +58,11 @@ export function lasting(at: number): Moment {
   return { at, shown: 'length' };
 }
 
+/** A time in a phrase, shown as how long it is until then. */
+export function ahead(at: number): Moment {
+  return { at, shown: 'ahead' };
+}
+
 /** The phrase as plain text, for titles, labels and drawings. */
 export function asText(phrase: Phrase, formats: TimeFormats, now: number): string {
   return phrase.map((part) => (typeof part === 'string' ? part : momentText(part, formats, now))).join('');
@@ -82,13 +87,14 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 
 function momentText({ at, shown }: Moment, formats: TimeFormats, now: number): string {
   if (shown === 'time' || shown === 'second') return formats[shown](at);
-  return shown === 'age' ? formats.ago(at, now) : formats.length(now - at);
+  if (shown === 'length') return formats.length(now - at);
+  return shown === 'age' ? formats.ago(at, now) : formats.ahead(at, now);
 }
 
 function momentMarkup(moment: Moment, formats: TimeFormats, now: number): string {
   const { at, shown } = moment;
   const kind = shown === 'time' ? '' : ` data-${shown}`;
-  // The title of an age or length is the time itself. Plain times need no title before the script converts them.
+  // The title of a relative time is the time itself. Plain times need no title before the script converts them.
   const isAbsolute = shown === 'time' || shown === 'second';
   const title = isAbsolute ? '' : ` title="${escapeMarkup(formats.time(at))}"`;
   return `<time datetime="${formatTime(at)}"${kind}${title}>${escapeMarkup(momentText(moment, formats, now))}</time>`;

@@ -34,6 +34,7 @@ import { createHeatmapReader } from '../view/heatmap-cells.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
+import type { AboutSettings } from '../web/about-page.ts';
 import { createMemberTest, type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ErrorPage } from '../web/parts/error-page.ts';
 import { createOpenApi } from './openapi.ts';
@@ -60,6 +61,7 @@ export type RouteSources = Omit<
   | 'slowOverMs'
   | 'siteUrl'
   | 'securityContact'
+  | 'about'
   | 'version'
   | 'listenedAt'
   | 'apiDocument'
@@ -76,6 +78,8 @@ export type RouteSources = Omit<
     /** Maximum response time of a check that is not slow, milliseconds. */
     readonly slowOverMs: number;
     readonly version: string;
+    /** What the page about this installation says of its settings. */
+    readonly about: AboutSettings;
   };
   readonly status: StatusStore;
   /** Domains of owners that lead to status pages. Default null: there are none. */

@@ -5,6 +5,7 @@ import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
 import type { Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
+import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
 import { acknowledgePage } from './dashboard/acknowledge-page.ts';
 import type { DashboardSources } from './dashboard/dashboard-forms.ts';
@@ -21,6 +22,7 @@ import { type SparklineSources, sparklines } from './home/sparklines.ts';
 import { heatmapPage, incidentsPage } from './incidents-page.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams } from './live/live-streams.ts';
+import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
 import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
@@ -35,6 +37,8 @@ export type PageSources = Omit<
   HomeSources &
     ServicePageSources &
     IncidentPageSources &
+    MaintenancePageSources &
+    AboutPageSources &
     DocsSources &
     LiveChangeSources &
     SparklineSources &
@@ -91,7 +95,9 @@ export function pageRoutes(sources: PageSources) {
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, news, assets.addresses),
     incidentsPage(render, { ...sources, assets: assets.addresses }),
+    maintenancePage(render, { ...sources, assets: assets.addresses }),
     heatmapPage(render, assets.addresses),
+    aboutPage(render, { ...sources, assets: assets.addresses }),
     docsPage(render, sources),
     designPage(render, assets.addresses),
     ...badgeBuilder(render, sources, assets.addresses),

@@ -67,7 +67,8 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
   t.same(
     SETTING_PATHS,
     [
-      'http.host http.port http.siteUrl http.trustedProxies http.securityContact catalogue.file',
+      'http.host http.port http.siteUrl http.trustedProxies http.securityContact',
+      'about.operator about.website about.contact catalogue.file',
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
@@ -91,6 +92,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       trustedProxies: [],
       securityContact: null,
     },
+    about: { operator: null, website: null, contact: null },
     catalogue: { file: 'config/catalogue.yaml' },
     checks: {
       intervalMs: 300_000,

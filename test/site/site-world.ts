@@ -31,6 +31,7 @@ import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts'
 import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import type { AboutSettings } from '../../src/web/about-page.ts';
 import { USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -172,6 +173,8 @@ export interface WorldOptions {
   readonly renderBadge?: (text: BadgePicture) => Promise<Uint8Array>;
   /** Draws charts and heat maps; absent: what was asked for is written down in place of a picture. */
   readonly pictures?: RouteSources['pictures'];
+  /** Who runs the site; absent: nobody is named. */
+  readonly operator?: AboutSettings['operator'];
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
 }
@@ -285,6 +288,13 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       intervalMs: 300_000,
       slowOverMs: 3_000,
       version: '1.2.3',
+      about: {
+        timeoutMs: 10_000,
+        confirmAfterMs: [2_000, 4_000],
+        quorum: 'majority',
+        userAgent: 'Upbeat/1.2.3 (+https://upbeat.test)',
+        operator: options.operator ?? { name: null, url: null, contact: null },
+      },
       silenceMs: 600_000,
       domainsPerAccount: 100,
     },

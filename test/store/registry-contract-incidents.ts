@@ -99,6 +99,7 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       [{ status: 'investigating', serviceId: 2 }, ['d']],
       [{ verifiedOnly: true }, ['a', 'b', 'c', 'd']],
       [{ verifiedOnly: true, status: 'resolved' }, ['a', 'b']],
+      [{ verifiedOnly: true, maintenanceOnly: true }, []],
     ] as const;
     for (const [query, ids] of table) {
       const found = await registry.listIncidents({ limit: 50, offset: 0, ...query });

@@ -281,6 +281,15 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.match(started.states, [{ open: [{ id: incident?.id, severity: 'maintenance' }] }]);
     t.match(await registry.listMaintenances({ serviceId: 1, limit: 9, offset: 0 }), [{ phase: 'running' }]);
     t.same(await registry.listMaintenances({ serviceId: 2, limit: 9, offset: 0 }), []);
+    const counts = [
+      { phase: 'planned' },
+      { phase: 'running' },
+      { phase: 'running', verifiedOnly: true },
+    ] as const;
+    t.same(await Promise.all(counts.map((query) => registry.countMaintenances(query))), [0, 1, 1]);
+    t.match(await registry.listIncidents({ maintenanceOnly: true, limit: 9, offset: 0 }), [
+      { id: incident?.id },
+    ]);
     const id = incident?.id ?? '';
     for (const [place, count] of [
       [{ startsAt: NOON + HOUR - 1, id: 'z' }, 1],

@@ -181,7 +181,8 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 700)
       INSERT INTO services SELECT i, 's' || i, 's' || i, 's', 's', 'ai', 'catalogue', NULL, 1, 0, '{}', NULL, 1, 0, 0, 1, NULL FROM n;
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
-      INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, 'own', 'It is down', 'no answer for a while', 'major',
+      INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, iif(i % 500 = 0, 'vendor', 'own'), 'It is down',
+        'no answer for a while', iif(i % 250 = 0, 'maintenance', 'major'),
         CASE i % 4 WHEN 0 THEN 'monitoring' ELSE 'resolved' END, ${NOON} + (i * 7919) % 100000, NULL, 'https://x.example',
         0, '[]', 1, 1, 0 FROM n;
     COMMIT`);
@@ -198,6 +199,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
     [{ verifiedOnly: true, after }, 'incidents_verified'],
     [{ verifiedOnly: true, status: 'resolved', after }, 'incidents_status_verified'],
     [{ serviceId: 7, after }, 'incidents_service'],
+    [{ verifiedOnly: true, maintenanceOnly: true }, 'incidents_maintenance'],
   ] as const;
   for (const [query, index] of table) {
     const plan: string[] = [];

@@ -21,6 +21,8 @@ const PATHS = [
   '/docs',
   '/incidents',
   '/heatmap',
+  '/maintenance',
+  '/about',
   '/design',
   '/badges/wordy-example?variant=uptime&q=e',
 ];

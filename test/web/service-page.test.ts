@@ -63,7 +63,7 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       word: 'Operational',
       ours: 'Our checks',
       verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 sec).',
-      checked: 'Last check 30 sec. ago, by a request to its root.',
+      checked: 'Last check 30 seconds ago, by a request to its root.',
       facts: [
         { name: 'Response time', value: '123 ms' },
         { name: 'Response', value: 'HTTP 200' },
@@ -142,7 +142,7 @@ t.test('it shows each region, and from where it fails', async (t) => {
         status: 'up',
         word: 'Operational',
         took: '300 ms',
-        checked: '20 sec. ago',
+        checked: '20 seconds ago',
         failure: null,
       },
       {
@@ -150,7 +150,7 @@ t.test('it shows each region, and from where it fails', async (t) => {
         status: 'down',
         word: 'Down',
         took: null,
-        checked: '40 sec. ago',
+        checked: '40 seconds ago',
         failure: 'the connection was refused',
       },
       {
@@ -158,7 +158,7 @@ t.test('it shows each region, and from where it fails', async (t) => {
         status: 'up',
         word: 'Operational',
         took: '100 ms',
-        checked: '1 min. ago',
+        checked: '1 minute ago',
         failure: null,
       },
     ],
@@ -234,7 +234,7 @@ t.test('it warns of old checks and of certificates that run out', async (t) => {
   );
   t.equal(ending(NOW).stale, null);
   const { stale } = viewServicePage(known({ staleSince: NOW - 3_600_000 }), en);
-  t.equal(textOf(stale), 'The last check is old (1 hr. ago). The status may have changed since.');
+  t.equal(textOf(stale), 'The last check is old (1 hour ago). The status may have changed since.');
   const table: readonly [at: number, days: number, said: string][] = [
     [NOW + DAY, 1, '1 day left'],
     [NOW + DAY - 1, 0, 'less than a day left'],
@@ -289,7 +289,7 @@ t.test("it sets the vendor's word beside ours, with what it said of this outage"
       shape: 'M5 .5 10 9.5H0z',
       word: 'Minor incident',
       text: 'reports a minor incident, since 20 Nov 2026, 09:30 UTC.',
-      readAt: 'Read 1 min. ago',
+      readAt: 'Read 1 minute ago',
       incident: viewPageIncident(told, 'shop-example', NOW, en),
       onThis: 'It reported this outage 4 min after our first failed check.',
       lag: null,

@@ -35,7 +35,7 @@ t.test('it serves the files that browsers and robots ask for', async (t) => {
   );
   t.same(
     pages,
-    ['/', '/incidents', '/heatmap', '/docs', '/badges', '/status/github-com'].map(
+    ['/', '/incidents', '/maintenance', '/heatmap', '/docs', '/badges', '/about', '/status/github-com'].map(
       (path) => `https://upbeat.test${path}`,
     ),
     'without services that nobody has verified',

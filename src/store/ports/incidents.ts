@@ -19,6 +19,8 @@ export interface IncidentQuery {
   readonly status?: IncidentStatus;
   /** Leaves out services that are not verified (decisions, Ownership). */
   readonly verifiedOnly?: boolean;
+  /** Only maintenance that vendors and owners announced, from its start on. */
+  readonly maintenanceOnly?: boolean;
   /** The list begins after this place, whether or not there is an incident at it; absent: with the first one. */
   readonly after?: IncidentKey;
   readonly limit: number;

@@ -41,6 +41,10 @@ export interface VendorState {
 /** Selects planned and running maintenances; ordered by start, then id. */
 export interface MaintenanceQuery {
   readonly serviceId?: number;
+  /** Absent: both. */
+  readonly phase?: 'planned' | 'running';
+  /** Leaves out services that are not verified (decisions, Ownership). */
+  readonly verifiedOnly?: boolean;
   /** The list begins after this place, whether or not there is a maintenance at it; absent: with the first one. */
   readonly after?: Pick<Maintenance, 'id' | 'startsAt'>;
   readonly limit: number;

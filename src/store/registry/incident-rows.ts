@@ -88,12 +88,15 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
 /** Adds the filters of the query. */
 function incidentsOf<Row>(
   found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
-  { serviceId, status, verifiedOnly = false }: IncidentFilter,
+  { serviceId, status, verifiedOnly = false, maintenanceOnly = false }: IncidentFilter,
 ): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
   // The flags are literals, not parameters, because SQLite otherwise does not use the partial indexes.
   let chosen = found.where('listed', '=', sql.lit(1));
   if (serviceId !== undefined) chosen = chosen.where('service_id', '=', serviceId);
   if (status !== undefined) chosen = chosen.where('status', '=', status);
+  // What owners say has the source `vendor` in the table.
+  if (maintenanceOnly)
+    chosen = chosen.where('severity', '=', sql.lit('maintenance')).where('source', '=', sql.lit('vendor'));
   return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 

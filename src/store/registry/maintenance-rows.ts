@@ -51,13 +51,18 @@ export async function endMaintenance({ kysely, queries }: RegistryStore, id: str
 /** The filters of a query, without its page. */
 type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>;
 
-function maintenancesOf(kysely: RegistryStore['kysely'], { serviceId }: MaintenanceFilter) {
-  const found = kysely
+function maintenancesOf(
+  kysely: RegistryStore['kysely'],
+  { serviceId, phase, verifiedOnly = false }: MaintenanceFilter,
+) {
+  let found = kysely
     .selectFrom('maintenances')
     .innerJoin('services', 'services.id', 'maintenances.service_id')
     .where('maintenances.phase', '<>', sql.lit('ended'))
     .where(isInForce)
     .where('services.removed', '=', sql.lit(0));
+  if (phase !== undefined) found = found.where('maintenances.phase', '=', phase);
+  if (verifiedOnly) found = found.where('services.verified', '=', sql.lit(1));
   return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
 }
 

@@ -7,10 +7,12 @@ import type { VendorStatus } from '../../domain/vendor-status.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';
+import { englishAbout } from './english-about.ts';
 import { englishAlerts } from './english-alerts.ts';
 import { englishChecks } from './english-checks.ts';
 import { englishDashboard } from './english-dashboard.ts';
 import { englishIncidents } from './english-incidents.ts';
+import { englishMaintenance } from './english-maintenance.ts';
 import { englishMembers } from './english-members.ts';
 import { englishPageEditor } from './english-page-editor.ts';
 import { englishSaid } from './english-said.ts';
@@ -40,6 +42,8 @@ export const english = {
     apiInEnglish: 'The description itself is in English.',
     incidents: 'Incidents',
     heatmap: 'Heat map',
+    maintenance: 'Maintenance',
+    about: 'About',
     dashboard: 'Dashboard',
     metrics: 'Metrics',
     language: 'Language',
@@ -225,6 +229,8 @@ export const english = {
     vendorUnread: (text: Phrase): Phrase => phraseOf`${text} when it was last read`,
   },
   incidents: englishIncidents,
+  maintenance: englishMaintenance,
+  about: englishAbout,
   page: englishServicePage,
   statusPage: englishStatusPage,
   signIn: englishSignIn,

@@ -3,10 +3,12 @@
 import { phraseOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { Texts } from './english.ts';
+import { germanAbout } from './german-about.ts';
 import { germanAlerts } from './german-alerts.ts';
 import { germanChecks } from './german-checks.ts';
 import { germanDashboard } from './german-dashboard.ts';
 import { germanIncidents } from './german-incidents.ts';
+import { germanMaintenance } from './german-maintenance.ts';
 import { germanMembers } from './german-members.ts';
 import { germanPageEditor } from './german-page-editor.ts';
 import { germanSaid } from './german-said.ts';
@@ -33,6 +35,8 @@ export const german: Texts = {
     apiInEnglish: 'Die Beschreibung selbst ist auf Englisch.',
     incidents: 'Vorfälle',
     heatmap: 'Heatmap',
+    maintenance: 'Wartungen',
+    about: 'Über',
     dashboard: 'Verwaltung',
     metrics: 'Metriken',
     language: 'Sprache',
@@ -228,6 +232,8 @@ export const german: Texts = {
     vendorUnread: (text) => phraseOf`${text}, als sie zuletzt gelesen wurde`,
   },
   incidents: germanIncidents,
+  maintenance: germanMaintenance,
+  about: germanAbout,
   page: germanServicePage,
   statusPage: germanStatusPage,
   signIn: germanSignIn,

@@ -86,7 +86,9 @@ const SECTIONS = [
   ['./service', 'services'],
   ['./incidents', 'incidents'],
   ['./incident', 'services'],
+  ['./maintenance', 'maintenance'],
   ['./heatmap', 'heatmap'],
+  ['./about', 'about'],
   ['./docs', 'docs'],
   ['./dashboard', 'dashboard'],
 ] as const;
