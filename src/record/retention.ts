@@ -19,7 +19,8 @@ export interface RetentionOptions {
 const FACT = 'retention_time';
 
 /**
- * Deletes what is old now, and every hour. The first time of all, age counts by the newest observation of any service, so
+ * Deletes what is old now, and every hour. Unlike `createRetentionClock`, which holds a step of the clock back for a day, the retention
+ * time outlives restarts and any wrong clock, since incidents are the history of years. The first time of all, age counts by the newest observation of any service, so
  * it must start before the first check. Resolves when the retention time is known; deletion goes on behind it.
  */
 export async function startRetention({ registry, retentionMs, clock, log }: RetentionOptions) {
