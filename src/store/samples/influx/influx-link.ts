@@ -2,7 +2,13 @@
 
 import { HttpError, InfluxDB } from '@influxdata/influxdb-client';
 import { errorCodeOf, messageOf } from '../../../error.ts';
-import { authorizationOf, faultOf, InfluxError, type InfluxSettings } from './influx-settings.ts';
+import {
+  authorizationOf,
+  faultOf,
+  InfluxError,
+  type InfluxSettings,
+  withoutAuthorization,
+} from './influx-settings.ts';
 import {
   describeRefusal,
   MAX_SHOWN,
@@ -52,7 +58,8 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
       await client.transport.request(path, lines.join('\n'), options);
       return null;
     } catch (error) {
-      return refusalOf(error);
+      const refusal = refusalOf(error);
+      return { ...refusal, message: withoutAuthorization(refusal.message, headers) };
     }
   };
   const size = { maxLines: Number.POSITIVE_INFINITY };
@@ -71,12 +78,14 @@ export function openInfluxLink(settings: InfluxSettings, timeoutMs = TIMEOUT_MS)
 /** Requests an address and reads the response. Rejects with an {@link InfluxError} if no response arrives. */
 export async function fetchText(
   url: string,
-  init: RequestInit,
+  init: RequestInit & { readonly headers: Readonly<Record<string, string>> },
   timeoutMs = TIMEOUT_MS,
 ): Promise<{ readonly status: number; readonly text: string }> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
-    return { status: response.status, text: await response.text() };
+    const { status } = response;
+    const text = await response.text();
+    return { status, text: status < 300 ? text : withoutAuthorization(text, init.headers) };
   } catch (error) {
     throw responseError(0, reasonOf(error));
   }

@@ -36,6 +36,15 @@ export function authorizationOf({ token, api }: InfluxSettings): Record<string, 
   };
 }
 
+/** What a server or a proxy says of a request, for logs and `/readyz`, in case it repeats what it was sent. */
+export function withoutAuthorization(
+  text: string,
+  { authorization = '' }: Readonly<Record<string, string>>,
+): string {
+  const [, credentials = ''] = authorization.split(' ');
+  return credentials === '' ? text : text.replaceAll(credentials, '***');
+}
+
 /**
  * `unreachable`: no response; `token`, `rights`: the token is unknown or may not do it; `org`, `bucket`: the server lacks
  * what the settings name; `busy`: it limits the rate; `server`: its own error; `no_influxql`: it only accepts points, as
