@@ -103,7 +103,7 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
       id: 'listPages',
       tag: 'Status pages',
       summary: 'The status pages of the account',
-      description: 'Their definitions, without logos.',
+      description: 'Their definitions, without pictures.',
       name: 'OwnedPageList',
       member: 'pages',
       item: OwnedPageSchema,
@@ -159,7 +159,7 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
       tag: 'Status pages',
       summary: 'Changes a status page',
       description:
-        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, the logo included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
+        'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, pictures included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
       body: patchBody(
         'Members of PageDefinition, or null.',

@@ -6,7 +6,7 @@ import { INCIDENT_STATUSES } from '../domain/incident.ts';
 import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/owner-maintenance.ts';
 import { PAGE_STATUSES } from '../domain/page-verdict.ts';
-import type { OwnedPage } from '../domain/status-page.ts';
+import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { revisionTag } from '../http/conditional.ts';
 import { CURSOR_PARAMETER, withLinks } from '../http/cursor.ts';
@@ -29,10 +29,10 @@ import type { SiteSources } from '../view/site-sources.ts';
 import {
   INCIDENT_FILTERS,
   keepPrivate,
-  logoPart,
   type PageView,
   type PageViewSources,
   pageNotFound,
+  picturePart,
   readFilter,
   readPageView,
   saidOfPage,
@@ -84,6 +84,7 @@ const PageSchema = namedObject('StatusPage', {
     text: Type.String({ description: 'Plain text.' }),
     url: Type.String(),
     logo_url: nullable(Type.String(), 'Null where it has none.'),
+    favicon_url: nullable(Type.String(), 'Null where it has none.'),
     updated_at: TimeSchema,
   }),
   status: enumOf(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
@@ -137,6 +138,11 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
     return view;
   };
 
+  const pictureUrl = (page: OwnedPage, use: PictureUse) => {
+    const mark = page[use]?.mark;
+    return mark === undefined ? null : pageUrl(siteUrl, page, picturePart(use, mark));
+  };
+
   const asJson = (path: string) => async (request: HttpRequest) => {
     const { incidents: filter, limit, ...given } = readParameters(request.query, QUERY);
     const cursor = readIncidentCursor(given);
@@ -159,7 +165,8 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
         title: page.title,
         text: page.text,
         url: pageUrl(siteUrl, page),
-        logo_url: page.logo === null ? null : pageUrl(siteUrl, page, logoPart(page.logo.mark)),
+        logo_url: pictureUrl(page, 'logo'),
+        favicon_url: pictureUrl(page, 'favicon'),
         updated_at: formatTime(page.updatedAt),
       },
       status: verdict.status,
@@ -190,7 +197,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       tag: 'Status pages',
       summary: "A status page of an owner's own",
       description:
-        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json. A key of the account that owns it also gets the definition, without the logo. The ETag begins with the revision.',
+        'Its services as they stand, what is planned for them, and their incidents, newest start first, then by id. The same is at /p/{slug}.json. A key of the account that owns it also gets the definition, without its pictures. The ETag begins with the revision.',
       slug: SLUG('The page, in any case.', 'acme'),
       query: QUERY,
       answer: PageSchema,

@@ -1,5 +1,6 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 import type { Service } from '../domain/service.ts';
+import type { PictureUse } from '../domain/status-page.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type {
   WantedChannel,
@@ -215,7 +216,7 @@ export async function readPresent(
   const items = [
     ...(listed === undefined ? [] : [...services.values()].map((one) => serviceItem(one, one.check.sealed))),
     ...(listedPages === undefined ? [] : pages).map((page) =>
-      pageItem(pageDocumentOf(page, null, nameOf), page.logo),
+      pageItem(pageDocumentOf(page, {}, nameOf), page),
     ),
     ...(listedChannels === undefined ? [] : [...alerts.channels.values()]).map((channel) =>
       channelItem(kinds, channel, channel),
@@ -335,8 +336,8 @@ export async function readWanted(
       ...[...pages.found.values()].map((page) => {
         const groups = page.groups.map((group) => ({ ...group, services: group.services.map(find.nameOf) }));
         return pageItem(
-          pageDocumentOf({ ...page, groups }, null, (name) => name),
-          page.logo,
+          pageDocumentOf({ ...page, groups }, {}, (name) => name),
+          page,
         );
       }),
       ...[...channels.found.values()].map((channel) =>
@@ -389,11 +390,15 @@ function serviceItem(
   return { type: 'service', key, document, secrets: Object.fromEntries(secrets) };
 }
 
-/** A logo is compared by its digest. */
+/** Pictures are compared by their digests. */
 function pageItem(
   { slug: key, ...document }: PageDocument,
-  logo: { readonly mark: string } | null,
+  pictures: { readonly [use in PictureUse]?: { readonly mark: string } | null },
 ): ContentItem {
-  const shown = logo === null ? {} : { logo: `picture ${logo.mark}` };
+  const { logo = null, favicon = null } = pictures;
+  const shown = {
+    ...(logo === null ? {} : { logo: `picture ${logo.mark}` }),
+    ...(favicon === null ? {} : { favicon: `picture ${favicon.mark}` }),
+  };
   return { type: 'page', key, document: { ...document, ...shown }, secrets: {} };
 }

@@ -1,6 +1,6 @@
 /** Status pages that are created and changed as documents, as the API has them (docs/api.md). */
 import type { Service } from '../domain/service.ts';
-import type { OwnedPage } from '../domain/status-page.ts';
+import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import {
@@ -50,7 +50,7 @@ export async function createPage(
 }
 
 /**
- * Changes a page by a merge patch (RFC 7396) of its document; without `logo` in the patch, the logo stays. `revisions`: those that
+ * Changes a page by a merge patch (RFC 7396) of its document; a picture that the patch does not name stays. `revisions`: those that
  * the client has seen; null: any. Refused with `role_required`, `no_page`, `page_stale`, `page_slug_fixed`, and as
  * `readPageDocument`.
  */
@@ -64,9 +64,14 @@ export async function patchPage(
   return await changeSeen(context, principal, slug, revisions, async (page) => {
     const reading = await readPage(context, principal, mergePatch(definePage(context, page), patch));
     if (!reading.ok) return reading;
-    const { slug: wanted, logo, ...texts } = reading.value;
+    const { slug: wanted, logo, favicon, ...texts } = reading.value;
     if (wanted !== page.slug) return refuse({ code: 'page_slug_fixed' }, 'slug');
-    const edit = isObject(patch) && Object.hasOwn(patch, 'logo') ? { ...texts, logo } : texts;
+    const isNamed = (use: PictureUse) => isObject(patch) && Object.hasOwn(patch, use);
+    const edit = {
+      ...texts,
+      ...(isNamed('logo') ? { logo } : {}),
+      ...(isNamed('favicon') ? { favicon } : {}),
+    };
     const { accountId, revision } = page;
     const outcome = await context.registry.changePage(accountId, page.slug, revision, edit, context.now());
     if (outcome !== 'changed') return refuse({ code: 'page_stale' });
@@ -94,12 +99,12 @@ export async function deletePage(
   );
 }
 
-/** The document of a page, without its logo and without services that are gone. */
+/** The document of a page, without its pictures and without services that are gone. */
 export function definePage(
   { findServiceById }: Pick<PageDefinitionContext, 'findServiceById'>,
   page: OwnedPage,
 ): PageDocument {
-  return pageDocumentOf(page, null, (id) => {
+  return pageDocumentOf(page, {}, (id) => {
     const service = findServiceById(id);
     return service === null ? null : nameOnPage(service);
   });

@@ -38,7 +38,7 @@ export interface MissingCredential {
  */
 export async function exportAccount(
   registry: Pick<ServiceStore, 'servicesOf'> &
-    Pick<PageStore, 'pagesOf' | 'findLogo'> &
+    Pick<PageStore, 'pagesOf' | 'findPicture'> &
     Pick<ChannelStore, 'channelsOf'> &
     Pick<RuleStore, 'rulesOf'> &
     Pick<OwnersWordsStore, 'ownerMaintenancesOf'>,
@@ -61,7 +61,14 @@ export async function exportAccount(
     .toSorted((a, b) => a.id - b.id)
     .flatMap((said) => appliedMaintenanceOf(said, { services, pages }) ?? []);
   const pageDocuments = pages.map(async (page) =>
-    pageDocumentOf(page, page.logo === null ? null : await registry.findLogo(page.slug), nameOf),
+    pageDocumentOf(
+      page,
+      {
+        logo: page.logo === null ? null : await registry.findPicture(page.slug, 'logo'),
+        favicon: page.favicon === undefined ? null : await registry.findPicture(page.slug, 'favicon'),
+      },
+      nameOf,
+    ),
   );
   return {
     document: {

@@ -8,6 +8,7 @@ import {
   type PageDomain,
   type PageGroup,
   type PageStep,
+  type PictureUse,
   readGroupName,
   readPageColour,
   readPageSlug,
@@ -16,20 +17,19 @@ import {
 } from '../domain/status-page.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { WantedPage } from '../store/ports/account-content.ts';
-import type { StoredLogo } from '../store/ports/status-pages.ts';
+import type { StoredPicture } from '../store/ports/status-pages.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 import { isObject } from './merge-patch.ts';
 import { atDomain, readPageDomain } from './page-domains.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll } from './read-input.ts';
-import { readLogo } from './read-logo.ts';
-import { readField } from './status-pages.ts';
+import { readField, readUploaded } from './status-pages.ts';
 
 /** Members that are not known are refused. */
 const strict = { additionalProperties: false };
 
-/** Maximum length of a logo as a `data:` URL: 256 KiB in Base64, and the media type. */
-const MAX_LOGO_CHARACTERS = 350_000;
+/** Maximum length of a picture as a `data:` URL: 256 KiB in Base64, and the media type. */
+const MAX_PICTURE_CHARACTERS = 350_000;
 
 /** The schema of a status page. Absent members have their defaults. */
 export const PageDocumentSchema = Type.Object(
@@ -42,8 +42,15 @@ export const PageDocumentSchema = Type.Object(
     text: Type.Optional(Type.String({ maxLength: 100_000, description: 'Plain text below the title.' })),
     logo: Type.Optional(
       Type.String({
-        maxLength: MAX_LOGO_CHARACTERS,
+        maxLength: MAX_PICTURE_CHARACTERS,
         description: 'A picture as data:image/png;base64,… In a file of `apply`, also the path of a picture.',
+      }),
+    ),
+    favicon: Type.Optional(
+      Type.String({
+        maxLength: MAX_PICTURE_CHARACTERS,
+        description:
+          'The icon of the page in tabs and bookmarks, a PNG, ICO, WebP or GIF of up to 64 KiB in the form of the logo; default: that of this site.',
       }),
     ),
     brand_colour: Type.Optional(
@@ -94,7 +101,7 @@ type ListedOnPage = number | string;
 
 /**
  * Reads a status page. Refused with `member_invalid`, `no_page_service`, and as `addStatusPage` for its texts, groups and
- * logo; the field is a path such as `groups.0.services.2`.
+ * pictures; the field is a path such as `groups.0.services.2`.
  */
 export function readPageDocument(
   value: unknown,
@@ -114,6 +121,7 @@ function readMeaning(
     title,
     text = '',
     logo,
+    favicon,
     brand_colour: colour = '',
     members_only: membersOnly = false,
     custom_domain: domain = '',
@@ -126,7 +134,8 @@ function readMeaning(
     title: readField(readPageTitle(title)),
     text: readField(readPageText(text)),
     groups: readGroups(groups, find),
-    logo: logo === undefined ? accept(null) : readLogoUrl(logo),
+    logo: readPictureUrl(logo, 'logo'),
+    favicon: readPictureUrl(favicon, 'favicon'),
     colour: readColourMember(colour),
     membersOnly: accept(membersOnly),
     domain: atDomain(readPageDomain(domain)),
@@ -164,19 +173,21 @@ type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
   readonly domain?: Pick<PageDomain, 'name'> | string | null;
 };
 
+/** The pictures of a page with their bytes, where a document names them. */
+export type DocumentPictures = Partial<Record<PictureUse, Pick<StoredPicture, 'type' | 'bytes'> | null>>;
+
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
 export function pageDocumentOf<Listed>(
   { slug, title, text, groups, colour = null, membersOnly = false, domain = null }: PageOf<Listed>,
-  logo: Pick<StoredLogo, 'type' | 'bytes'> | null,
+  { logo = null, favicon = null }: DocumentPictures,
   nameOf: (service: Listed) => string | null,
 ): PageDocument {
   return {
     slug,
     title,
     ...(text === '' ? {} : { text }),
-    ...(logo === null
-      ? {}
-      : { logo: `data:${logo.type};base64,${Buffer.from(logo.bytes).toString('base64')}` }),
+    ...(logo === null ? {} : { logo: pictureUrlOf(logo) }),
+    ...(favicon === null ? {} : { favicon: pictureUrlOf(favicon) }),
     ...(colour === null ? {} : { brand_colour: colour }),
     ...(membersOnly ? { members_only: true } : {}),
     ...(domain === null ? {} : { custom_domain: typeof domain === 'string' ? domain : domain.name }),
@@ -235,14 +246,18 @@ function readColourMember(text: string): Outcome<string | null> {
   return reading.ok ? accept(reading.value) : refuse(reading.problem, 'brand_colour');
 }
 
-function readLogoUrl(text: string): Outcome<StoredLogo> {
+function pictureUrlOf({ type, bytes }: Pick<StoredPicture, 'type' | 'bytes'>): string {
+  return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
+}
+
+function readPictureUrl(text: string | undefined, use: PictureUse): Outcome<StoredPicture | null> {
+  if (text === undefined) return accept(null);
   const [, base64 = null] = /^data:image\/[a-z+.-]+;base64,([A-Za-z0-9+/]*={0,2})$/.exec(text) ?? [];
   if (base64 === null) {
     const problem = { code: 'format', example: 'a picture such as data:image/png;base64,iVBORw0K…' } as const;
-    return refuse({ code: 'member_invalid', member: 'logo', problem }, 'logo');
+    return refuse({ code: 'member_invalid', member: use, problem }, use);
   }
-  const reading = readLogo(Buffer.from(base64, 'base64'));
-  return reading.ok ? accept(reading.logo) : refuse(reading.problem, 'logo');
+  return readUploaded(Buffer.from(base64, 'base64'), use);
 }
 
 /** Finds services for pages of an account: among its services as they will be, null for a new one, and the public ones. */

@@ -7,13 +7,14 @@ import {
   type OwnedPage,
   type PageGroup,
   type PageStep,
+  type PictureUse,
   readGroupName,
   readPageColour,
   readPageSlug,
   readPageText,
   readPageTitle,
 } from '../domain/status-page.ts';
-import type { PageEdit, PageStore } from '../store/ports/status-pages.ts';
+import type { PageEdit, PageStore, StoredPicture } from '../store/ports/status-pages.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -25,11 +26,11 @@ import {
   refuseRole,
 } from './change.ts';
 import { readAll } from './read-input.ts';
-import { readLogo } from './read-logo.ts';
+import { readPicture } from './read-picture.ts';
 
 /** The dependencies of changes of status pages. */
 export interface PageContext {
-  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putLogo' | 'removePage'>;
+  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putPicture' | 'removePage'>;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly now: () => number;
@@ -44,6 +45,7 @@ export interface PageInput {
   readonly groups: readonly { readonly name: string; readonly services: readonly string[] }[];
   /** The bytes of a picture; null: none. */
   readonly logo: Uint8Array | null;
+  readonly favicon: Uint8Array | null;
 }
 
 /** A requested change of a page's list. Groups are numbered from 0. */
@@ -54,7 +56,7 @@ export type PageArrangement =
 /**
  * Makes a page. Refused with `role_required`, for its slug (`page_slug_invalid`, `page_slug_reserved`,
  * `page_slug_taken`, `page_slug_of_service`, `too_many_pages`), its texts (`page_title_missing`, `page_text_too_long`,
- * `page_text_character`), its groups as {@link arrangeStatusPage}, and its logo as {@link setPageLogo}.
+ * `page_text_character`), its groups as {@link arrangeStatusPage}, and its pictures as {@link setPagePicture}.
  */
 export async function addStatusPage(
   context: PageContext,
@@ -69,22 +71,18 @@ export async function addStatusPage(
   const listed = readAll({ groups: readGroups(context, accountId, input.groups) });
   if (!listed.ok) return listed;
   const { registry, now } = context;
-  const { logo, ...page } = reading.value;
-  const added = await attempt(
-    () => registry.addPage({ accountId, ...page, ...listed.value, now: now() }),
-    'slug',
-  );
-  if (added.ok && logo !== null) await registry.putLogo(accountId, page.slug, logo, now());
-  return added;
+  const page = { accountId, ...reading.value, ...listed.value, now: now() };
+  return await attempt(() => registry.addPage(page), 'slug');
 }
 
 /** Reads the parts of a new page that do not depend on the registry: all except its groups. */
-export function readPageInput({ slug, title, text, logo }: PageInput) {
+export function readPageInput({ slug, title, text, logo, favicon }: PageInput) {
   return readAll({
     slug: readField(readPageSlug(slug)),
     title: readField(readPageTitle(title)),
     text: readField(readPageText(text)),
-    logo: logo === null ? accept(null) : readPicture(logo),
+    logo: readUploaded(logo, 'logo'),
+    favicon: readUploaded(favicon, 'favicon'),
   });
 }
 
@@ -148,20 +146,21 @@ export async function arrangeStatusPage(
 }
 
 /**
- * Sets the logo of a page by the bytes of a picture, or removes it with null. Refused with `role_required`, `no_page`,
- * `logo_missing`, `logo_too_large`, `logo_svg`, `logo_unreadable` or `logo_dimensions`.
+ * Sets the logo or the favicon of a page by the bytes of a picture, or removes it with null. Refused with `role_required`,
+ * `no_page`, and as {@link readPicture}.
  */
-export async function setPageLogo(
+export async function setPagePicture(
   context: PageContext,
   principal: Principal,
   slug: string,
+  use: PictureUse,
   bytes: Uint8Array | null,
 ): Promise<Outcome<void>> {
   const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
-  const logo = bytes === null ? accept(null) : readPicture(bytes);
-  if (!logo.ok) return logo;
-  await context.registry.putLogo(page.value.accountId, page.value.slug, logo.value, context.now());
+  const picture = readUploaded(bytes, use);
+  if (!picture.ok) return picture;
+  await context.registry.putPicture(page.value.accountId, page.value.slug, use, picture.value, context.now());
   return accept(undefined);
 }
 
@@ -202,8 +201,8 @@ async function write(
 ): Promise<Outcome<OwnedPage>> {
   const { accountId, slug } = page;
   const outcome = await registry.changePage(accountId, slug, revision, edit, now());
-  const { colour: _, membersOnly: __, domain: ___, ...shown } = edit;
-  if (outcome === 'changed') return accept({ ...page, ...shown, revision: revision + 1 });
+  const { title = page.title, text = page.text, groups = page.groups } = edit;
+  if (outcome === 'changed') return accept({ ...page, title, text, groups, revision: revision + 1 });
   return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
 }
 
@@ -267,7 +266,9 @@ export function readField<T>(
   return reading.ok ? accept(reading.value) : refuse(reading.problem);
 }
 
-function readPicture(bytes: Uint8Array) {
-  const reading = readLogo(bytes);
-  return reading.ok ? accept(reading.logo) : refuse(reading.problem, 'logo');
+/** The picture of these bytes; null: none. Refused as {@link readPicture}, with the use as field. */
+export function readUploaded(bytes: Uint8Array | null, use: PictureUse): Outcome<StoredPicture | null> {
+  if (bytes === null) return accept(null);
+  const reading = readPicture(bytes, use);
+  return reading.ok ? accept(reading.picture) : refuse(reading.problem, use);
 }

@@ -181,6 +181,7 @@ export function buildCommands(): Command {
     .requiredOption('--title <title>', 'at most 120 characters')
     .option('--text <text>', 'shown below the title')
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
+    .option('--favicon <file>', 'icon in tabs: PNG, ICO, WebP or GIF, up to 64 KiB')
     .option('--group <group>', 'services shown together: "NAME: slug, slug"; may be repeated', collect)
     .action(act(async () => (await import('./pages.ts')).addPage));
   add(pages, 'domain', "show a status page at its owner's domain: set it, then verify it")

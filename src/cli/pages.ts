@@ -29,6 +29,8 @@ export interface AddPageOptions extends AccountChoice {
   readonly text?: string;
   /** File of the picture. */
   readonly logo?: string;
+  /** File of the icon in tabs. */
+  readonly favicon?: string;
   /** Each `NAME: slug, slug`, or slugs alone. */
   readonly group?: readonly string[];
 }
@@ -52,9 +54,10 @@ export async function listPages({ config, json = false, ...filters }: ListOption
 
 /** Creates a page; prints its slug, or its properties as JSON. */
 export async function addPage(slug: string, options: CommonOptions & AddPageOptions): Promise<void> {
-  const { config, title, text = '', logo, group = [], json = false } = options;
-  const bytes = logo === undefined ? null : readFileSync(logo);
-  const input = { slug, title, text, groups: group.map(readGroup), logo: bytes };
+  const { config, title, text = '', group = [], json = false } = options;
+  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
+  const pictures = { logo: read(options.logo), favicon: read(options.favicon) };
+  const input = { slug, title, text, groups: group.map(readGroup), ...pictures };
   // The arguments are validated first, so that wrong ones do not create an account.
   resultOf(readPageInput(input));
   const choice = readAccountChoice(options);

@@ -22,6 +22,7 @@ import { type LimitedRole, ROLES, type Role } from './role.ts';
 import { MONITORING_KINDS } from './service.ts';
 
 type OfMax = { readonly max: number };
+type OfFormats = { readonly formats: readonly string[] };
 type OfId = { readonly id: number };
 type OfSlug = { readonly slug: string };
 type OfName = { readonly name: string };
@@ -80,8 +81,6 @@ export type ProofFileParams = ParamsOf<typeof PROOF_FILES>;
 
 /** What the proof file contained instead of the token. */
 export type ProofFile = Coded<ProofFileParams>;
-
-const LOGO_FORMATS = 'PNG, JPEG, WebP or GIF';
 
 interface ProofMissing {
   /** Whether the name has TXT records, none of which is the token. */
@@ -286,19 +285,21 @@ const REFUSALS = {
   page_has_service: 'The service is on this page already.',
   page_services_full: ({ max }: OfMax) => `A page has at most ${max} services.`,
   page_groups_full: ({ max }: OfMax) => `A page has at most ${max} groups.`,
-  logo_missing: 'Choose a picture first.',
-  logo_too_large: ({ maxBytes }: { readonly maxBytes: number }) =>
-    `A logo has at most ${maxBytes / 1024} KiB.`,
-  logo_svg: `SVG is not taken, for it can hold script: send ${LOGO_FORMATS}.`,
-  logo_unreadable: `This is no picture that can be read: send ${LOGO_FORMATS}.`,
+  picture_missing: 'Choose a picture first.',
+  picture_too_large: ({ maxBytes }: { readonly maxBytes: number }) =>
+    `This picture may have at most ${maxBytes / 1024} KiB.`,
+  picture_svg: ({ formats }: OfFormats) =>
+    `SVG is not taken, for it can hold script: send ${formats.join(', ')}.`,
+  picture_unreadable: ({ formats }: OfFormats) =>
+    `This is no picture that can be read: send ${formats.join(', ')}.`,
   /** All in pixels. */
-  logo_dimensions: ({
+  picture_dimensions: ({
     min,
     max,
     width,
     height,
   }: OfMax & { readonly min: number; readonly width: number; readonly height: number }) =>
-    `A logo has ${min} to ${max} pixels on each side; this one has ${width} by ${height}.`,
+    `This picture needs ${min} to ${max} pixels on each side; yours has ${width} by ${height}.`,
 };
 
 /** Every refusal with its parameters. */

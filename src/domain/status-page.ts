@@ -23,7 +23,9 @@ export interface OwnedPage {
   readonly text: string;
   readonly groups: readonly PageGroup[];
   /** Null: it has none. */
-  readonly logo: PageLogo | null;
+  readonly logo: PagePicture | null;
+  /** The icon of the page in tabs and bookmarks; absent: that of this site. */
+  readonly favicon?: PagePicture;
   /** Its brand colour, `#rrggbb` in lower case; absent: it has none. */
   readonly colour?: string;
   /** Only members of its account see it; absent: everyone does. */
@@ -61,21 +63,40 @@ export function domainOrigin(siteUrl: string, domain: string): string {
   return `${protocol}//${domain}${port === '' ? '' : `:${port}`}`;
 }
 
-/** The logo beside the title, without its bytes. */
-export interface PageLogo {
-  readonly type: LogoType;
+/** What a picture of a page is for: beside the title, or in tabs and bookmarks. */
+export type PictureUse = (typeof PICTURE_USES)[number];
+
+/** The uses of pictures. */
+export const PICTURE_USES = ['logo', 'favicon'] as const;
+
+/** A picture of a page, without its bytes. */
+export interface PagePicture {
+  readonly type: PictureType;
   /** Pixels. */
   readonly width: number;
   readonly height: number;
-  /** First characters of the SHA-256 of its bytes, so that another logo has another URL. */
+  /** First characters of the SHA-256 of its bytes, so that another picture has another URL. */
   readonly mark: string;
 }
 
-/** Accepted media types; SVG can contain scripts. */
-const LOGO_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+/** Media types of pictures; SVG can contain scripts. */
+export type PictureType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif' | 'image/x-icon';
 
-/** Media type of a logo. */
-export type LogoType = (typeof LOGO_TYPES)[number];
+/** Bounds of a picture. */
+export interface PictureBounds {
+  /** Accepted formats, as the documentation and refusals name them. */
+  readonly formats: readonly string[];
+  readonly bytes: number;
+  /** Of each side. */
+  readonly minPixels: number;
+  readonly maxPixels: number;
+}
+
+/** Bounds of pictures by their use. */
+export const PICTURE_BOUNDS: Readonly<Record<PictureUse, PictureBounds>> = {
+  logo: { formats: ['PNG', 'JPEG', 'WebP', 'GIF'], bytes: 262_144, minPixels: 16, maxPixels: 2_048 },
+  favicon: { formats: ['PNG', 'ICO', 'WebP', 'GIF'], bytes: 65_536, minPixels: 16, maxPixels: 512 },
+};
 
 /** Bounds of pages, which the documentation and every refusal state. */
 export const PAGE_BOUNDS = {
@@ -87,10 +108,6 @@ export const PAGE_BOUNDS = {
   groupCharacters: 80,
   minSlugCharacters: 3,
   slugCharacters: 60,
-  logoBytes: 262_144,
-  /** Of each side. */
-  minLogoPixels: 16,
-  maxLogoPixels: 2_048,
 } as const;
 
 /** Slugs that could be taken for a part of this site. */

@@ -17,6 +17,8 @@ const PATHS: Readonly<Record<string, string>> = {
   '/calendar.ics': '/p/:slug/calendar.ics',
   '/embed': '/p/:slug/embed',
   '/logo': '/p/:slug/logo',
+  '/favicon': '/p/:slug/favicon',
+  '/favicon.ico': '/p/:slug/favicon',
   '/brand.css': '/p/:slug/brand.css',
 };
 

@@ -6,7 +6,7 @@ import type { OwnerIncident } from '../domain/owner-incident.ts';
 import type { Occurrence, OwnerMaintenance } from '../domain/owner-maintenance.ts';
 import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
 import type { Service } from '../domain/service.ts';
-import { isListable, type OwnedPage, readPageSlug } from '../domain/status-page.ts';
+import { isListable, type OwnedPage, type PictureUse, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -19,7 +19,7 @@ import type { SiteSources } from './site-sources.ts';
 import { intervalOf, isStale } from './staleness.ts';
 
 /** The part of the registry that status pages use. */
-export type PageReader = Pick<PageStore, 'findPage' | 'findLogo'> &
+export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
   Pick<IncidentStore, 'incidentsOfServices'> &
   Pick<OwnersWordsStore, 'incidentsSaidOn' | 'maintenancesSaidOn'>;
@@ -152,9 +152,9 @@ export function findListed(directory: ServiceDirectory, accountId: number, id: n
 /** Filters for the incidents of a page. */
 export const INCIDENT_FILTERS = ['all', 'running', 'past'] as const;
 
-/** The name of a logo within its page. It contains the mark, so that each logo has its own URL. */
-export function logoPart(mark: string): string {
-  return `logo?v=${mark}`;
+/** The name of a picture within its page. It contains the mark, so that each picture has its own URL. */
+export function picturePart(use: PictureUse, mark: string): string {
+  return `${use}?v=${mark}`;
 }
 
 /** Converts a filter for the registry. */

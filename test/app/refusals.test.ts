@@ -6,6 +6,7 @@ import { createSessions } from '../../src/auth/sessions.ts';
 import { systemClock } from '../../src/clock.ts';
 import { describeRefusal, type Refusal } from '../../src/domain/refusal.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { PICTURE_BOUNDS } from '../../src/domain/status-page.ts';
 import { escapeMarkup } from '../../src/language/phrase.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
@@ -370,11 +371,14 @@ t.test('it refuses the same by form and by command, with the same sentence', asy
     }
   }
   const pictures: readonly (readonly [Refusal, string | Uint8Array])[] = [
-    [{ code: 'logo_missing' }, ''],
-    [{ code: 'logo_svg' }, '<svg xmlns="http://www.w3.org/2000/svg"/>'],
-    [{ code: 'logo_unreadable' }, 'hello'],
-    [{ code: 'logo_dimensions', min: 16, max: 2_048, width: 8, height: 64 }, pngOf(8, 64)],
-    [{ code: 'logo_too_large', maxBytes: 262_144 }, new Uint8Array(262_145)],
+    [{ code: 'picture_missing' }, ''],
+    [
+      { code: 'picture_svg', formats: PICTURE_BOUNDS.logo.formats },
+      '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
+    [{ code: 'picture_unreadable', formats: PICTURE_BOUNDS.logo.formats }, 'hello'],
+    [{ code: 'picture_dimensions', min: 16, max: 2_048, width: 8, height: 64 }, pngOf(8, 64)],
+    [{ code: 'picture_too_large', maxBytes: 262_144 }, new Uint8Array(262_145)],
   ];
   for (const [refusal, bytes] of pictures) {
     const sentence = describeRefusal(refusal);

@@ -11,7 +11,7 @@ import {
   arrangeStatusPage,
   editStatusPage,
   removeStatusPage,
-  setPageLogo,
+  setPagePicture,
 } from '../../src/app/status-pages.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -35,7 +35,7 @@ const context = {
   now: () => 0,
   findService: () => null,
 };
-const page = { slug: 'acme', title: 'Acme', text: '', groups: [], logo: null };
+const page = { slug: 'acme', title: 'Acme', text: '', groups: [], logo: null, favicon: null };
 
 /** Each change, with the role that it needs. */
 const CHANGES = {
@@ -59,7 +59,7 @@ const CHANGES = {
     'editor',
     (as) => arrangeStatusPage(context, as, 'acme', 1, { kind: 'add_group', name: 'a' }),
   ],
-  setPageLogo: ['editor', (as) => setPageLogo(context, as, 'acme', null)],
+  setPagePicture: ['editor', (as) => setPagePicture(context, as, 'acme', 'logo', null)],
   removeStatusPage: ['editor', (as) => removeStatusPage(context, as, 'acme')],
   addWebhook: ['editor', (as) => addWebhook(context, as, { url: 'https://hooks.example' })],
   removeWebhook: ['editor', (as) => removeWebhook(context, as, 1)],

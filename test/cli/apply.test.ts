@@ -13,7 +13,7 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
-import { pngOf } from '../support/pictures.ts';
+import { icoOf, pngOf } from '../support/pictures.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
 import { usePostgres } from '../support/run-servers.ts';
@@ -332,7 +332,8 @@ t.test('it reads folders, several documents and pictures, and keeps credentials 
   const write = (name: string, content: string | Buffer) =>
     writeFileSync(join(folder, 'conf', name), content);
   write('logo.png', pngOf(32, 32));
-  write('pages.yml', 'pages:\n  - { slug: acme, title: Acme, logo: logo.png }\n');
+  write('icon.ico', icoOf(48, 48));
+  write('pages.yml', 'pages:\n  - { slug: acme, title: Acme, logo: logo.png, favicon: icon.ico }\n');
   write('notes.txt', 'services: [');
   const variable = (name: string) => `\${${name}}`;
   const check = { kind: 'http', settings: { username: 'ada', password: variable('SHOP_PASSWORD') } };
@@ -363,12 +364,14 @@ t.test('it reads folders, several documents and pictures, and keeps credentials 
       '    check.settings.password: set',
       '+ page acme',
       '    title: Acme',
-      `    logo: "picture ${(await registry.findLogo('acme'))?.mark}"`,
+      `    logo: "picture ${(await registry.findPicture('acme', 'logo'))?.mark}"`,
+      `    favicon: "picture ${(await registry.findPicture('acme', 'favicon'))?.mark}"`,
       '4 created, 0 unchanged\n',
     ].join('\n'),
     stderr: '',
   });
-  t.match(await registry.findLogo('acme'), { type: 'image/png', width: 32 });
+  t.match(await registry.findPicture('acme', 'logo'), { type: 'image/png', width: 32 });
+  t.match(await registry.findPicture('acme', 'favicon'), { type: 'image/x-icon', width: 48 });
   const [, b, shop] = (await registry.loadServices()).slice(1).map(({ service }) => service);
   t.same(b?.check.settings, { headers: [`x-literal: ${variable('SHOP_PASSWORD')}`, 'x-team: blue'] });
   t.match(shop?.check.sealed, { password: /^check:v1:/ });

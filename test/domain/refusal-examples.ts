@@ -206,7 +206,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   period_and_schedule: [{}, 'Heartbeats have either a period or a schedule: leave one of them empty.'],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],
-  logo_missing: [{}, 'Choose a picture first.'],
+  picture_missing: [{}, 'Choose a picture first.'],
   page_slug_invalid: [
     { minLength: 3, maxLength: 60 },
     'An address is 3 to 60 lower-case letters and digits, with single dashes between them.',
@@ -232,12 +232,12 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   page_has_service: [{}, 'The service is on this page already.'],
   page_services_full: [{ max: 100 }, 'A page has at most 100 services.'],
   page_groups_full: [{ max: 20 }, 'A page has at most 20 groups.'],
-  logo_too_large: [{ maxBytes: 262_144 }, 'A logo has at most 256 KiB.'],
-  logo_svg: [{}, 'SVG is not taken, for it can hold script: send PNG, JPEG, WebP or GIF.'],
-  logo_unreadable: [{}, 'This is no picture that can be read: send PNG, JPEG, WebP or GIF.'],
-  logo_dimensions: [
+  picture_too_large: [{ maxBytes: 262_144 }, 'This picture may have at most 256 KiB.'],
+  picture_svg: [{ formats: ['PNG', 'ICO'] }, 'SVG is not taken, for it can hold script: send PNG, ICO.'],
+  picture_unreadable: [{ formats: ['PNG', 'ICO'] }, 'This is no picture that can be read: send PNG, ICO.'],
+  picture_dimensions: [
     { min: 16, max: 2_048, width: 4, height: 9 },
-    'A logo has 16 to 2048 pixels on each side; this one has 4 by 9.',
+    'This picture needs 16 to 2048 pixels on each side; yours has 4 by 9.',
   ],
 };
 

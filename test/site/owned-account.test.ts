@@ -88,7 +88,7 @@ t.test('a refused page names each wrong member', async (t) => {
     [{ colour: 'red' }, 'colour', 'member_invalid'],
     [{ groups: [{ services: ['hers.example.com'] }] }, 'groups.0.services.0', 'no_page_service'],
     [{ groups: [{ services: ['known', 'known'] }] }, 'groups.0.services.1', 'page_has_service'],
-    [{ logo: 'data:image/png;base64,AAAA' }, 'logo', 'logo_unreadable'],
+    [{ logo: 'data:image/png;base64,AAAA' }, 'logo', 'picture_unreadable'],
     [{ logo: 'https://example.com/a.png' }, 'logo', 'member_invalid'],
   ] as const) {
     const { status, json } = await create({ ...PAGE, ...more });
@@ -108,7 +108,7 @@ t.test('a refused page names each wrong member', async (t) => {
       ['groups.1', 'member_invalid'],
       ['groups.2.shade', 'member_invalid'],
       ['groups.2.services.1', 'no_page_service'],
-      ['logo', 'logo_unreadable'],
+      ['logo', 'picture_unreadable'],
     ],
     'what the schema refuses does not hide the rest',
   );

@@ -16,6 +16,7 @@ const PAGE = {
   custom_domain: DOMAIN,
   brand_colour: '#0a7d4f',
   logo: PNG,
+  favicon: PNG,
 };
 
 async function start(t: Test) {
@@ -94,7 +95,13 @@ t.test('a page is at its domain once that is proved, and its address on this sit
     const moved = await world.get(path);
     t.match([moved.status, moved.headers.get('location')], [302, `https://${DOMAIN}${location}`], path);
   }
-  for (const path of ['/p/acme/embed', '/p/acme/logo', '/p/acme/brand.css', '/api/v1/pages/acme'])
+  for (const path of [
+    '/p/acme/embed',
+    '/p/acme/logo',
+    '/p/acme/favicon',
+    '/p/acme/brand.css',
+    '/api/v1/pages/acme',
+  ])
     t.equal((await world.get(path)).status, 200, `${path} stays for those who embed it`);
 
   const page = await at(DOMAIN, '/');
@@ -120,6 +127,9 @@ t.test('everything of the page is at its domain, with its addresses', async (t) 
   t.match(json.page, { url: `https://${DOMAIN}/`, logo_url: new RegExp(`^https://${DOMAIN}/logo\\?v=`) });
   t.match((await at(DOMAIN, '/embed')).text, `href="https://${DOMAIN}/"`);
   t.match((await at(DOMAIN, '/logo')).headers, { 'content-type': 'image/png' });
+  t.match((await at(DOMAIN, '/')).text, '<link rel="icon" href="/favicon?v=');
+  for (const path of ['/favicon', '/favicon.ico'])
+    t.match((await at(DOMAIN, path)).headers, { 'content-type': 'image/png' }, path);
   t.match((await at(DOMAIN, '/brand.css')).text, /#0a7d4f/);
   t.match((await at(DOMAIN, '/calendar.ics')).text, /^BEGIN:VCALENDAR/);
   t.equal((await at(DOMAIN, '/.well-known/upbeat-verify')).text, 'upbeat-verify=1\n');

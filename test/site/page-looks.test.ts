@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { createSiteCookie } from '../../src/http/cookies.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { pngOf } from '../support/pictures.ts';
+import { icoOf, jpegOf, pngOf } from '../support/pictures.ts';
 import { sendWith } from './send-with.ts';
 import { NOW, service, startApi } from './site-world.ts';
 
@@ -13,6 +13,7 @@ const PATHS = [
   '/p/acme',
   '/p/acme/embed',
   '/p/acme/logo',
+  '/p/acme/favicon',
   '/p/acme/brand.css',
   '/p/acme.json',
   '/p/acme/incidents.atom',
@@ -70,9 +71,35 @@ t.test('a page has a brand colour, which links have in readable shades', async (
   t.equal((await get('/p/acme/brand.css')).status, 404);
 });
 
+t.test('a page has a favicon, which a change of anything else keeps', async (t) => {
+  const { ada, send, get } = await start(t);
+  const favicon = `data:image/x-icon;base64,${icoOf(32, 32).toString('base64')}`;
+  const iconOf = async () =>
+    /<link rel="icon" href="([^"]*)" type="([^"]*)">/.exec((await get('/p/acme')).text) ?? [];
+  await send('POST', '/api/v1/pages', { ...PAGE, favicon }, ada);
+  const [, path = '', type] = await iconOf();
+  t.match([path, type], [/^\/p\/acme\/favicon\?v=[0-9a-f]{16}$/, 'image/x-icon']);
+  await send('PATCH', '/api/v1/pages/acme', { title: 'Acme anew', logo: PNG }, ada);
+  const icon = await get(path);
+  t.match(
+    ['content-type', 'cache-control', 'content-security-policy', 'x-content-type-options'].map((name) =>
+      icon.headers.get(name),
+    ),
+    ['image/x-icon', /immutable/, /sandbox/, 'nosniff'],
+  );
+  t.match((await get('/p/acme.json')).text, /"favicon_url":"https:\/\/upbeat\.test\/p\/acme\/favicon\?v=/);
+  const jpeg = `data:image/jpeg;base64,${jpegOf(32, 32).toString('base64')}`;
+  t.match((await send('PATCH', '/api/v1/pages/acme', { favicon: jpeg }, ada)).json, {
+    errors: [{ field: 'favicon', code: 'picture_unreadable' }],
+  });
+  await send('PATCH', '/api/v1/pages/acme', { favicon: null }, ada);
+  t.match(await iconOf(), [/rel/, /^\/assets\//, 'image/svg+xml']);
+  t.match([(await get('/p/acme/favicon')).status, (await get('/p/acme/logo')).status], [404, 200]);
+});
+
 t.test('only members of the account, and its keys, see a page for members', async (t) => {
   const { world, ada, grace, send, get, cookieOf } = await start(t);
-  const document = { ...PAGE, logo: PNG, brand_colour: '#0a7d4f', members_only: true };
+  const document = { ...PAGE, logo: PNG, favicon: PNG, brand_colour: '#0a7d4f', members_only: true };
   t.match((await send('POST', '/api/v1/pages', document, ada)).json.definition, { members_only: true });
   const [member, guest, other] = [await cookieOf(1), await cookieOf(1, 2), await cookieOf(2)];
   for (const path of PATHS) {

@@ -28,7 +28,7 @@ import type { IncidentQuery } from '../../src/store/ports/incidents.ts';
 import type { ApiKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
-import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
+import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
@@ -417,7 +417,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     putMaintenances: filled.putMaintenances,
     report: filled.report,
     /** Makes a status page of account 1, written on the first of the month and changed on the second. */
-    async putPage(slug: string, { logo, ...more }: Partial<NewPage> & { readonly logo?: StoredLogo } = {}) {
+    async putPage(
+      slug: string,
+      { logo, ...more }: Partial<NewPage> & { readonly logo?: StoredPicture } = {},
+    ) {
       const page = {
         accountId: 1,
         title: 'Our services',
@@ -430,7 +433,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       const { revision } = await stored.addPage({ ...page, slug });
       const changedAt = Math.max(page.now, Date.UTC(2026, 10, 2));
       if (logo === undefined) await stored.changePage(page.accountId, slug, revision, {}, changedAt);
-      else await stored.putLogo(page.accountId, slug, logo, changedAt);
+      else await stored.putPicture(page.accountId, slug, 'logo', logo, changedAt);
     },
     proofs,
     /** The domains of status pages; a test refreshes them in place of waiting a second. */

@@ -1,10 +1,10 @@
 /** Contract of the registry: status pages of one's own, whose slugs are whose, and what happens to their services. */
 import type { Test } from 'tap';
-import type { NewPage, StoredLogo } from '../../src/store/ports/status-pages.ts';
+import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts';
 
-const LOGO: StoredLogo = {
+const LOGO: StoredPicture = {
   type: 'image/png',
   width: 64,
   height: 32,
@@ -116,7 +116,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const { id: grace } = await registry.ensureAccount('grace', NOON);
     const made = await registry.addPage(page(ada, 'shop'));
     t.equal(await registry.changePage(grace, 'shop', 1, { title: 'Mine' }, NOON), 'missing');
-    t.equal(await registry.putLogo(grace, 'shop', LOGO, NOON), false);
+    t.equal(await registry.putPicture(grace, 'shop', 'logo', LOGO, NOON), false);
     t.equal(await registry.removePage(grace, 'shop'), false);
     t.same(await registry.pagesOf(grace), []);
     t.strictSame(await registry.findPage('shop'), made);
@@ -127,13 +127,13 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     const { id: grace } = await registry.ensureAccount('grace', NOON);
     await registry.addPage(page(ada, 'shop'));
-    await registry.putLogo(ada, 'shop', LOGO, NOON);
+    await registry.putPicture(ada, 'shop', 'logo', LOGO, NOON);
     await t.rejects(registry.addPage(page(ada, 'shop')), { code: 'slug_taken' });
     await t.rejects(registry.addPage(page(grace, 'shop')), { code: 'slug_taken' });
     t.equal(await registry.removePage(ada, 'shop'), true);
     t.equal(await registry.removePage(ada, 'shop'), false);
     t.equal(await registry.findPage('shop'), null);
-    t.equal(await registry.findLogo('shop'), null);
+    t.equal(await registry.findPicture('shop', 'logo'), null);
     t.same(await registry.listPages(), []);
     await t.rejects(registry.addPage(page(grace, 'shop')), { code: 'slug_taken' });
     const again = await registry.addPage(page(ada, 'shop', { title: 'Back', now: NOON + 9 }));
@@ -163,15 +163,30 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);
     await registry.addPage(page(ada, 'shop'));
-    t.equal(await registry.findLogo('shop'), null);
-    t.equal(await registry.putLogo(ada, 'shop', LOGO, NOON + 1), true);
+    t.equal(await registry.findPicture('shop', 'logo'), null);
+    t.equal(await registry.putPicture(ada, 'shop', 'logo', LOGO, NOON + 1), true);
     const { bytes, ...about } = LOGO;
-    const kept = await registry.findLogo('shop');
+    const kept = await registry.findPicture('shop', 'logo');
     t.strictSame({ ...kept, bytes: [...(kept?.bytes ?? [])] }, { ...about, bytes: [...bytes] });
     t.match(await registry.findPage('shop'), { logo: about, revision: 2, updatedAt: NOON + 1 });
-    t.equal(await registry.putLogo(ada, 'shop', null, NOON + 2), true);
-    t.equal(await registry.findLogo('shop'), null);
+    t.equal(await registry.putPicture(ada, 'shop', 'logo', null, NOON + 2), true);
+    t.equal(await registry.findPicture('shop', 'logo'), null);
     t.match(await registry.findPage('shop'), { logo: null, revision: 3 });
+  });
+
+  t.test('it keeps a favicon apart from the logo', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const favicon = { ...LOGO, type: 'image/x-icon', mark: 'icon', bytes: new Uint8Array([9, 8]) } as const;
+    const added = await registry.addPage({ ...page(ada, 'shop'), logo: LOGO, favicon });
+    t.match(added, { logo: { mark: LOGO.mark }, favicon: { mark: 'icon' } });
+    t.same([...((await registry.findPicture('shop', 'favicon'))?.bytes ?? [])], [9, 8]);
+    t.equal(await registry.putPicture(ada, 'shop', 'logo', null, NOON + 1), true);
+    t.match(await registry.findPicture('shop', 'favicon'), { type: 'image/x-icon' });
+    t.equal(await registry.changePage(ada, 'shop', 2, { favicon: null, logo: LOGO }, NOON + 2), 'changed');
+    t.equal(await registry.findPicture('shop', 'favicon'), null);
+    t.notOk('favicon' in ((await registry.findPage('shop')) ?? {}));
+    t.match(await registry.findPicture('shop', 'logo'), { mark: LOGO.mark });
   });
 
   t.test('it lists what happens to several services, and to no removed one', async (t) => {

@@ -55,6 +55,22 @@ export function webpOf(width: number, height: number): Buffer {
   return bytes('RIFF', u32le(4 + 8 + data.length), 'WEBPVP8X', u32le(data.length), data);
 }
 
+/** An ICO that holds a PNG. */
+export function icoOf(width: number, height: number): Buffer {
+  const inner = pngOf(width, height);
+  const entry = [
+    width % 256,
+    height % 256,
+    0,
+    0,
+    ...u16le(1),
+    ...u16le(32),
+    ...u32le(inner.length),
+    ...u32le(22),
+  ];
+  return bytes(u16le(0), u16le(1), u16le(1), entry, inner);
+}
+
 /** A BMP, which is no kind of logo. */
 export function bmpOf(width: number, height: number): Buffer {
   return bytes(

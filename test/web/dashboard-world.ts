@@ -155,11 +155,12 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     who: typeof ada | null,
     file: Uint8Array,
     fields: Record<string, string> = {},
+    name = 'logo',
   ) => {
     const form = new FormData();
-    for (const [name, value] of Object.entries({ token: who?.token ?? '', ...fields }))
-      form.append(name, value);
-    form.append('logo', new Blob([Buffer.from(file)], { type: 'image/svg+xml' }), '../../evil.html');
+    for (const [field, value] of Object.entries({ token: who?.token ?? '', ...fields }))
+      form.append(field, value);
+    form.append(name, new Blob([Buffer.from(file)], { type: 'image/svg+xml' }), '../../evil.html');
     const sent = new Response(form);
     const body = Buffer.from(await sent.arrayBuffer());
     return await call(path, who, {

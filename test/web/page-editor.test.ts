@@ -117,7 +117,7 @@ t.test('it takes a logo by its content, and says what is wrong with another', as
   await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
   const path = `${PAGES}/acme/logo`;
   t.match(await upload(path, ada, pngOf(64, 32)), { status: 303, location: `${PAGES}/acme#logo` });
-  const stored = await registry.findLogo('acme');
+  const stored = await registry.findPicture('acme', 'logo');
   t.match(stored, { type: 'image/png', width: 64, height: 32, mark: /^[0-9a-f]{16}$/ });
   t.same(Buffer.from(stored?.bytes ?? []), pngOf(64, 32));
   t.match(await call(`${PAGES}/acme`, ada), { text: /\/p\/acme\/logo\?v=/ });
@@ -130,8 +130,8 @@ t.test('it takes a logo by its content, and says what is wrong with another', as
     [Buffer.from('<!doctype html><script>alert(1)</script>'), /SVG is not taken/],
     [Buffer.from('hello'), /no picture that can be read/],
     [Buffer.alloc(0), /Choose a picture/],
-    [pngOf(8, 64), /this one has 8 by 64/],
-    [jpegOf(2_049, 64), /this one has 2049 by 64/],
+    [pngOf(8, 64), /yours has 8 by 64/],
+    [jpegOf(2_049, 64), /yours has 2049 by 64/],
     [Buffer.concat([pngOf(64, 64), Buffer.alloc(262_144)]), /at most 256 KiB/],
   ];
   for (const [file, problem] of table) {
@@ -139,14 +139,29 @@ t.test('it takes a logo by its content, and says what is wrong with another', as
     t.match(answer, { status: 400, text: problem }, String(problem));
     t.match(answer.text, 'id="problem-logo"');
   }
-  t.match(await registry.findLogo('acme'), { width: 64 }, 'the old one stays');
+  t.match(await registry.findPicture('acme', 'logo'), { width: 64 }, 'the old one stays');
   t.match(await upload(path, ada, jpegOf(64, 32), { token: grace.token }), { code: 'forbidden_form' });
   t.match(await upload(path, grace, jpegOf(64, 32)), { code: 'page_not_found' });
   t.match(await upload(path, null, jpegOf(64, 32)), { status: 303, location: '/sign-in' });
   t.match(await post(`${PAGES}/acme/logo`, ada, {}), { code: 'unsupported_media_type' });
   t.match(await call(path, ada), { status: 303, location: `${PAGES}/acme` });
   t.match(await post(`${PAGES}/acme/unlogo`, ada, {}), { status: 303 });
-  t.equal(await registry.findLogo('acme'), null);
+  t.equal(await registry.findPicture('acme', 'logo'), null);
+});
+
+t.test('it takes a favicon beside the logo', async (t) => {
+  const { registry, ada, post, upload, call } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const path = `${PAGES}/acme/favicon`;
+  const send = (bytes: Uint8Array) => upload(path, ada, bytes, {}, 'favicon');
+  t.match(await send(pngOf(32, 32)), { status: 303, location: `${PAGES}/acme#favicon` });
+  t.match(await registry.findPage('acme'), { logo: null, favicon: { type: 'image/png', width: 32 } });
+  t.match(await call(`${PAGES}/acme`, ada), { text: /\/p\/acme\/favicon\?v=/ });
+  const refused = await send(jpegOf(32, 32));
+  t.match(refused, { status: 400, text: /id="problem-favicon"[^>]*>[^<]*send PNG, ICO, WebP, GIF/ });
+  t.match(await send(Buffer.alloc(300_000)), { status: 400, text: /at most 64 KiB/ });
+  t.match(await post(`${PAGES}/acme/unfavicon`, ada, {}), { status: 303 });
+  t.equal(await registry.findPicture('acme', 'favicon'), null);
 });
 
 t.test('it speaks the language of the reader, which the answer to a form cannot change', async (t) => {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { CORE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
+import { PICTURE_USES, type PictureUse } from '../../domain/status-page.ts';
 import { messageOf } from '../../error.ts';
 import { createYamlLocator } from '../../yaml-file.ts';
 import { type DocumentPath, fillVariables, MAX_VALUES } from './variables.ts';
@@ -47,7 +48,7 @@ const MAX_ALIASES = 100;
 /**
  * Reads files, folders (their files with the extensions .yaml, .yml and .json, by name) and `-`, standard input. The lists of
  * all documents are joined. `${NAME}` in a value is replaced by a variable of `environment`; `$${NAME}` stands for
- * `${NAME}`. The logo of a page may be the path of a picture, from the folder of its file. Throws {@link ApplyFileError}.
+ * `${NAME}`. The pictures of a page may be paths, from the folder of its file. Throws {@link ApplyFileError}.
  */
 export function readApplyFiles(
   paths: readonly string[],
@@ -75,7 +76,11 @@ export function readApplyFiles(
         void problems.push(describePlace(source, [name, index, ...path], message));
       const note = (path: DocumentPath) => void fromEnvironment.push([field, ...path].join('.'));
       const filled = fillVariables(one, { environment, budget, fail, note });
-      list.push(name === 'pages' ? withLogo(filled, source.file, fail) : filled);
+      list.push(
+        name === 'pages'
+          ? PICTURE_USES.reduce((page, use) => withPicture(page, use, source.file, fail), filled)
+          : filled,
+      );
     });
   };
 
@@ -151,21 +156,21 @@ function parse(text: string, file: string, problems: string[]): unknown[] {
   }
 }
 
-/** The page with its logo as a `data:` URL, if it is the path of a picture. */
-function withLogo(
+/** The page with a picture as a `data:` URL, if it is the path of one. */
+function withPicture(
   page: unknown,
+  use: PictureUse,
   file: string,
   fail: (path: readonly string[], message: string) => void,
 ): unknown {
-  if (typeof page !== 'object' || page === null || !('logo' in page)) return page;
-  const { logo } = page;
-  if (typeof logo !== 'string' || logo.startsWith('data:')) return page;
+  const { [use]: path }: { readonly [use in PictureUse]?: unknown } = Object(page);
+  if (typeof page !== 'object' || typeof path !== 'string' || path.startsWith('data:')) return page;
   try {
-    const bytes = readFileSync(resolve(file === STDIN ? '.' : dirname(file), logo));
-    const type = extname(basename(logo)).slice(1).toLowerCase() || 'png';
-    return { ...page, logo: `data:image/${type};base64,${bytes.toString('base64')}` };
+    const bytes = readFileSync(resolve(file === STDIN ? '.' : dirname(file), path));
+    const type = extname(basename(path)).slice(1).toLowerCase() || 'png';
+    return { ...page, [use]: `data:image/${type};base64,${bytes.toString('base64')}` };
   } catch (error) {
-    fail(['logo'], `${logo} cannot be read: ${messageOf(error)}`);
+    fail([use], `${path} cannot be read: ${messageOf(error)}`);
     return page;
   }
 }

@@ -5,7 +5,7 @@ import type { Refusal } from '../../domain/refusal.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
 import type { NewOwnerMaintenance } from './owners-words.ts';
 import type { NewService } from './services.ts';
-import type { NewPage, StoredLogo } from './status-pages.ts';
+import type { NewPage, StoredPicture } from './status-pages.ts';
 
 /** A service as its account wants it. It is found by its domain. */
 export type WantedService = Pick<NewService, 'domain' | 'name' | 'category' | 'paused' | 'check'> & {
@@ -16,7 +16,9 @@ export type WantedService = Pick<NewService, 'domain' | 'name' | 'category' | 'p
 export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
   readonly groups: readonly WantedGroup[];
   /** Null: none. */
-  readonly logo: StoredLogo | null;
+  readonly logo: StoredPicture | null;
+  /** Null or absent: none. */
+  readonly favicon?: StoredPicture | null;
   readonly colour: string | null;
   readonly membersOnly: boolean;
   /** A host name; null or absent: none. */

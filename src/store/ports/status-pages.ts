@@ -1,5 +1,5 @@
 /** Port of the registry: status pages of owners. */
-import type { OwnedPage, PageGroup, PageLogo } from '../../domain/status-page.ts';
+import type { OwnedPage, PageGroup, PagePicture, PictureUse } from '../../domain/status-page.ts';
 
 /** A page before it is stored. */
 export interface NewPage {
@@ -9,7 +9,9 @@ export interface NewPage {
   readonly text: string;
   readonly groups: readonly PageGroup[];
   /** Null or absent: none. */
-  readonly logo?: StoredLogo | null;
+  readonly logo?: StoredPicture | null;
+  /** Null or absent: none. */
+  readonly favicon?: StoredPicture | null;
   /** `#rrggbb`; null or absent: none. */
   readonly colour?: string | null;
   /** Absent: false. */
@@ -26,7 +28,9 @@ export interface PageEdit {
   readonly text?: string;
   readonly groups?: readonly PageGroup[];
   /** Null: none. */
-  readonly logo?: StoredLogo | null;
+  readonly logo?: StoredPicture | null;
+  /** Null: none. */
+  readonly favicon?: StoredPicture | null;
   /** `#rrggbb`; null: none. */
   readonly colour?: string | null;
   readonly membersOnly?: boolean;
@@ -45,8 +49,8 @@ export interface ProvedPageDomain {
   readonly missingSince: number | null;
 }
 
-/** A logo with its bytes. */
-export interface StoredLogo extends PageLogo {
+/** A picture with its bytes. */
+export interface StoredPicture extends PagePicture {
   readonly bytes: Uint8Array;
 }
 
@@ -74,12 +78,18 @@ export interface PageStore {
     edit: PageEdit,
     now: number,
   ): Promise<'changed' | 'stale' | 'missing'>;
-  /** Sets the logo, or removes it with null; false: the account has no such page. */
-  putLogo(accountId: number, slug: string, logo: StoredLogo | null, now: number): Promise<boolean>;
-  /** Null: there is no such page, or it has no logo. */
-  findLogo(slug: string): Promise<StoredLogo | null>;
+  /** Sets a picture, or removes it with null; false: the account has no such page. */
+  putPicture(
+    accountId: number,
+    slug: string,
+    use: PictureUse,
+    picture: StoredPicture | null,
+    now: number,
+  ): Promise<boolean>;
+  /** Null: there is no such page, or it has no such picture. */
+  findPicture(slug: string, use: PictureUse): Promise<StoredPicture | null>;
   /**
-   * Removes a page and its logo permanently. Its slug stays reserved for its account. False: the account has no such
+   * Removes a page and its pictures permanently. Its slug stays reserved for its account. False: the account has no such
    * page, or it is not at `revision`, if that is given.
    */
   removePage(accountId: number, slug: string, revision?: number): Promise<boolean>;

@@ -19,7 +19,7 @@ import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
 import { type ServiceRow, type ServiceUpdate, toDefinition, updateServices } from './service-rows.ts';
 import { loadNameRule } from './slugs.ts';
-import { addPage, changePage, pagesOf, putLogo, removePage } from './status-page-rows.ts';
+import { addPage, changePage, pagesOf, putPicture, removePage } from './status-page-rows.ts';
 
 /** Ends the transaction of changes that must not be kept. */
 class RolledBack extends Error {
@@ -168,7 +168,7 @@ async function putPages(
   const domains = pages.flatMap(({ groups }) => groups.flatMap(({ services }) => services)).filter(isDomain);
   const ids = await idsOf(registry, accountId, domains);
   const present = new Map((await pagesOf(registry, accountId)).map((page) => [page.slug, page]));
-  for (const { groups: wanted, logo, ...page } of pages) {
+  for (const { groups: wanted, logo, favicon = null, ...page } of pages) {
     const groups = wanted.map(({ name, services }) => ({
       name,
       services: services.flatMap((service) => {
@@ -180,7 +180,10 @@ async function putPages(
     try {
       const before = present.get(page.slug) ?? (await addPage(registry, { ...page, groups, accountId, now }));
       await changePageRow(registry, before, { ...page, groups }, now);
-      if (logo?.mark !== before.logo?.mark) await putLogo(registry, accountId, page.slug, logo, now);
+      if (logo?.mark !== before.logo?.mark)
+        await putPicture(registry, accountId, page.slug, 'logo', logo, now);
+      if (favicon?.mark !== before.favicon?.mark)
+        await putPicture(registry, accountId, page.slug, 'favicon', favicon, now);
     } catch (error) {
       refused.push({ type: 'page', key: page.slug, refusal: refusalOf(error) });
     }

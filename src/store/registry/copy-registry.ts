@@ -95,6 +95,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['owner_addresses', 'address', 'service_id'],
   ['status_pages', 'id'],
   ['status_page_logos', 'page_id'],
+  ['status_page_favicons', 'page_id'],
   ['facts', 'name'],
 ];
 

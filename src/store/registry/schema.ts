@@ -333,8 +333,10 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     text: string;
     /** JSON of PageGroup[]. */
     groups: string;
-    /** JSON of PageLogo; null: none. */
+    /** JSON of PagePicture; null: none. */
     logo: string | null;
+    /** JSON of PagePicture; null: none. */
+    favicon: string | null;
     revision: number;
     created_at: number;
     updated_at: number;
@@ -354,6 +356,11 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
   };
   /** Logos of live pages. */
   status_page_logos: {
+    page_id: number;
+    bytes: Uint8Array;
+  };
+  /** Favicons of live pages. */
+  status_page_favicons: {
     page_id: number;
     bytes: Uint8Array;
   };

@@ -1,7 +1,7 @@
-/** Status pages of owners, and their logos. */
+/** Status pages of owners, and their pictures. */
 
-import { type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
-import type { NewPage, PageEdit, PageStore, StoredLogo } from '../ports/status-pages.ts';
+import { type OwnedPage, PAGE_BOUNDS, PICTURE_USES, type PictureUse } from '../../domain/status-page.ts';
+import type { NewPage, PageEdit, PageStore, StoredPicture } from '../ports/status-pages.ts';
 import { addNotice } from './notice-rows.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
@@ -10,6 +10,9 @@ import { fromRow, type RegistryStore } from './registry-store.ts';
 import { noteRuleChange } from './rule-rows.ts';
 import type { Row } from './schema.ts';
 import { endSubscriptions } from './subscription-changes.ts';
+
+/** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
+const PICTURE_TABLES = { logo: 'status_page_logos', favicon: 'status_page_favicons' } as const;
 
 /** Status pages. */
 export const PAGE_CALLS: Calls<PageStore> = {
@@ -32,15 +35,16 @@ export const PAGE_CALLS: Calls<PageStore> = {
     return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
   }),
   changePage: write(changePage),
-  putLogo: write(putLogo),
-  findLogo: read(async (store, slug) => {
+  putPicture: write(putPicture),
+  findPicture: read(async (store, slug, use) => {
     const row = await findRow(store, slug);
-    if (row === undefined || row.logo === null) return null;
+    const about = row?.[use] ?? null;
+    if (row === undefined || about === null) return null;
     const { kysely, queries } = store;
     const stored = await queries.first(
-      kysely.selectFrom('status_page_logos').select('bytes').where('page_id', '=', row.id),
+      kysely.selectFrom(PICTURE_TABLES[use]).select('bytes').where('page_id', '=', row.id),
     );
-    return stored === undefined ? null : { ...JSON.parse(row.logo), bytes: stored.bytes };
+    return stored === undefined ? null : { ...JSON.parse(about), bytes: stored.bytes };
   }),
   removePage: write(removePage),
   provePageDomain: write(provePageDomain),
@@ -75,6 +79,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
     text,
     groups,
     logo = null,
+    favicon = null,
     colour = null,
     membersOnly = false,
     domain = null,
@@ -86,7 +91,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
-  const texts = { title, text, groups: JSON.stringify(groups), logo: describeLogo(logo) };
+  const texts = { title, text, groups: JSON.stringify(groups), ...describePictures({ logo, favicon }) };
   const look = { colour, members_only: Number(membersOnly), domain, ...UNPROVED };
   const said = { ...texts, ...look, updated_at: now, removed: 0 };
   const row = await queries.first(
@@ -102,7 +107,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
           .returningAll(),
   );
   if (row === undefined) throw new Error(`page ${slug} was not written`);
-  await putBytes(store, row.id, logo);
+  await putBytes(store, row.id, { logo, favicon });
   await noteRuleChange(store);
   return toPage(row);
 }
@@ -113,13 +118,13 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups, logo, colour, membersOnly, domain }: PageEdit,
+  { title, text, groups, logo, favicon, colour, membersOnly, domain }: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return 'missing';
   if (row.revision !== revision) return 'stale';
-  if (logo !== undefined) await putBytes(store, row.id, logo);
+  await putBytes(store, row.id, { logo, favicon });
   if (groups !== undefined) await noteRuleChange(store);
   await store.queries.run(
     store.kysely
@@ -128,7 +133,7 @@ export async function changePage(
         ...(title === undefined ? {} : { title }),
         ...(text === undefined ? {} : { text }),
         ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
-        ...(logo === undefined ? {} : { logo: describeLogo(logo) }),
+        ...describePictures({ logo, favicon }),
         ...(colour === undefined ? {} : { colour }),
         ...(membersOnly === undefined ? {} : { members_only: Number(membersOnly) }),
         ...(domain === undefined || domain === row.domain ? {} : { domain, ...UNPROVED }),
@@ -143,46 +148,53 @@ export async function changePage(
   return 'changed';
 }
 
-/** Sets or removes a logo inside the caller's transaction, as the port describes it. */
-export async function putLogo(
+/** Sets or removes a picture inside the caller's transaction, as the port describes it. */
+export async function putPicture(
   store: RegistryStore,
   accountId: number,
   slug: string,
-  logo: StoredLogo | null,
+  use: PictureUse,
+  picture: StoredPicture | null,
   now: number,
 ): Promise<boolean> {
   const { kysely, queries } = store;
   const row = await findRow(store, slug, accountId);
   if (row === undefined) return false;
-  await putBytes(store, row.id, logo);
+  await putBytes(store, row.id, { [use]: picture });
   await queries.run(
     kysely
       .updateTable('status_pages')
-      .set({
-        logo: describeLogo(logo),
-        revision: row.revision + 1,
-        updated_at: now,
-      })
+      .set({ ...describePictures({ [use]: picture }), revision: row.revision + 1, updated_at: now })
       .where('id', '=', row.id),
   );
   return true;
 }
 
-async function putBytes(
-  { kysely, queries }: RegistryStore,
-  pageId: number,
-  logo: StoredLogo | null,
-): Promise<void> {
-  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', pageId));
-  if (logo !== null)
-    await queries.run(kysely.insertInto('status_page_logos').values({ page_id: pageId, bytes: logo.bytes }));
+/** Pictures to store by their use. Null: none; absent: unchanged. */
+type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
+
+async function putBytes({ kysely, queries }: RegistryStore, pageId: number, put: PutPictures): Promise<void> {
+  for (const use of PICTURE_USES) {
+    const picture = put[use];
+    if (picture === undefined) continue;
+    const table = PICTURE_TABLES[use];
+    await queries.run(kysely.deleteFrom(table).where('page_id', '=', pageId));
+    if (picture !== null)
+      await queries.run(kysely.insertInto(table).values({ page_id: pageId, bytes: picture.bytes }));
+  }
 }
 
-/** JSON of the logo without its bytes. */
-function describeLogo(logo: StoredLogo | null): string | null {
-  if (logo === null) return null;
-  const { bytes: _, ...about } = logo;
-  return JSON.stringify(about);
+/** The columns of pictures: JSON without their bytes. */
+function describePictures(put: PutPictures): { logo?: string | null; favicon?: string | null } {
+  const describe = (picture: StoredPicture | null) => {
+    if (picture === null) return null;
+    const { bytes: _, ...about } = picture;
+    return JSON.stringify(about);
+  };
+  return {
+    ...(put.logo === undefined ? {} : { logo: describe(put.logo) }),
+    ...(put.favicon === undefined ? {} : { favicon: describe(put.favicon) }),
+  };
 }
 
 /** Removes a page inside the caller's transaction, as the port describes it. */
@@ -195,7 +207,7 @@ export async function removePage(
   const { kysely, queries } = store;
   const row = await findRow(store, slug, accountId);
   if (row === undefined || (revision !== undefined && row.revision !== revision)) return false;
-  await queries.run(kysely.deleteFrom('status_page_logos').where('page_id', '=', row.id));
+  await putBytes(store, row.id, { logo: null, favicon: null });
   await queries.run(
     kysely
       .updateTable('status_pages')
@@ -204,6 +216,7 @@ export async function removePage(
         text: '',
         groups: '[]',
         logo: null,
+        favicon: null,
         colour: null,
         domain: null,
         ...UNPROVED,
@@ -321,12 +334,13 @@ async function findRow({ kysely, queries }: RegistryStore, slug: string, account
 }
 
 function toPage(stored: Row<'status_pages'>): OwnedPage {
-  const { removed: _, members_only: membersOnly, colour, groups, logo, ...rest } = stored;
+  const { removed: _, members_only: membersOnly, colour, groups, logo, favicon, ...rest } = stored;
   const { domain, domain_proved_at, domain_missing_since, domain_checked_at: __, ...row } = rest;
   return {
     ...fromRow(row),
     groups: JSON.parse(groups),
     logo: logo === null ? null : JSON.parse(logo),
+    ...(favicon === null ? {} : { favicon: JSON.parse(favicon) }),
     ...(colour === null ? {} : { colour }),
     ...(membersOnly === 1 ? { membersOnly: true } : {}),
     ...(domain === null

@@ -1,4 +1,4 @@
-/** `/dashboard/pages/:slug`: the texts, services, groups, logo and embed of a status page. */
+/** `/dashboard/pages/:slug`: the texts, services, groups, pictures and embed of a status page. */
 import { type Refused, refuse } from '../../app/change.ts';
 import { setPageDomain, verifyPageDomain } from '../../app/page-domains.ts';
 import {
@@ -7,16 +7,22 @@ import {
   editStatusPage,
   type PageArrangement,
   removeStatusPage,
-  setPageLogo,
+  setPagePicture,
 } from '../../app/status-pages.ts';
 import type { Service } from '../../domain/service.ts';
-import { countServices, type OwnedPage, PAGE_BOUNDS } from '../../domain/status-page.ts';
+import {
+  countServices,
+  type OwnedPage,
+  PAGE_BOUNDS,
+  PICTURE_BOUNDS,
+  type PictureUse,
+} from '../../domain/status-page.ts';
 import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { pageUrl } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
-import { findListed, logoPart, pageNotFound } from '../../view/status-page-view.ts';
+import { findListed, pageNotFound, picturePart } from '../../view/status-page-view.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -67,7 +73,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         newGroup: typed.get('group_name') ?? '',
         bounds: PAGE_BOUNDS,
         url,
-        logo: page.logo === null ? null : `/p/${slug}/${logoPart(page.logo.mark)}`,
+        pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
         domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
         proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
         proved: viewProof(page, session),
@@ -153,21 +159,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       const outcome = await arrange(page, session, fields, { kind: 'rename_group', group, name });
       return renameFields(outcome, { name: `group_${group}` });
     }),
-    {
-      path: `${PAGES_PATH}/:slug/logo`,
-      bucket: 'pages',
-      access: { member: 'editor' },
-      anyMethod: true,
-      async handle(request) {
-        // An upload requires a session.
-        const signedIn = await findSession(request, sources);
-        if (signedIn === null) return seeOther('/sign-in');
-        requireRole(signedIn, 'editor');
-        if (request.method === 'POST') return await takeLogo(request, signedIn);
-        return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
-      },
-    },
-    form('unlogo', 'logo', ({ slug }, session) => setPageLogo(context, memberOf(session), slug, null)),
+    ...pictureRoutes('logo'),
+    ...pictureRoutes('favicon'),
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
@@ -176,18 +169,43 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     }),
   ];
 
-  async function takeLogo(request: HttpRequest, signedIn: Visitor): Promise<HttpResponse> {
-    const upload = await readUpload(request, 'logo', PAGE_BOUNDS.logoBytes);
+  function pictureRoutes(use: PictureUse): readonly Route[] {
+    const upload: Route = {
+      path: `${PAGES_PATH}/:slug/${use}`,
+      bucket: 'pages',
+      access: { member: 'editor' },
+      anyMethod: true,
+      async handle(request) {
+        // An upload requires a session.
+        const signedIn = await findSession(request, sources);
+        if (signedIn === null) return seeOther('/sign-in');
+        requireRole(signedIn, 'editor');
+        if (request.method === 'POST') return await takePicture(use, request, signedIn);
+        return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
+      },
+    };
+    const removal = form(`un${use}`, use, ({ slug }, session) =>
+      setPagePicture(context, memberOf(session), slug, use, null),
+    );
+    return [upload, removal];
+  }
+
+  async function takePicture(
+    use: PictureUse,
+    request: HttpRequest,
+    signedIn: Visitor,
+  ): Promise<HttpResponse> {
+    const { bytes: maxBytes } = PICTURE_BOUNDS[use];
+    const upload = await readUpload(request, use, maxBytes);
     const page = await find(request, signedIn);
     const showRefused = (outcome: Refused) =>
       editor(page, signedIn, { problems: describeRefusals(outcome, signedIn) });
     // A body that was too large has no token to verify. The response changes nothing.
-    if (upload.tooLarge)
-      return showRefused(refuse({ code: 'logo_too_large', maxBytes: PAGE_BOUNDS.logoBytes }, 'logo'));
+    if (upload.tooLarge) return showRefused(refuse({ code: 'picture_too_large', maxBytes }, use));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
-    const outcome = await setPageLogo(context, memberOf(session), page.slug, bytes);
-    return outcome.ok ? seeOther(editorPath(page, 'logo')) : showRefused(outcome);
+    const outcome = await setPagePicture(context, memberOf(session), page.slug, use, bytes);
+    return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
   }
 }
 
@@ -197,6 +215,22 @@ interface EditorState {
   readonly problems: FormProblems;
   /** The input of the form that was refused. */
   readonly typed: FormFields;
+}
+
+/** The form of a picture: its words, its bounds, and the picture if there is one. */
+function viewPicture(page: OwnedPage, use: PictureUse, { language }: Visitor) {
+  const { logo, favicon } = language.texts.pageEditor;
+  const { bytes, maxPixels, formats } = PICTURE_BOUNDS[use];
+  const words = use === 'logo' ? logo : favicon;
+  const picture = page[use] ?? null;
+  return {
+    use,
+    ...words,
+    label: words.label(formats, bytes / 1024, maxPixels),
+    accept: formats.map((format) => `.${format.toLowerCase()}`).join(),
+    shown:
+      picture === null ? null : { ...picture, path: `/p/${page.slug}/${picturePart(use, picture.mark)}` },
+  };
 }
 
 /** Whether the domain of a page is proved, in words; null: it has none. */

@@ -51,7 +51,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
       overview,
     )('add', async (_, session, fields) => {
       const { title = '', slug = '' } = Object.fromEntries(fields);
-      const input = { slug, title, text: '', groups: [], logo: null };
+      const input = { slug, title, text: '', groups: [], logo: null, favicon: null };
       const outcome = await addStatusPage(changeContext(sources), memberOf(session), input);
       return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
     }),

@@ -3,6 +3,9 @@ import { type Moment, type Phrase, phraseOf } from '../../language/phrase.ts';
 
 const services = (count: number) => (count === 1 ? '1 service' : `${count} services`);
 
+const picture = (formats: readonly string[], kib: number, pixels: number) =>
+  `Picture: ${formats.join(', ')}, up to ${kib} KiB and ${pixels} pixels`;
+
 /** The texts of the editor. */
 export const englishPageEditor = {
   lead: 'A status page shows services of your choice, public ones and your own, under your title and logo. Anyone can read it.',
@@ -58,13 +61,24 @@ export const englishPageEditor = {
   addOf: (name: string) => `Add ${name}`,
   more: (count: number) => `and ${count} more: type more of the name.`,
 
-  logo: 'Logo',
-  logoAlt: 'The logo',
-  removeLogo: 'Remove the logo',
-  picture: (kib: number, pixels: number) =>
-    `Picture: PNG, JPEG, WebP or GIF, up to ${kib} KiB and ${pixels} pixels`,
+  logo: {
+    heading: 'Logo',
+    alt: 'The logo',
+    remove: 'Remove the logo',
+    hint: 'Stands beside the title.',
+    label: picture,
+  },
+  favicon: {
+    heading: 'Favicon',
+    alt: 'The favicon',
+    remove: 'Remove the favicon',
+    hint: 'Stands in tabs and bookmarks. A square of 32 or more pixels looks best.',
+    label: picture,
+  },
   replace: 'Replace',
+  replaceOf: (what: string) => `Replace: ${what}`,
   upload: 'Upload',
+  uploadOf: (what: string) => `Upload: ${what}`,
 
   domain: 'Domain of your own',
   domainName: 'Domain (empty: none)',

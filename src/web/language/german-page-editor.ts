@@ -5,6 +5,9 @@ import type { Texts } from './english.ts';
 
 const services = (count: number) => (count === 1 ? '1 Dienst' : `${count} Dienste`);
 
+const picture = (formats: readonly string[], kib: number, pixels: number) =>
+  `Bild: ${formats.join(', ')}, bis ${kib} KiB und ${pixels} Pixel`;
+
 /** The texts of the editor. */
 export const germanPageEditor: Texts['pageEditor'] = {
   lead: 'Eine Statusseite zeigt Dienste Ihrer Wahl, öffentliche und eigene, unter Ihrem Titel und Logo. Jeder kann sie lesen.',
@@ -60,12 +63,24 @@ export const germanPageEditor: Texts['pageEditor'] = {
   addOf: (name) => `${name} hinzufügen`,
   more: (count) => `und ${count === 1 ? 'ein weiterer' : `${count} weitere`}: Geben Sie mehr vom Namen ein.`,
 
-  logo: 'Logo',
-  logoAlt: 'Das Logo',
-  removeLogo: 'Das Logo entfernen',
-  picture: (kib, pixels) => `Bild: PNG, JPEG, WebP oder GIF, bis ${kib} KiB und ${pixels} Pixel`,
+  logo: {
+    heading: 'Logo',
+    alt: 'Das Logo',
+    remove: 'Das Logo entfernen',
+    hint: 'Steht neben dem Titel.',
+    label: picture,
+  },
+  favicon: {
+    heading: 'Favicon',
+    alt: 'Das Favicon',
+    remove: 'Das Favicon entfernen',
+    hint: 'Steht in Tabs und Lesezeichen. Am besten ist ein Quadrat mit mindestens 32 Pixeln.',
+    label: picture,
+  },
   replace: 'Ersetzen',
+  replaceOf: (what) => `Ersetzen: ${what}`,
   upload: 'Hochladen',
+  uploadOf: (what) => `Hochladen: ${what}`,
 
   domain: 'Eigene Domain',
   domainName: 'Domain (leer: keine)',

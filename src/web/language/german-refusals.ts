@@ -104,8 +104,6 @@ const MEMBER_FORMS: ReadonlyMap<string, string> = new Map([
   ['regions', 'erwartet werden Namen von Regionen wie „eu us“'],
 ]);
 
-const LOGO_FORMATS = 'PNG, JPEG, WebP oder GIF';
-
 const REFUSALS: TextTable<RefusalParams> = {
   too_many_keys: ({ max }) => `Ein Konto hat höchstens ${max} Schlüssel: widerrufen Sie erst einen.`,
   too_many_webhooks: ({ max }) => `Ein Konto hat höchstens ${max} Webhooks: entfernen Sie erst einen.`,
@@ -284,12 +282,13 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_has_service: 'Der Dienst steht schon auf dieser Seite.',
   page_services_full: ({ max }) => `Eine Seite hat höchstens ${max} Dienste.`,
   page_groups_full: ({ max }) => `Eine Seite hat höchstens ${max} Gruppen.`,
-  logo_missing: 'Wählen Sie zuerst ein Bild aus.',
-  logo_too_large: ({ maxBytes }) => `Ein Logo hat höchstens ${maxBytes / 1024} KiB.`,
-  logo_svg: `SVG wird nicht angenommen, denn es kann Skripte enthalten: senden Sie ${LOGO_FORMATS}.`,
-  logo_unreadable: `Das ist kein lesbares Bild: senden Sie ${LOGO_FORMATS}.`,
-  logo_dimensions: ({ min, max, width, height }) =>
-    `Ein Logo hat ${min} bis ${max} Pixel auf jeder Seite; dieses hat ${width} mal ${height}.`,
+  picture_missing: 'Wählen Sie zuerst ein Bild aus.',
+  picture_too_large: ({ maxBytes }) => `Dieses Bild darf höchstens ${maxBytes / 1024} KiB haben.`,
+  picture_svg: ({ formats }) =>
+    `SVG wird nicht angenommen, denn es kann Skripte enthalten: Senden Sie ${formats.join(', ')}.`,
+  picture_unreadable: ({ formats }) => `Das ist kein lesbares Bild: Senden Sie ${formats.join(', ')}.`,
+  picture_dimensions: ({ min, max, width, height }) =>
+    `Dieses Bild braucht ${min} bis ${max} Pixel auf jeder Seite; Ihres hat ${width} mal ${height}.`,
 };
 
 const ROLES: Readonly<Record<Role, string>> = {

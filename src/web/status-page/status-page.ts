@@ -5,6 +5,7 @@ import type { Incident } from '../../domain/incident.ts';
 import { ownerIncidentId, worstSaid } from '../../domain/owner-incident.ts';
 import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
+import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
@@ -16,10 +17,10 @@ import {
   findShownPage,
   INCIDENT_FILTERS,
   keepPrivate,
-  logoPart,
   type PageView,
   type PageViewSources,
   pageNotFound,
+  picturePart,
   readPageView,
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
@@ -88,8 +89,15 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         ? null
         : {
             ...page.logo,
-            path: pathFor(request, page.slug, logoPart(page.logo.mark)),
+            path: pathFor(request, page.slug, picturePart('logo', page.logo.mark)),
             ...shownSize(page.logo),
+          },
+    favicon:
+      page.favicon === undefined
+        ? null
+        : {
+            type: page.favicon.type,
+            path: pathFor(request, page.slug, picturePart('favicon', page.favicon.mark)),
           },
     feed: pathFor(request, page.slug, 'incidents.atom'),
     brand: page.colour === undefined ? null : pathFor(request, page.slug, brandPart(page.colour)),
@@ -162,7 +170,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
           page.logo === null
             ? null
             : {
-                path: placeOfPage(siteUrl, page, logoPart(page.logo.mark)).path,
+                path: placeOfPage(siteUrl, page, picturePart('logo', page.logo.mark)).path,
                 type: page.logo.type,
                 size: { width: page.logo.width, height: page.logo.height },
                 alt: page.title,
@@ -280,25 +288,28 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return look === null ? framed : keepPrivate(look.page, framed);
   };
 
+  const pictureRoute = (use: PictureUse): Route => ({
+    path: `/p/:slug/${use}`,
+    bucket: 'pages',
+    access: 'everyone',
+    async handle(request) {
+      const { params, query } = request;
+      const page = await findShownPage(request, sources);
+      const picture = page === null ? null : await pages.findPicture(page.slug, use);
+      if (page === null || picture === null) throw pageNotFound(params.slug ?? '');
+      // A URL with the mark identifies one picture and is cached; a URL without the mark is not.
+      const isMarked = new URLSearchParams(query).get('v') === picture.mark;
+      const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
+      const headers = { 'Content-Type': picture.type, 'Cache-Control': age };
+      return keepPrivate(page, { status: 200, headers, body: picture.bytes, etag: `"${picture.mark}"` });
+    },
+  });
+
   return [
     { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
     { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
-    {
-      path: '/p/:slug/logo',
-      bucket: 'pages',
-      access: 'everyone',
-      async handle(request) {
-        const { params, query } = request;
-        const page = await findShownPage(request, sources);
-        const logo = page === null ? null : await pages.findLogo(page.slug);
-        if (page === null || logo === null) throw pageNotFound(params.slug ?? '');
-        // A URL with the mark identifies one picture and is cached; a URL without the mark is not.
-        const isMarked = new URLSearchParams(query).get('v') === logo.mark;
-        const age = isMarked ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache';
-        const headers = { 'Content-Type': logo.type, 'Cache-Control': age };
-        return keepPrivate(page, { status: 200, headers, body: logo.bytes, etag: `"${logo.mark}"` });
-      },
-    },
+    pictureRoute('logo'),
+    pictureRoute('favicon'),
     {
       path: '/p/:slug/brand.css',
       bucket: 'pages',

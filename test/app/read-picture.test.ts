@@ -1,35 +1,53 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { readLogo } from '../../src/app/read-logo.ts';
+import { readPicture } from '../../src/app/read-picture.ts';
 import { readUpload } from '../../src/http/form.ts';
 import { HttpError } from '../../src/http/problem.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
-import { bmpOf, gifOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
+import { bmpOf, gifOf, icoOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const KINDS = { 'image/png': pngOf, 'image/jpeg': jpegOf, 'image/webp': webpOf, 'image/gif': gifOf } as const;
 
 t.test('it knows each kind and its sides by content', async (t) => {
   for (const [type, make] of Object.entries(KINDS)) {
-    t.match(readLogo(make(200, 50)), { ok: true, logo: { type, width: 200, height: 50 } }, type);
-    t.match(readLogo(make(16, 2_048)), { ok: true }, `${type} at the bounds`);
     t.match(
-      readLogo(make(15, 64)),
-      { ok: false, problem: { code: 'logo_dimensions', width: 15, height: 64 } },
+      readPicture(make(200, 50), 'logo'),
+      { ok: true, picture: { type, width: 200, height: 50 } },
+      type,
+    );
+    t.match(readPicture(make(16, 2_048), 'logo'), { ok: true }, `${type} at the bounds`);
+    t.match(
+      readPicture(make(15, 64), 'logo'),
+      { ok: false, problem: { code: 'picture_dimensions', width: 15, height: 64 } },
       `${type} too small`,
     );
     t.match(
-      readLogo(make(64, 2_049)),
-      { ok: false, problem: { code: 'logo_dimensions', width: 64, height: 2_049 } },
+      readPicture(make(64, 2_049), 'logo'),
+      { ok: false, problem: { code: 'picture_dimensions', width: 64, height: 2_049 } },
       `${type} too large`,
     );
-    t.match(readLogo(make(64, 64).subarray(0, 8)), { ok: false }, `${type} cut off`);
+    t.match(readPicture(make(64, 64).subarray(0, 8), 'logo'), { ok: false }, `${type} cut off`);
   }
-  t.match(readLogo(bmpOf(64, 64)), { ok: false, problem: { code: 'logo_unreadable' } });
-  const one = readLogo(pngOf(64, 64));
-  const other = readLogo(pngOf(64, 65));
-  t.ok(one.ok && other.ok && one.logo.mark !== other.logo.mark);
+  t.match(readPicture(bmpOf(64, 64), 'logo'), { ok: false, problem: { code: 'picture_unreadable' } });
+  const one = readPicture(pngOf(64, 64), 'logo');
+  const other = readPicture(pngOf(64, 65), 'logo');
+  t.ok(one.ok && other.ok && one.picture.mark !== other.picture.mark);
+});
+
+t.test('it has formats and bounds of its own for a favicon', async (t) => {
+  const icon = readPicture(icoOf(32, 32), 'favicon');
+  t.match(icon, { ok: true, picture: { type: 'image/x-icon', width: 32, height: 32 } });
+  const formats = ['PNG', 'ICO', 'WebP', 'GIF'];
+  for (const [bytes, problem] of [
+    [jpegOf(32, 32), { code: 'picture_unreadable', formats }],
+    [pngOf(513, 32), { code: 'picture_dimensions', min: 16, max: 512 }],
+    [new Uint8Array(65_537), { code: 'picture_too_large', maxBytes: 65_536 }],
+    [Buffer.from('<svg/>'), { code: 'picture_svg', formats }],
+  ] as const)
+    t.match(readPicture(bytes, 'favicon'), { ok: false, problem }, problem.code);
+  t.match(readPicture(icoOf(32, 32), 'logo'), { ok: false, problem: { code: 'picture_unreadable' } });
 });
 
 t.test('it survives whatever bytes come', async (t) => {
@@ -43,9 +61,9 @@ t.test('it survives whatever bytes come', async (t) => {
   const types = new Set(Object.keys(KINDS));
   fc.assert(
     fc.property(hostile, (bytes) => {
-      const reading = readLogo(bytes);
-      if (!reading.ok) return reading.problem.code.startsWith('logo_');
-      const { type, width, height } = reading.logo;
+      const reading = readPicture(bytes, 'logo');
+      if (!reading.ok) return reading.problem.code.startsWith('picture_');
+      const { type, width, height } = reading.picture;
       return types.has(type) && width >= 16 && width <= 2_048 && height >= 16 && height <= 2_048;
     }),
     { numRuns: propertyRuns(150) },
