@@ -39,8 +39,9 @@ export function votesNeeded(quorum: Quorum, voters: number): number {
  */
 export function agree(votes: readonly RegionStatus[], waiting: number, quorum: Quorum): Agreement {
   const needed = votesNeeded(quorum, votes.length + waiting);
-  const failing = votes.filter(({ check }) => check.status === 'down');
   const impaired = votes.filter(({ check }) => check.status !== 'up').length;
+  if (impaired === 0) return votes.length === 0 ? UNDECIDED : agreeOn('up', votes, null);
+  const failing = votes.filter(({ check }) => check.status === 'down');
   if (failing.length >= needed) return agreeOn('down', votes, Math.min(...failing.map(({ since }) => since)));
   if (impaired >= needed) return agreeOn('slow', votes, null);
   return impaired < votes.length ? agreeOn('up', votes, null) : UNDECIDED;
@@ -53,9 +54,12 @@ function agreeOn(status: Verdict, votes: readonly RegionStatus[], beganAt: numbe
 
 /** The newest check with that verdict, of two at the same time the one of the first region by name; null: there is none. */
 export function newestCheckOf(regions: readonly RegionStatus[], status: Verdict): LatestCheck | null {
-  const [newest] = regions
-    .filter(({ check }) => check.status === status)
-    .sort((a, b) => b.check.checkedAt - a.check.checkedAt || (a.region < b.region ? -1 : 1));
+  let newest: RegionStatus | undefined;
+  for (const one of regions) {
+    if (one.check.status !== status) continue;
+    const laterMs = one.check.checkedAt - (newest?.check.checkedAt ?? Number.NEGATIVE_INFINITY);
+    if (newest === undefined || laterMs > 0 || (laterMs === 0 && one.region < newest.region)) newest = one;
+  }
   return newest?.check ?? null;
 }
 

@@ -4,7 +4,7 @@ import type { CurrentStatus, RegionStatus, Scope } from './current.ts';
 import { latestCheckOf } from './judge.ts';
 import type { Quorum } from './region.ts';
 import type { CheckResult } from './result.ts';
-import type { Verdict } from './status.ts';
+import type { ServiceStatus, Verdict } from './status.ts';
 import { nextStatus, scopeOf } from './transition.ts';
 
 /** A check result with its region. */
@@ -47,7 +47,7 @@ export function nextRegionalStatus(
   if (isOld(current, check, limit)) return null;
   const { result, verdict, region, voting } = check;
   const regions = listRegions(current, check, limit, rules);
-  if ([...voting, ...regions.map((one) => one.region)].every((name) => name === region)) {
+  if (voting.every((name) => name === region) && regions.every((one) => one.region === region)) {
     const { regions: _, scope: left, ...alone } = current;
     const next = nextStatus(alone, result, verdict, limit);
     if (next === null || left !== 'partial' || next.status !== current.status) return next;
@@ -80,24 +80,29 @@ function listRegions(
   const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
   // A verdict that was not seen for longer than a check counts begins anew, which gives the other regions time to check, too.
   const isContinued = known?.check.status === verdict && result.endedAt - known.observedAt <= freshMs;
-  const own = {
+  const own: RegionStatus = {
     region,
     check: latestCheckOf(result, verdict),
     since: isContinued ? known.since : startedAt,
     observedAt: result.endedAt,
+    votes: true,
   };
   const isKept = (name: string) => name !== region && (among === null || among.includes(name));
-  const all = [...regions.filter((one) => isKept(one.region)), own];
-  const newestAt = Math.min(limit, Math.max(...all.map(({ observedAt }) => observedAt)));
-  return all
-    .map((one) => {
-      const isFresh = newestAt - one.observedAt <= freshMs;
-      const mayVote = voting.length === 0 || voting.includes(one.region);
-      return { ...one, isFresh, mayVote };
-    })
-    .filter(({ isFresh, mayVote }) => isFresh || (mayVote && voting.length > 0))
-    .map(({ isFresh, mayVote, ...one }) => ({ ...one, votes: isFresh && mayVote }))
-    .sort((a, b) => (a.region < b.region ? -1 : 1));
+  const all = regions.filter((one) => isKept(one.region));
+  all.push(own);
+  let newestAt = own.observedAt;
+  for (const { observedAt } of all) if (observedAt > newestAt) newestAt = observedAt;
+  newestAt = Math.min(limit, newestAt);
+  // This runs for every result, so that what has not changed is not copied.
+  const listed: RegionStatus[] = [];
+  for (const one of all) {
+    const isFresh = newestAt - one.observedAt <= freshMs;
+    const mayVote = voting.length === 0 || voting.includes(one.region);
+    if (!isFresh && (!mayVote || voting.length === 0)) continue;
+    const votes = isFresh && mayVote;
+    listed.push(one.votes === votes ? one : { ...one, votes });
+  }
+  return listed.sort((a, b) => (a.region < b.region ? -1 : 1));
 }
 
 function judgeRegions(
@@ -111,31 +116,32 @@ function judgeRegions(
   const { status: agreed, latest, beganAt } = agree(votes, isOverdue(votes, freshMs) ? 0 : missing, quorum);
   const status = agreed ?? current.status;
   const isNew = status !== current.status;
-  const next: CurrentStatus = {
+  const scope = scopeIn(status, regions);
+  const isChanged = isNew || scope !== scopeOf(current);
+  return {
     serviceId: current.serviceId,
-    seq: current.seq,
+    seq: isChanged ? current.seq + 1 : current.seq,
     observedAt: Math.max(result.endedAt, current.observedAt + 1),
     status,
     since: isNew && beganAt !== null ? Math.max(beganAt, current.since ?? beganAt) : current.since,
     latest: latest ?? (status === 'unknown' ? null : newestCheckOf(votes, status)) ?? current.latest,
     regions,
+    scope,
   };
-  const scope = scopeIn(next);
-  const isChanged = isNew || scope !== scopeOf(current);
-  return { ...next, seq: isChanged ? current.seq + 1 : current.seq, scope };
 }
 
 /** Whether the service has been failing or slow for so long that every region had the time to check it. */
 function isOverdue(votes: readonly RegionStatus[], freshMs: number): boolean {
+  if (votes.every(({ check }) => check.status === 'up')) return false;
   const newestAt = Math.max(...votes.map(({ observedAt }) => observedAt));
   return votes.some(({ check, since }) => check.status !== 'up' && newestAt - since > freshMs);
 }
 
 /** The scope of a status by its regions. */
-function scopeIn(current: CurrentStatus): Scope | null {
-  if (current.status === 'unknown') return null;
-  if (current.status === 'down') return 'global';
-  return failingRegions(current).length > 0 ? 'partial' : null;
+function scopeIn(status: ServiceStatus, regions: readonly RegionStatus[]): Scope | null {
+  if (status === 'unknown') return null;
+  if (status === 'down') return 'global';
+  return failingRegions({ regions }).length > 0 ? 'partial' : null;
 }
 
 /**
