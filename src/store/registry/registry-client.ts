@@ -8,6 +8,7 @@ import { loadInPages } from '../ports/services.ts';
 import type { StorageHealth } from '../ports/storage-health.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
+import { outcomesOf, toRoutineRows } from './routine-rows.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
@@ -92,6 +93,11 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
 
   return {
     ...remote,
+    async commitUpdates(updates) {
+      const rows = toRoutineRows(updates);
+      if (rows === null) return await remote.commitUpdates(updates);
+      return outcomesOf(rows.length, await remote.commitRows(rows));
+    },
     loadServices: () => loadInPages(remote.servicesAfter),
     watchOtherProcesses(listener) {
       const remove = listeners.add(listener);

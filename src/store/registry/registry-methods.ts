@@ -38,6 +38,7 @@ import { registerTogether } from './register-together.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { RETENTION_CALLS } from './retention-rows.ts';
+import type { RoutineMethods } from './routine-rows.ts';
 import { RULE_CALLS } from './rule-rows.ts';
 import type { Secrets } from './secret-box.ts';
 import { CHANGE_CALLS } from './service-rows.ts';
@@ -81,7 +82,7 @@ export interface SecretMethods {
   }>;
 }
 
-type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods;
+type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods & RoutineMethods;
 
 const CALLS: Calls<ServedByCalls> = {
   ...SERVICE_STATE_CALLS,

@@ -9,8 +9,6 @@ import {
   fromStoredRegions,
   isScopeTransition,
   type Transition,
-  toStoredCheck,
-  toStoredRegions,
   unknownStatus,
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
@@ -27,6 +25,7 @@ import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
+import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
 import type { Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
@@ -90,7 +89,7 @@ async function commitRound(
   const wanted = round.filter(([index, { heartbeat }]) => heartbeat === undefined || states.has(index));
   const changed = await store.queries.runEach(
     UPDATE,
-    wanted.map(([, update]) => toParameters(update)),
+    wanted.map(([, update]) => toRow(update)),
   );
   const written = new Set(wanted.filter((_, place) => changed[place]).map(([index]) => index));
   const noted: NotedHeartbeat[] = [];
@@ -129,15 +128,6 @@ async function readStates(
   return found;
 }
 
-function toParameters({ serviceId, expectedSeq, current, memory }: StatusUpdate): Parameters {
-  const { seq, observedAt, status, since, latest } = current;
-  const check = latest === null ? null : JSON.stringify(toStoredCheck(latest));
-  const learnt = memory === null ? null : JSON.stringify(memory);
-  const kept = toStoredRegions(current);
-  const regions = kept === null ? null : JSON.stringify(kept);
-  return [seq, observedAt, status, since, check, regions, learnt, serviceId, expectedSeq];
-}
-
 /** What the updates of a round add, to be written together. */
 interface RoundRows {
   readonly noted: NotedHeartbeat[];
@@ -165,9 +155,28 @@ async function writeRest(
   return { kind: 'committed', transition: written, runMs };
 }
 
-async function stale({ queries }: RegistryStore, serviceId: number): Promise<CommitOutcome> {
+/** Writes the rows of routine updates, each by its compare-and-set. */
+async function commitRows(
+  store: RegistryStore,
+  rows: readonly Parameters[],
+): ReturnType<RoutineMethods['commitRows']> {
+  const changed = await store.queries.runEach(UPDATE, rows);
+  const missed = rows.flatMap((row, place) =>
+    changed[place] ? [] : [{ place, serviceId: Number(row.at(-2)) }],
+  );
+  return await store.each(missed, async ({ place, serviceId }) => [
+    place,
+    await readCurrent(store, serviceId),
+  ]);
+}
+
+async function stale(store: RegistryStore, serviceId: number): Promise<CommitOutcome> {
+  return { kind: 'stale', current: await readCurrent(store, serviceId) };
+}
+
+async function readCurrent({ queries }: RegistryStore, serviceId: number): Promise<CurrentStatus> {
   const row = await queries.first(READ(serviceId));
-  return { kind: 'stale', current: row === undefined ? unknownStatus(serviceId) : toCurrent(row) };
+  return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
 }
 
 async function writeTransition(
@@ -188,8 +197,9 @@ async function writeTransition(
 }
 
 /** Updates and transitions. */
-export const UPDATE_CALLS: Calls<UpdateStore> = {
+export const UPDATE_CALLS: Calls<UpdateStore & RoutineMethods> = {
   commitUpdates: write(commitUpdates),
+  commitRows: write(commitRows),
   transitionsAfter: read((store, position, limit) =>
     readTransitions(store, (query) =>
       // Transitions of removed services are left out, since other services may have their slugs by now.
@@ -265,21 +275,4 @@ export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
     latest,
     ...(row.regions === null ? {} : fromStoredRegions(JSON.parse(row.regions), latest)),
   };
-}
-
-function checkUpdate({ serviceId, expectedSeq, current, transition, incident }: StatusUpdate): void {
-  const steps = current.seq - expectedSeq;
-  const consistent =
-    current.serviceId === serviceId &&
-    (transition === null
-      ? steps === 0
-      : steps === 1 &&
-        transition.serviceId === serviceId &&
-        transition.seq === current.seq &&
-        transition.to === current.status) &&
-    (incident === null || incident.serviceId === serviceId);
-  if (!consistent)
-    throw new Error(
-      `update of service ${serviceId} contradicts itself: seq ${expectedSeq} to ${current.seq}, ${transition === null ? 'no transition' : `transition ${transition.seq} to ${transition.to}`}`,
-    );
 }
