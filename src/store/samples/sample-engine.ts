@@ -8,15 +8,8 @@ import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
-import {
-  decodeBlock,
-  EMPTY_SERIES,
-  encodeBlock,
-  mergeSeries,
-  type Series,
-  STRIDE,
-  unpackOutcome,
-} from './encoding.ts';
+import { createDayReader } from './day-reader.ts';
+import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
@@ -45,6 +38,8 @@ export interface SampleEngineState {
   readonly problem: string | null;
   /** Samples dropped because the disk refused writes for too long. */
   readonly lost: number;
+  /** Days of services, and batches of samples, that the file has damaged; their samples are left out. */
+  readonly damaged: number;
 }
 
 /** The journal is compacted at this many samples, so that each is written about three times in all. */
@@ -70,6 +65,7 @@ export function createSampleEngine({
   follows = false,
   maxPending = MAX_PENDING,
 }: SampleEngineOptions) {
+  const reader = createDayReader();
   /** The regions, in the order of their numbers. */
   const regions = database.regions();
   /** How many of them are on disk. */
@@ -108,7 +104,7 @@ export function createSampleEngine({
    */
   const readJournal = (afterSeq: number) => {
     for (const { seq, bytes } of database.journal(afterSeq)) {
-      const packed = new Float64Array(bytes.slice().buffer);
+      const packed = reader.journal(seq, bytes);
       journaled += packed.length / STRIDE;
       buffer(packed);
       journalEnd = seq;
@@ -148,7 +144,7 @@ export function createSampleEngine({
     fileBytes = database.fileBytes();
   };
 
-  const state = (): SampleEngineState => ({ pending, fileBytes, problem, lost });
+  const state = (): SampleEngineState => ({ pending, fileBytes, problem, lost, damaged: reader.damaged });
 
   const dropOldest = () => {
     if (pending <= maxPending || compacting !== null) return;
@@ -180,7 +176,7 @@ export function createSampleEngine({
         for (const [day, series] of splitByDay(buffers.get(number))) {
           const key = number * KEY_DAYS + day;
           const old = database.block(key);
-          const merged = mergeSeries(old === null ? EMPTY_SERIES : decodeBlock(old), series);
+          const merged = mergeSeries((old === null ? null : reader.block(key, old)) ?? EMPTY_SERIES, series);
           database.putBlock(key, encodeBlock(merged));
           if (day < today) putSummaries(key, merged);
           else database.deleteKey('summaries', key);
@@ -194,7 +190,8 @@ export function createSampleEngine({
     database.transaction(() => {
       for (const key of keys) {
         const block = database.block(key);
-        if (block !== null) putSummaries(key, decodeBlock(block));
+        const series = block === null ? null : reader.block(key, block);
+        if (series !== null) putSummaries(key, series);
       }
     });
   };
@@ -252,7 +249,7 @@ export function createSampleEngine({
     for (let end = start + KEY_DAYS - 1; ; ) {
       const block = database.newestBlock(start, end);
       if (block === null) return found;
-      found = mergeSeries(decodeBlock(block.bytes), found);
+      found = mergeSeries(reader.block(block.key, block.bytes) ?? EMPTY_SERIES, found);
       end = block.key - 1;
       // A late sample may precede this block, but never lies in the days after it.
       const firstOfDay = (block.key - start) * DAY_MS;
@@ -296,7 +293,7 @@ export function createSampleEngine({
         number,
         fresh: splitByDay(buffers.get(number)),
       }));
-      return readWindow({ database, query, series, rawFrom: now() - rawRetentionMs });
+      return readWindow({ database, reader, query, series, rawFrom: now() - rawRetentionMs });
     },
     /** Newest samples, newest first. */
     newest(serviceId: number, limit: number): Sample[] {

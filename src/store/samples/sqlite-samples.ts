@@ -43,7 +43,7 @@ export interface SqliteSamples extends SampleStore {
 
 const ENTRY = new URL('../../../workers/samples.ts', import.meta.url);
 const POLL_MS = 1_000;
-const NO_STATE: SampleEngineState = { pending: 0, fileBytes: 0, problem: null, lost: 0 };
+const NO_STATE: SampleEngineState = { pending: 0, fileBytes: 0, problem: null, lost: 0, damaged: 0 };
 
 /** Opens the store. Rejects with a sentence that says what to do; its `code` is that of a SamplesError. */
 export async function openSamples(options: SamplesOptions): Promise<SqliteSamples> {
@@ -82,6 +82,11 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     }
     if (next.lost > state.lost && state.lost === 0)
       log.error({ lost: next.lost }, 'samples are dropped: the disk has accepted none for too long');
+    if (next.damaged > state.damaged)
+      log.error(
+        { damaged: next.damaged },
+        'samples.sqlite is damaged in places: samples of some days of services cannot be read, and are left out',
+      );
     state = next;
   };
   const batcher = createSampleBatcher<Sample>(async (samples) => {

@@ -3,13 +3,14 @@ import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { createBucketing } from './bucketing.ts';
-import { decodeBlock, EMPTY_SERIES, mergeSeries, type Series } from './encoding.ts';
+import type { DayReader } from './day-reader.ts';
+import { EMPTY_SERIES, mergeSeries, type Series } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
-import { decodeDay, decodeHours } from './summary.ts';
 
 /** The sources of a query. */
 export interface WindowReading {
   readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days'>;
+  readonly reader: DayReader;
   readonly query: SampleQuery;
   readonly series: readonly WindowSeries[];
   /** Days before this, epoch milliseconds, may have summaries only. */
@@ -35,7 +36,7 @@ export function readWindow(reading: WindowReading): Bucket[] {
 
 function addSeries(
   bucketing: ReturnType<typeof createBucketing>,
-  { database, query: { from, to }, rawFrom }: WindowReading,
+  { database, reader, query: { from, to }, rawFrom }: WindowReading,
   { number, fresh }: WindowSeries,
 ): void {
   const firstKey = number * KEY_DAYS + Math.floor(from / DAY_MS);
@@ -48,27 +49,38 @@ function addSeries(
       const day = dayOf(key);
       // The summary of a day lacks samples that came late.
       if (fresh.has(day) || !bucketing.holds(day * DAY_MS, DAY_MS)) continue;
-      bucketing.addSummary(day * DAY_MS, decodeDay(bytes));
+      const summary = reader.day(key, bytes);
+      if (summary === null) continue;
+      bucketing.addSummary(day * DAY_MS, summary);
       answered.add(key);
     }
   }
   const missing = gaps(firstKey, lastKey, answered);
+  let isDamaged = false;
   for (const [gapFrom, gapTo] of missing) {
     for (const { key, bytes } of database.blocks(gapFrom, gapTo)) {
       const late = fresh.get(dayOf(key));
-      const block = decodeBlock(bytes);
+      const block = reader.block(key, bytes);
+      if (block === null) {
+        isDamaged = true;
+        continue;
+      }
       bucketing.addSeries(late === undefined ? block : mergeSeries(block, late));
       answered.add(key);
     }
   }
-  for (const [day, series] of fresh)
-    if (!answered.has(number * KEY_DAYS + day)) bucketing.addSeries(mergeSeries(EMPTY_SERIES, series));
-  // Days whose blocks were deleted are read from the summaries of their hours.
-  if (Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return;
+  for (const [day, series] of fresh) {
+    const key = number * KEY_DAYS + day;
+    if (answered.has(key)) continue;
+    bucketing.addSeries(mergeSeries(EMPTY_SERIES, series));
+    answered.add(key);
+  }
+  // Days whose blocks were deleted, or are damaged, are read from the summaries of their hours.
+  if (!isDamaged && Math.floor(from / DAY_MS) > Math.floor(rawFrom / DAY_MS)) return;
   for (const [gapFrom, gapTo] of missing) {
     for (const { key, bytes } of database.hours(gapFrom, gapTo)) {
       if (answered.has(key)) continue;
-      for (const [hour, summary] of decodeHours(bytes))
+      for (const [hour, summary] of reader.hours(key, bytes) ?? [])
         bucketing.addSummary(dayOf(key) * DAY_MS + hour * HOUR_MS, summary);
     }
   }
