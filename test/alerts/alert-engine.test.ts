@@ -1,6 +1,7 @@
 /** The engine of alerts over a real registry, by a clock that stands still. */
 import t, { type Test } from 'tap';
 import { startAlertEngine } from '../../src/alerts/alert-engine.ts';
+import { watchAlertFigures } from '../../src/alerts/alert-figures.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readAlertState } from '../../src/domain/alert/alert-state.ts';
 import { listOpenAlerts } from '../../src/domain/alert/open-alerts.ts';
@@ -308,3 +309,37 @@ t.test('a process that has lost the lease commits nothing', async (t) => {
   t.strictSame(await other.loadAlertStates(), before);
   await other.close();
 });
+
+t.test(
+  'figures say once why nothing is decided or sent, while this process is the one that does',
+  async (t) => {
+    const { clock, ids, turnTo, look, registry, world } = await start(t);
+    const errors: string[] = [];
+    let isOurs = true;
+    const figures = watchAlertFigures({
+      ...{ registry, clock, isOurs: () => isOurs },
+      log: { ...silentLog, error: (_: object, text = '') => void errors.push(text) },
+    });
+    t.teardown(() => figures.stop());
+    const problem = async (afterMs: number) => {
+      for (let passed = 0; passed < afterMs; passed += 10 * SECOND) await clock.advance(10 * SECOND);
+      return figures.current()?.problem;
+    };
+    const [one = 0] = ids;
+    await turnTo('up', one);
+    t.equal(await problem(10 * SECOND), null);
+    world.isOurs = false;
+    await turnTo('down', one);
+    t.equal(await problem(120 * SECOND), null);
+    t.match(await problem(10 * SECOND), /^events of alerts have waited for 1[23]0 s to be decided$/);
+    await problem(60 * SECOND);
+    world.isOurs = true;
+    look();
+    t.equal(await problem(40 * SECOND), null);
+    t.match(figures.current(), { counts: { events: 0, waiting: 1 }, delay: { count: 0, p50Ms: null } });
+    t.match(await problem(130 * SECOND), /^messages of alerts have been due for 1\d\d s and are not sent$/);
+    t.equal(errors.length, 2, 'a log event each');
+    isOurs = false;
+    t.equal(await problem(10 * SECOND), null);
+  },
+);

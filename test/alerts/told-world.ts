@@ -101,8 +101,15 @@ export async function startToldWorld(t: { teardown(end: () => unknown): void }, 
       if (isDown) down.add(slug);
       else down.delete(slug);
     },
-    /** Adds the four channels and a rule by the API, and confirms the address by the link in the letter that asks. */
-    async addChannels(installation: Installation, program: RunningProgram): Promise<void> {
+    /**
+     * Adds the four channels and a rule for services by the API, and confirms the address by the link in the letter that asks.
+     * Returns the key of the account.
+     */
+    async addChannels(
+      installation: Installation,
+      program: RunningProgram,
+      services: readonly string[] = slugs,
+    ): Promise<string> {
       const created = await installation.runHere(
         'keys',
         'create',
@@ -113,10 +120,11 @@ export async function startToldWorld(t: { teardown(end: () => unknown): void }, 
         '--scope',
         'write',
       );
+      const key = created.stdout.trim();
       const post = async (path: string, body: object) => {
         const response = await fetch(`${program.siteUrl}/api/v1${path}`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${created.stdout.trim()}`, 'content-type': 'application/json' },
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: JSON.stringify(body),
         });
         if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`);
@@ -130,13 +138,14 @@ export async function startToldWorld(t: { teardown(end: () => unknown): void }, 
       ];
       for (const channel of channels) await post('/channels', channel);
       await post('/rules', {
-        ...{ name: 'Shop', services: slugs, events: ['down', 'up'], repeat: '5m' },
+        ...{ name: 'Shop', services, events: ['down', 'up'], repeat: '5m' },
         channels: channels.map(({ name }) => name),
       });
       await mail.taken(1);
       const [, path = ''] = /(\/alerts\/confirm\/[\w-]+)/.exec(mail.letters[0]?.mail.text ?? '') ?? [];
       const confirmed = await fetch(`${program.siteUrl}${path}`, { method: 'POST' });
       if (!confirmed.ok) throw new Error(`the address is not confirmed: ${confirmed.status}`);
+      return key;
     },
     /** Resolves when each channel has been told `count` messages, each counted once. */
     async untilTold(count: number, withinMs = WAIT_MS): Promise<void> {

@@ -64,7 +64,7 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
         kind: 'maintenance',
         weight: change.phase === 'running' ? 1 : 0,
       });
-      if (change.source === 'owner') applyHold(draft, serviceId, change.id, change.phase, now);
+      if (change.source === 'owner') applyHold(draft, serviceId, change, now);
       return;
     case 'certificate': {
       const known = draft.certificates.get(serviceId);
@@ -277,33 +277,49 @@ export function addChange(draft: AlertDraft, condition: Condition, telling: Tell
   return { ...telling, changes, flapping: 'due', wants: [], dueAt, isHeld: false };
 }
 
-/** An owner's maintenance begins or ends: what waits for its end and still is so is told then. */
+/**
+ * An owner's maintenance begins or ends. What began within it is told at its end if it still is so, also what was noted before
+ * the beginning of the maintenance was.
+ */
 function applyHold(
   draft: AlertDraft,
   serviceId: number,
-  id: string,
-  phase: 'running' | 'ended',
+  { id, phase, startsAt }: Extract<AlertChange, { readonly type: 'maintenance' }>,
   now: number,
 ): void {
   const others = (draft.maintenances.get(serviceId) ?? []).filter((other) => other !== id);
-  if (phase === 'running') {
-    draft.maintenances.set(serviceId, [...others, id]);
-    return;
-  }
-  if (others.length > 0) {
-    draft.maintenances.set(serviceId, others);
-    return;
-  }
-  draft.maintenances.delete(serviceId);
+  const running = phase === 'running' ? [...others, id] : others;
+  if (running.length > 0) draft.maintenances.set(serviceId, running);
+  else draft.maintenances.delete(serviceId);
+  if (phase === 'running')
+    changeTellings(draft, serviceId, (_, telling) => (telling.beganAt >= startsAt ? hold(telling) : telling));
+  else if (running.length === 0)
+    changeTellings(draft, serviceId, (condition, telling) => release(draft, condition, telling, now));
+}
+
+/** Changes what maintenance holds: all about the state of a service. */
+function changeTellings(
+  draft: AlertDraft,
+  serviceId: number,
+  change: (condition: Condition, telling: Telling) => Telling,
+): void {
   for (const kind of ['status', 'recovered', 'scope'] as const) {
     const key = `${kind}-${serviceId}`;
     const condition = draft.conditions.get(key);
     if (condition === undefined) continue;
-    const tellings = Object.entries(condition.tellings).map(([channel, telling]) => {
-      return [channel, note(draft, release(draft, condition, telling, now))] as const;
-    });
+    const tellings = Object.entries(condition.tellings).map(
+      ([channel, telling]) => [channel, note(draft, change(condition, telling))] as const,
+    );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
+}
+
+/** What was not told yet waits for the end of the maintenance, and does not count as a change until then. */
+function hold(telling: Telling): Telling {
+  if (telling.thread !== null || telling.flapping !== 'no') return telling;
+  const wants = telling.wants.map(({ rule }) => ({ rule, dueAt: null, held: true }));
+  const changes = telling.isCounted ? telling.changes.slice(0, -1) : telling.changes;
+  return { ...telling, wants, changes, isCounted: false };
 }
 
 function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {

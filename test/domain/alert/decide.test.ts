@@ -676,6 +676,23 @@ t.test("an owner's maintenance holds alerts", async (t) => {
       [[20 * MINUTE + S30, 1, 'alert', 'down s1']],
     ],
     [
+      'what began within it, but was noted before its beginning was',
+      [ruleOf()],
+      (world) => {
+        world.down(0, 1);
+        world.down(1_000, 2);
+        for (const service of [1, 2])
+          world.change(1_100, service, { ...phase('running'), startsAt: NOON + 500 });
+        world.change(HOUR, 1, phase('ended'));
+        world.change(HOUR, 2, phase('ended'));
+        world.pass(2 * HOUR);
+      },
+      [
+        [S30, 1, 'alert', 'down s1'],
+        [HOUR + S30, 1, 'alert', 'down s2'],
+      ],
+    ],
+    [
       'one that began before the rule was made',
       [ruleOf()],
       (world) => {
