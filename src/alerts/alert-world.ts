@@ -5,6 +5,8 @@ import { type ChannelKind, hasThreads } from '../domain/alert/channel.ts';
 import { indexRules, type MatchedService, type RuleIndex, rulesOf } from '../domain/alert/match.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
 import type { Category } from '../domain/category.ts';
+import type { LatestCheck } from '../domain/current.ts';
+import { formatTime } from '../domain/durations.ts';
 import { fullName, type Service } from '../domain/service.ts';
 import type { AlertFacts, AlertStore, LoadedRules, RuleStore } from '../store/ports/alerts.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -198,7 +200,15 @@ function causeOf(
       .filter(({ votes }) => votes)
       .map(({ region, check }) => ({ name: region, fails: check.status === 'down' })),
     vendors: vendorName === null ? [] : [{ name: vendorName, hasIncident: vendor !== null }],
+    ...certificateOf(current.latest),
   };
+}
+
+/** Services that share a certificate, such as one of a wildcard, see it end at the same second. */
+function certificateOf({ certificateExpiresAt, failure }: LatestCheck): Pick<CauseFacts, 'certificate'> {
+  if (certificateExpiresAt === null) return {};
+  const validUntil = `${formatTime(certificateExpiresAt).slice(0, 16).replace('T', ' ')} UTC`;
+  return { certificate: { validUntil, fails: failure?.cause.code.startsWith('certificate_') ?? false } };
 }
 
 /** The host of the vendor's status page, which services of one vendor share; null: the service has none. */

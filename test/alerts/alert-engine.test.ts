@@ -7,6 +7,7 @@ import { readAlertState } from '../../src/domain/alert/alert-state.ts';
 import { listOpenAlerts } from '../../src/domain/alert/open-alerts.ts';
 import type { AlertRule } from '../../src/domain/alert/rule.ts';
 import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { Failure } from '../../src/domain/failure.ts';
 import type { FeedIncident } from '../../src/domain/feed-entry.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';
@@ -289,6 +290,30 @@ t.test('it names the vendor whose incident explains what its services have in co
   await turnTo('up', c);
   await clock.advance(30 * SECOND);
   t.same((await causes())[0], null, 'another service of the vendor is well');
+});
+
+t.test('it names the certificate that the services which fail for it share', async (t) => {
+  const { clock, ids, turnTo, registry, accountId, statuses } = await start(t);
+  const [one = 0, two = 0] = ids;
+  const ended = { class: 'tls', phase: 'tls', cause: { code: 'certificate_expired' } } as const;
+  const present = (certificateExpiresAt: number, failure: Failure | null) => {
+    for (const id of [one, two]) {
+      const current = statuses.get(id);
+      if (current?.latest)
+        statuses.set(id, { ...current, latest: { ...current.latest, certificateExpiresAt, failure } });
+    }
+  };
+  const causes = async () => (await registry.messagesOf(accountId)).map(({ message }) => message.cause);
+  await turnTo('down', one, two);
+  present(NOW, ended);
+  await clock.advance(40 * SECOND);
+  t.same(await causes(), [{ kind: 'certificate', name: '2026-01-01 00:00 UTC' }]);
+  await turnTo('up', one, two);
+  await clock.advance(40 * SECOND);
+  await turnTo('down', one, two);
+  present(NOW, null);
+  await clock.advance(40 * SECOND);
+  t.same((await causes())[0], null, 'it is not why they fail');
 });
 
 t.test('a process that has lost the lease commits nothing', async (t) => {

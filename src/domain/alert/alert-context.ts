@@ -38,8 +38,8 @@ export interface CauseFacts {
   readonly vendors?: readonly { readonly name: string; readonly hasIncident: boolean }[];
   /** The regions that check it, and whether it fails there. */
   readonly regions?: readonly { readonly name: string; readonly fails: boolean }[];
-  /** Who issued its certificate, and whether the check failed for the certificate. */
-  readonly certificate?: { readonly issuer: string; readonly fails: boolean };
+  /** Its certificate by the end of it, as text, which services with the same one share; and whether the check failed for it. */
+  readonly certificate?: { readonly validUntil: string; readonly fails: boolean };
 }
 
 /** The world of one account at the time of a decision. */

@@ -63,7 +63,7 @@ function causesOf(service: CauseFacts, fails: boolean): (readonly [rank: number,
       .filter((dependency) => !fails || dependency.fails)
       .map(({ name }) => [0, { kind: 'dependency', name }] as const),
     ...(certificate !== undefined && (!fails || certificate.fails)
-      ? [[1, { kind: 'certificate', name: certificate.issuer }] as const]
+      ? [[1, { kind: 'certificate', name: certificate.validUntil }] as const]
       : []),
     ...vendors
       .filter((vendor) => !fails || vendor.hasIncident)

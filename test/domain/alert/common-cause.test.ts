@@ -22,7 +22,7 @@ function causeOf(failing: number, all: readonly Partial<CauseFacts>[]) {
 const at = (...addresses: string[]) => ({ addresses });
 const needs = (name: string, fails = true) => ({ dependencies: [{ name, fails }] });
 const by = (name: string, hasIncident = true) => ({ vendors: [{ name, hasIncident }] });
-const signed = (issuer: string, fails = true) => ({ certificate: { issuer, fails } });
+const has = (validUntil: string, fails = true) => ({ certificate: { validUntil, fails } });
 const seen = (...failing: string[]) => ({
   regions: ['eu', 'us', 'asia'].map((name) => ({ name, fails: failing.includes(name) })),
 });
@@ -50,8 +50,9 @@ t.test('it is named where it explains enough, and no service that is well has it
     ['a region', 2, [seen('eu'), seen('eu'), {}], 'region eu'],
     ['a region that another one is well in', 2, [seen('eu'), seen('eu'), seen()], null],
     ['everywhere is no region', 2, [seen('eu', 'us', 'asia'), seen('eu', 'us', 'asia')], null],
-    ['an issuer of certificates', 2, [signed('R11'), signed('R11'), signed('E5', false)], 'certificate R11'],
-    ['a certificate that is not why', 2, [signed('R11', false), signed('R11', false)], null],
+    ['a certificate', 2, [has('May'), has('May'), has('June', false)], 'certificate May'],
+    ['a certificate that another one is well with', 2, [has('May'), has('May'), has('May', false)], null],
+    ['a certificate that is not why', 2, [has('May', false), has('May', false)], null],
     [
       'the one that says more of two',
       2,
