@@ -1,5 +1,5 @@
-/** Threads of the running program end by a fault: each is handled as the table in docs/architecture.md says. */
-import { writeFileSync } from 'node:fs';
+/** Threads of the running program end by a fault, or hang: each is handled as the table in docs/architecture.md says. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
@@ -56,6 +56,29 @@ t.test('threads of one program that end', async (t) => {
     writeFileSync(join(orders, entry), '');
     await until(() => told.test(program.output().slice(before)), 60_000);
   };
+  /** Lets the thread of an entry hang during `work`. */
+  const hang = async (entry: string, work: () => Promise<void>) => {
+    const order = join(orders, entry);
+    writeFileSync(order, 'hang');
+    await until(() => readFileSync(order, 'utf8') === 'hangs', 60_000);
+    await work().finally(() => rmSync(order));
+  };
+  const statusesOf = async (...paths: string[]) =>
+    await Promise.all(paths.map(async (path) => (await program.get(path)).status));
+  /** A request under way; whether it has been answered. */
+  const begin = (answer: Promise<{ readonly status: number }>) => {
+    const request = { status: null as number | null, answer };
+    void answer.then(({ status }) => {
+      request.status = status;
+    });
+    return request;
+  };
+  const beat = async (key: string, status: string) =>
+    await fetch(`${program.siteUrl}/api/v1/heartbeat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ domain: 'jobs.example.org', status }),
+    });
   const isChecked = async (after: number) =>
     await program.until<Status>(SHOP, ({ last_checked: at }) => Date.parse(at) > after, 60_000);
   const total = async () => {
@@ -89,6 +112,48 @@ t.test('threads of one program that end', async (t) => {
     t.equal(workerOf(program.process), first, 'the program was not restarted');
   });
 
+  await t.test('the feed thread hangs: what the vendor said last stays, and all else goes on', async (t) => {
+    await hang('feeds.ts', async () => {
+      const before = page.requests;
+      t.match(await isChecked(Date.now()), { status: 'up', vendor: { status: 'operational' } });
+      t.same(await statusesOf('/', '/status/shop', '/api/v1/incidents', '/healthz'), [200, 200, 200, 200]);
+      t.ok(page.requests <= before + 1, 'nothing is asked');
+    });
+    const known = page.requests;
+    await until(() => page.requests > known, 60_000);
+  });
+
+  await t.test('the samples thread hangs: history waits, and all else goes on', async (t) => {
+    let history = begin(Promise.resolve({ status: 0 }));
+    await hang('samples.ts', async () => {
+      history = begin(program.get('/api/v1/services/shop/history'));
+      t.match(await isChecked(Date.now()), { status: 'up' });
+      t.same(await statusesOf('/api/v1/services', '/api/v1/incidents', '/healthz'), [200, 200, 200]);
+      t.equal(history.status, null, 'it has no answer yet');
+    });
+    t.match(await history.answer, { status: 200 });
+  });
+
+  await t.test(
+    'the registry thread hangs: statuses are served, and heartbeats wait for their commit',
+    async (t) => {
+      const key = await installation.makeKey('ada');
+      t.equal((await beat(key, 'ok')).status, 200);
+      let heartbeat = begin(Promise.resolve({ status: 0 }));
+      await hang('registry.ts', async () => {
+        heartbeat = begin(beat(key, 'degraded'));
+        t.same(await statusesOf(SHOP, '/api/v1/services', '/healthz'), [200, 200, 200]);
+        t.match(await isChecked(Date.now()), { status: 'up' }, 'checks go on');
+        t.equal(heartbeat.status, null, 'it is not acknowledged before it is on disk');
+      });
+      t.match(await heartbeat.answer, { status: 200 });
+      t.match((await program.get('/api/v1/status/jobs-example-org')).body, {
+        latest_check: { reported: 'degraded' },
+      });
+      t.equal(workerOf(program.process), first, 'the program was not restarted');
+    },
+  );
+
   await t.test('the samples thread: the program starts again, and has what it measured', async (t) => {
     const known = await total();
     t.ok(known > 2, `${known} samples`);
@@ -102,12 +167,7 @@ t.test('threads of one program that end', async (t) => {
 
   await t.test('the registry thread: the program starts again, and has what it answered', async (t) => {
     const key = await installation.makeKey('ada');
-    const response = await fetch(`${program.siteUrl}/api/v1/heartbeat`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ domain: 'jobs.example.org', status: 'Critical' }),
-    });
-    t.equal(response.status, 200);
+    t.equal((await beat(key, 'Critical')).status, 200);
     const before = workerOf(program.process);
     await end('registry.ts', /starting again in/);
     await isChecked(Date.now());

@@ -1,17 +1,30 @@
 /**
  * Loaded into every thread of a program by `NODE_OPTIONS`: ends the thread by a fault once a file with the name of its entry
- * appears in the folder of `TEST_END_THREADS`. No signal reaches a single thread. Entries are those of `workers/`, and
- * Piscina's `worker.js` for a probe thread.
+ * appears in the folder of `TEST_END_THREADS`. With the content `hang`, the thread hangs until the file is gone; it writes `hangs`
+ * to the file first. No signal reaches a single thread. Entries are those of `workers/`, and Piscina's `worker.js` for a probe thread.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+
+const POLL_MS = 50;
+
+/** Blocks the thread until a file is gone. */
+function hangWhile(file: string): void {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  writeFileSync(file, 'hangs');
+  while (existsSync(file)) Atomics.wait(nothing, 0, 0, POLL_MS);
+}
 
 const folder = process.env.TEST_END_THREADS;
 if (!isMainThread && folder !== undefined)
   setInterval(() => {
     const order = join(folder, basename(process.argv[1] ?? ''));
     if (!existsSync(order)) return;
+    if (readFileSync(order, 'utf8') === 'hang') {
+      hangWhile(order);
+      return;
+    }
     rmSync(order);
     throw new Error(`the test ends ${order}`);
-  }, 50).unref();
+  }, POLL_MS).unref();

@@ -13,6 +13,8 @@ export interface TcpProxy {
   bytesPerSecond: number | null;
   /** The connection ends as soon as the server begins to answer. */
   losesAnswers: boolean;
+  /** What the server answers arrives as other bytes. */
+  garbles: boolean;
   /** How long each piece takes, in both directions, milliseconds; `bytesPerSecond` does not count then. */
   delayMs: number;
   /** True: all connections have ended, and new ones are refused. */
@@ -57,7 +59,8 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
       });
     }
     client.pipe(slowDown(close), { end: false }).pipe(upstream);
-    upstream.on('data', (chunk) => {
+    upstream.on('data', (answer: Buffer) => {
+      const chunk = proxy.garbles ? answer.map((byte) => byte ^ 0x55) : answer;
       if (silent) {
         broken.add(close);
         return;
@@ -115,6 +118,7 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     },
     bytesPerSecond: null as number | null,
     losesAnswers: false,
+    garbles: false,
     delayMs: 0,
     get isCut() {
       return isCut;
