@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { DestinationStream } from 'pino';
 import type PinoPretty from 'pino-pretty';
 import { hideUserinfo, printable, printableJson, printableLines } from './domain/printable-text.ts';
+import { eventOf, LOG_EVENTS, NAMED_EVENTS } from './log-events.ts';
 
 /** The interface of the log: fields first, then one sentence. Never log secrets. Errors belong into the field `error`. */
 export interface Log {
@@ -24,15 +25,25 @@ export interface LogSettings {
 
 const load = createRequire(import.meta.url);
 
-/** Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. */
-export function createLog({ level, format }: LogSettings): Log {
+/** The log of a process, which counts its warnings and errors. */
+export interface CountedLog extends Log {
+  /** The number of warnings and errors since the start by event; 0 for those that have not occurred. */
+  events(): Readonly<Record<string, number>>;
+}
+
+/**
+ * Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. Warnings and errors have the
+ * member `event`: the name of their sentence, unless their fields name it.
+ */
+export function createLog({ level, format }: LogSettings): CountedLog {
+  const counts = new Map([...Object.keys(LOG_EVENTS), ...NAMED_EVENTS].map((event) => [event, 0]));
   // Commands, which write no log, do not load it.
   const { pino }: typeof import('pino') = load('pino');
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
   const output = pino.destination({ dest: 1, sync: true });
   const formatLine = isPretty ? createPrettyFormat() : printableJson;
   const stream: DestinationStream = { write: (line) => void output.write(formatLine(line)) };
-  return pino(
+  const lines = pino(
     {
       level,
       base: null,
@@ -45,6 +56,20 @@ export function createLog({ level, format }: LogSettings): Log {
     },
     stream,
   );
+  /** Counts a warning or an error, and names its event. Silent levels are counted too. */
+  const counted = (fields: object, sentence: string): object => {
+    const event = 'event' in fields ? String(fields.event) : eventOf(sentence);
+    if (event === null) return fields;
+    counts.set(event, (counts.get(event) ?? 0) + 1);
+    return { event, ...fields };
+  };
+  return {
+    debug: (fields, sentence) => lines.debug(fields, sentence),
+    info: (fields, sentence) => lines.info(fields, sentence),
+    warn: (fields, sentence) => lines.warn(counted(fields, sentence), sentence),
+    error: (fields, sentence) => lines.error(counted(fields, sentence), sentence),
+    events: () => Object.fromEntries(counts),
+  };
 }
 
 /** Formats a line of JSON for people. */

@@ -12,7 +12,7 @@ import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
 import { messageOf } from './error.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
-import { createLog, type Log } from './log.ts';
+import { type CountedLog, createLog } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
 import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
@@ -35,7 +35,11 @@ import type { Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
 /** Starts everything and resolves when the program serves. Rejects with an error whose message is one sentence. */
-export async function startProgram(config: Config, reread: () => Config, log: Log): Promise<ProgramHandles> {
+export async function startProgram(
+  config: Config,
+  reread: () => Config,
+  log: CountedLog,
+): Promise<ProgramHandles> {
   const clock = systemClock;
   const { checks, http } = config;
   const { siteUrl } = http;
@@ -91,7 +95,12 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     node,
     nodes: node.nodes(),
     prober: prober(),
-    parts: { ...states(), ...ownResults(started.probing()), ...ownAlerts(owners?.alertFigures() ?? null) },
+    parts: {
+      ...states(),
+      ...ownResults(started.probing()),
+      ...ownAlerts(owners?.alertFigures() ?? null),
+      ...ownTroubles({ mail: owners?.mailProblem() ?? null, overload: api.overload() }),
+    },
   });
   const api = createApp({
     settings: {
@@ -156,9 +165,11 @@ export async function startProgram(config: Config, reread: () => Config, log: Lo
     redis,
     stores: states,
     site: { url: siteUrl, version: VERSION },
+    logEvents: log.events,
   });
 
-  for (const { path, message } of findWarnings(config)) log.warn({ setting: path }, message);
+  for (const { path, message } of findWarnings(config))
+    log.warn({ event: 'setting_unusual', setting: path }, message);
 
   const server = createHttpServer(api.listener, siteUrl);
   const port = await listenWithRetry(server, http, role.current.name !== 'monitor', log);
@@ -261,6 +272,13 @@ function ownResults(probing: Probing | null): StoreStates {
 }
 
 /** Adds why this process decides or sends no alerts although it should. */
+/** Parts that are shown while they have a problem. */
+function ownTroubles(problems: Readonly<Record<string, string | null>>): StoreStates {
+  return Object.fromEntries(
+    Object.entries(problems).flatMap(([name, problem]) => (problem === null ? [] : [[name, { problem }]])),
+  );
+}
+
 function ownAlerts(figures: AlertFigures | null): StoreStates {
   if (figures === null || figures.problem === null) return {};
   const { problem, counts } = figures;

@@ -40,7 +40,8 @@ export function watchAlertFigures(options: {
       else undecidedSince ??= clock.monotonic();
       const undecidedMs = undecidedSince === null ? 0 : clock.monotonic() - undecidedSince;
       const problem = isOurs() ? problemOf(counts, undecidedMs) : null;
-      if (problem !== null && (figures?.problem ?? null) === null) log.error({ ...counts }, problem);
+      if (problem !== null && (figures?.problem ?? null) === null)
+        log.error({ event: 'alerts_stand_still', ...counts }, problem);
       figures = { counts, delay, problem };
     } catch {
       // The registry is away, which its own part of the figures says.

@@ -19,7 +19,7 @@ const SAME_SIGNAL_MS = 400;
 
 /** Logs the fault and ends the process at once; the parent restarts it. */
 export function endByFault(log: Log, error: Error, message: string): never {
-  log.error({ problem: error.message, stack: error.stack }, message);
+  log.error({ event: 'program_ended', problem: error.message, stack: error.stack }, message);
   // Nothing is flushed on purpose: the state after a fault is not reliable, and the stores survive a kill.
   process.exit(EXIT_FAULT);
 }

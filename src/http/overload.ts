@@ -110,6 +110,11 @@ export function createOverload({
       onRefused(requestClass);
       return true;
     },
+    /** What is refused at present, for people; null: nothing. */
+    problem(): string | null {
+      const classes = REQUEST_CLASSES.filter((requestClass) => refusedPart(pressure, requestClass) > 0);
+      return classes.length === 0 ? null : `requests are refused: ${classes.join(', ')}`;
+    },
     /** A request has begun, or goes on after it has waited for its client. */
     enter: (): void => void inFlight++,
     /** A request has ended, or waits for its client. */

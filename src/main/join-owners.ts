@@ -63,6 +63,8 @@ export async function joinOwners(parts: {
   return {
     /** Figures of alerts; null: another process decides and sends. */
     alertFigures: () => alerts?.figures() ?? null,
+    /** Why the mail server takes no letters; null: it does, or there is none. */
+    mailProblem: () => mailer?.problem() ?? null,
     /**
      * Starts deliveries of webhooks and letters, and alerts. Only the monitor may do so, or every process would deliver each of
      * them. `isOurs` tells whether this process is still the monitor. Returns a function that stops the deliveries.

@@ -97,6 +97,23 @@ export function createMetrics() {
         },
       });
     },
+    /** Adds a counter with one label that is kept elsewhere and only grows; `read` returns the value for each label value. */
+    counterBy(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+      const seen = new Map<string, number>();
+      new Counter({
+        name,
+        help,
+        labelNames: [label],
+        registers: [registry],
+        collect() {
+          for (const [word, value] of Object.entries(read())) {
+            const before = seen.get(word) ?? 0;
+            this.inc({ [label]: word }, Math.max(0, value - before));
+            seen.set(word, Math.max(before, value));
+          }
+        },
+      });
+    },
     /** Adds constant facts as labels of a gauge that is always 1. */
     info(name: string, help: string, facts: Readonly<Record<string, string>>): void {
       new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);

@@ -63,6 +63,8 @@ export interface ObservedParts {
     /** Polls ended since the start. */
     polls(): { readonly good: number; readonly failed: number };
   };
+  /** Warnings and errors of the log since the start by event; absent: they are not counted. */
+  readonly logEvents?: () => Readonly<Record<string, number>>;
   /** Null (the default): this process tells nobody. */
   readonly alerts?: ReadAlertFigures | null;
   /** This process as a part of a cluster; null (the default) if it is none. */
@@ -109,6 +111,13 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     const { name, region } = parts.node;
     metrics.info('upbeat_node_info', 'Name and region of this process.', { node: name, region });
   }
+  if (parts.logEvents !== undefined)
+    metrics.counterBy(
+      'upbeat_log_events_total',
+      'Warnings and errors in the log by event (docs/runbook.md).',
+      'event',
+      parts.logEvents,
+    );
   if (parts.alerts) observeAlerts(metrics, parts.alerts);
   if (parts.cluster) observeCluster(metrics, parts.cluster, parts);
   metrics.gauge(

@@ -202,6 +202,8 @@ export function createApp(options: AppOptions) {
     get openStreams(): number {
       return streams.open;
     },
+    /** Which requests are refused because the program is overloaded; null: none. */
+    overload: () => overload.problem(),
     /** Changes the rate limits of the running application. */
     setLimits(anonymousPerMinute: number, authenticatedPerMinute: number): void {
       limitsInForce = { ...limitsInForce, anonymousPerMinute, authenticatedPerMinute };

@@ -60,7 +60,8 @@ function createWorld(log: Log = silentLog) {
 t.test('it refuses by parts while its event loop is late, and nothing soon afterwards', async (t) => {
   const said: string[] = [];
   const note = (_fields: object, message: string) => void said.push(message);
-  const { clock, counted, refused } = createWorld({ ...silentLog, warn: note, info: note });
+  const { clock, counted, overload, refused } = createWorld({ ...silentLog, warn: note, info: note });
+  t.equal(overload.problem(), null);
   t.same(refused(), [0, 0, 0]);
   const late = async (times: number) => {
     for (let n = 0; n < times; n++) await clock.skip(500);
@@ -69,6 +70,7 @@ t.test('it refuses by parts while its event loop is late, and nothing soon after
   t.same(refused(), [0, 0, 0], 'a second is borne');
   await late(2);
   t.same(refused(), [50, 0, 0]);
+  t.equal(overload.problem(), 'requests are refused: pages');
   await late(4);
   t.same(refused(), [100, 50, 0]);
   await late(4);

@@ -38,6 +38,7 @@ export async function openLetterWorld(t: Test, count: number) {
     [];
   const waiting = new Set<() => void>();
   const mailer: Mailer = {
+    problem: () => null,
     async send({ to, subject, messageId: id }: Letter): Promise<MailResult> {
       sent.push({ to, subject, id, at: clock.now() });
       for (const wake of waiting) wake();

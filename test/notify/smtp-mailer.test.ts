@@ -109,7 +109,7 @@ t.test('it reads the answers of the server', { buffered: true }, async (t) => {
     'gone@example.com': { code: 550, text: '5.1.1 <gone@example.com>: User unknown' },
     'auth@example.com': { code: 530, text: '5.7.0 Authentication required' },
   };
-  const { send, logged, server } = await open(t, {
+  const { send, logged, mailer, server } = await open(t, {
     onRecipient: (address) => replies[address] ?? null,
     onLetter: (to) => (to === 'spam@example.com' ? { code: 554, text: '5.7.1 Rejected as spam' } : null),
   });
@@ -124,9 +124,11 @@ t.test('it reads the answers of the server', { buffered: true }, async (t) => {
     spam: { outcome: 'refused', problem: problem('554 5.7.1 Rejected as spam') },
     auth: { outcome: 'failed', problem: problem('530 5.7.0 Authentication required') },
   });
+  t.match(mailer.problem(), /530/);
   t.same(logged, ['the mail server cannot be used'], 'only what concerns the operator is logged');
   t.same(await send(letterTo('ada@example.com')), { outcome: 'delivered' });
   t.same(logged, ['the mail server cannot be used', 'the mail server takes letters again']);
+  t.equal(mailer.problem(), null);
   t.equal(server.letters.length, 1);
 });
 

@@ -199,7 +199,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   function warn(fields: object, message: string): void {
     if (clock.monotonic() < loggedMs + LOG_PERIOD_MS) return;
     loggedMs = clock.monotonic();
-    log.warn({ ...fields, refusedEntries: refusedEntries + 1 }, message);
+    log.warn({ event: 'results_unreadable', ...fields, refusedEntries: refusedEntries + 1 }, message);
   }
 
   function acknowledge(id: string, count: number): void {

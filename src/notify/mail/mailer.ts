@@ -27,6 +27,8 @@ export type MailResult =
 export interface Mailer {
   /** Does not reject. */
   send(letter: Letter, signal: AbortSignal): Promise<MailResult>;
+  /** Why the server took none of the last letters, one line; null: it takes letters. */
+  problem(): string | null;
   /** Ends connections. */
   close(): void;
 }

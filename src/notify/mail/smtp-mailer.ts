@@ -96,6 +96,7 @@ export function createMailer(server: SmtpServer, options: MailerOptions): Mailer
         cancel();
       }
     },
+    problem: () => trouble,
     close: () => transport.close({ force: true }),
   };
 }
