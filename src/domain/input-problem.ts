@@ -25,7 +25,7 @@ const HOST_NAME_PROBLEMS = {
 
 const SETTING_PROBLEMS = {
   missing: 'is missing',
-  unknown: 'does not exist for this kind of check',
+  unknown: 'does not exist for this kind',
   choice: ({ choices }: { readonly choices: readonly string[] }) => `must be one of ${choices.join(', ')}`,
   /** `type` is a type of JSON Schema. */
   type: ({ type }: { readonly type: string }) => `must be ${TYPE_TEXTS.get(type) ?? 'another value'}`,

@@ -164,7 +164,7 @@ t.test('it takes settings of a check by the schema of its kind', async (t) => {
     [{ kind: 'tcp' }, 'check.settings.port is missing'],
     [{ kind: 'tcp', settings: { port: 70_000 } }, 'check.settings.port must be at most 65535'],
     [{ kind: 'tls', settings: { minDays: '9' } }, 'check.settings.minDays must be a whole number'],
-    [{ settings: { port: 1 } }, 'check.settings.port does not exist for this kind of check'],
+    [{ settings: { port: 1 } }, 'check.settings.port does not exist for this kind'],
     [{ kind: 'tcp', settings: 7 }, 'check.settings must be a group of members'],
   ];
   for (const [check, problem] of refused) t.throws(() => read(check), { message: `c.yaml:1: a: ${problem}` });

@@ -76,7 +76,7 @@ const LIMITS: ReadonlyMap<string, (limit: number) => string> = new Map([
 
 const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   missing: 'fehlt',
-  unknown: 'gibt es für diese Art der Prüfung nicht',
+  unknown: 'gibt es für diese Art nicht',
   choice: ({ choices }) => `muss eines von diesen sein: ${choices.join(', ')}`,
   type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
