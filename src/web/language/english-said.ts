@@ -19,7 +19,6 @@ export const englishSaid = {
   preview: 'Preview',
   change: 'Change',
   changeOf: (title: string) => `Change ${title}`,
-  removeOf: (title: string) => `Remove ${title}`,
   maintenances: 'Maintenance',
   maintenancesLead:
     'While maintenance runs, alerts about its services are held, and incidents of checks have the severity maintenance.',

@@ -20,7 +20,6 @@ export const germanSaid: Texts['said'] = {
   preview: 'Vorschau',
   change: 'Ändern',
   changeOf: (title) => `${title} ändern`,
-  removeOf: (title) => `${title} entfernen`,
   maintenances: 'Wartungen',
   maintenancesLead:
     'Während eine Wartung läuft, werden Meldungen über ihre Dienste zurückgehalten, und Vorfälle der Prüfungen haben die Schwere Wartung.',
