@@ -1,0 +1,197 @@
+/**
+ * Every page of the route table in a real browser: axe finds nothing to mend in both themes and widths, nothing hangs over the edge of
+ * a small phone, and each field of each form can be reached and seen by keyboard. A page that is new fails here until it has an example.
+ */
+import { createHash } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { openOwnerIncident } from '../../src/app/owner-incidents.ts';
+import { announceMaintenance } from '../../src/app/owner-maintenances.ts';
+import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
+import type { Route } from '../../src/http/route.ts';
+import { NOW } from '../site/site-world.ts';
+import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
+import { findFaults, launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/browser.ts';
+import { findOverhangs, headingJumps, openPage } from '../support/watched-page.ts';
+import { SERVICES, startServiceWorld } from './service-world.ts';
+
+const DAY = 86_400_000;
+const WIDE = { width: 1_280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const SMALL_PHONE = { width: 320, height: 700 };
+
+t.setTimeout(300_000);
+
+type World = Awaited<ReturnType<typeof startServiceWorld>>;
+
+/** The paths of the pages that need more than their route says, by route. */
+type Examples = Readonly<Record<string, readonly string[]>>;
+
+/** Fills the account 1 with one of each that a page is about, and signs its owner in. */
+async function furnish(world: World) {
+  const { registry, clock } = world;
+  const siteUrl = 'https://upbeat.test';
+  const ada = await registry.linkIdentity(1, { provider: 'acme', subject: 'ada', name: 'Ada' }, NOW);
+  await registry.setRole(1, ada.id, 'owner');
+  const page = { name: 'Shops', services: [SERVICES.heartbeat, SERVICES.silent] };
+  await world.putPage('acme', { text: 'Everything that we run.', colour: '#ffcc00', groups: [page] });
+  const channel = await registry.addChannel(channelOf(1));
+  await registry.addRule(ruleOf(1, [channel.id]));
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
+  await registry.addWebhook({ accountId: 1, url: 'https://hooks.example/upbeat', secret, createdAt: NOW });
+  const words = { registry, siteUrl, now: clock.now };
+  const owner = { role: 'owner', accountId: 1 } as const;
+  const said = { title: 'New disks', pages: ['acme'] };
+  await openOwnerIncident(words, owner, { ...said, status: 'resolved', text: 'It is **over**.' });
+  await announceMaintenance(words, owner, { ...said, duration: '1h', recurrence: 'FREQ=WEEKLY' });
+  const sha256 = (text: string) => new Uint8Array(createHash('sha256').update(text).digest());
+  const expiresAt = NOW + DAY;
+  const link = { kind: 'person', accountId: 1, personId: null, expiresAt } as const;
+  await registry.addSetupLink({ ...link, sha256: sha256('setup') }, NOW);
+  const invitation = { accountId: 1, inviterId: ada.id, role: 'viewer', createdAt: NOW, expiresAt } as const;
+  await registry.addInvitation({ ...invitation, sha256: sha256('invitation') });
+  const { token } = await createSessions({ registry, clock }).open(ada.id);
+  const acknowledge = createAcknowledgeLinks(new Uint8Array(32), '').urlOf({ accountId: 1, thread: 't-1' });
+  const examples: Examples = {
+    '/': ['/', '/?q=wordy', '/?category=cloud'],
+    '/status/:slug': ['wordy', 'crawler', 'pier', 'shop', 'newcomer'].map(
+      (slug) => `/status/${slug}-example`,
+    ),
+    '/status/:slug/incidents/:id': ['/status/pier-example/incidents/own-3-7'],
+    '/badges/:slug': ['/badges/wordy-example?variant=uptime&window=24h'],
+    '/p/:slug': ['/p/acme'],
+    '/p/:slug/embed': ['/p/acme/embed'],
+    '/setup/:secret': ['/setup/setup'],
+    '/invitations/:secret': ['/invitations/invitation'],
+    '/alerts/acknowledge/:secret': [acknowledge],
+    '/alerts/confirm/:secret': ['/alerts/confirm/none'],
+    '/subscribe': ['/subscribe?page=acme'],
+    '/subscribe/confirm/:secret': ['/subscribe/confirm/none'],
+    '/subscribe/end/:secret': ['/subscribe/end/none'],
+    '/dashboard/services/:slug': ['/dashboard/services/shop-example'],
+    '/dashboard/channels/new/:kind': ['/dashboard/channels/new/webhook'],
+    '/dashboard/channels/:id': [`/dashboard/channels/${channel.id}`],
+    '/dashboard/rules/:id': ['/dashboard/rules/1'],
+    '/dashboard/incidents/:id': ['/dashboard/incidents/owner-1'],
+    '/dashboard/maintenances/:id': ['/dashboard/maintenances/m1'],
+    '/dashboard/pages/:slug': ['/dashboard/pages/acme'],
+  };
+  return { examples, cookie: `__Host-upbeat=${token}` };
+}
+
+/** Routes with parameters that lead to no page of their own. */
+const NO_PAGES: ReadonlySet<string> = new Set([
+  '/assets/:name',
+  '/badges/:slug/picture',
+  '/dashboard/pages/:slug/favicon',
+  '/dashboard/pages/:slug/logo',
+  '/p/:slug/brand.css',
+  '/p/:slug/favicon',
+  '/p/:slug/logo',
+  '/sign-in/:provider',
+  '/sign-in/:provider/callback',
+  '/sitemaps/:part',
+  '/status/:slug/response-times.json',
+]);
+
+/** The paths of all pages. Asks each route without parameters whether it is one. */
+async function listPages(t: Test, world: World, examples: Examples, cookie: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const route of world.api.routes) {
+    if (!isReadByPeople(route) || NO_PAGES.has(route.path)) continue;
+    const known = examples[route.path];
+    if (known !== undefined) paths.push(...known);
+    else if (route.path.includes(':')) {
+      const asked = await ask(world, route.path.replace(/:\w+/g, 'x'), cookie);
+      t.equal(asked.status, 405, `${route.path} has an example, unless it takes forms alone`);
+    } else if ((await ask(world, route.path, cookie)).isPage) paths.push(route.path);
+  }
+  // Errors are pages too.
+  return [...paths, '/status/nobody', '/dashboard/services/nobody'];
+}
+
+function isReadByPeople({ bucket, writes }: Route): boolean {
+  return bucket === 'pages' && writes === undefined;
+}
+
+async function ask({ origin }: World, path: string, cookie: string) {
+  const leave = new AbortController();
+  const headers = { accept: 'text/html', cookie };
+  const { status, headers: found } = await fetch(origin + path, {
+    ...{ headers, redirect: 'manual', signal: leave.signal },
+  });
+  leave.abort();
+  return { status, isPage: status === 200 && (found.get('content-type') ?? '').startsWith('text/html') };
+}
+
+/**
+ * What cannot be reached in the forms of the page by the key Tab in the order in which it is written, or does not show that it has
+ * the focus. A group of radio buttons is one stop.
+ */
+async function walkForms(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  const stops = (await page.evaluate(`(() => {
+    const groups = new Set();
+    globalThis.stops = [...document.querySelectorAll('form')].flatMap((form) => [...form.elements]).filter((one) => {
+      if (one.matches('fieldset, output, [type=hidden], [tabindex="-1"]') || one.disabled || !one.checkVisibility()) return false;
+      if (one.type !== 'radio') return true;
+      const isNew = !groups.has(one.name);
+      groups.add(one.name);
+      return isNew;
+    });
+    return stops.map((one) => (one.name || one.textContent.trim() || one.type));
+  })()`)) as string[];
+  for (const [index, name] of stops.entries()) {
+    // The search for the next stop begins where the one before it is.
+    await page.evaluate(`(() => {
+      document.activeElement?.blur?.();
+      const before = document.createElement('span');
+      before.id = 'walk';
+      before.tabIndex = -1;
+      stops[${index}].before(before);
+      before.focus();
+    })()`);
+    await page.keyboard.press('Tab');
+    const state = await page.evaluate(`(() => {
+      document.getElementById('walk').remove();
+      const focused = document.activeElement;
+      const same = focused === stops[${index}] || (focused.type === 'radio' && focused.name === stops[${index}].name);
+      if (!same) return 'is passed over for ' + focused.outerHTML.slice(0, 80);
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(focused);
+      return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none' ? '' : 'shows no focus';
+    })()`);
+    if (state !== '') faults.push(`${name} ${state}`);
+  }
+  return faults;
+}
+
+t.test('every page', NEEDS_BROWSER, async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { examples, cookie } = await furnish(world);
+  const paths = await listPages(t, world, examples, cookie);
+  t.ok(paths.length > 45, `${paths.length} pages`);
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const { page, complaints } = await openPage(browser, { extraHTTPHeaders: { cookie } });
+  for (const path of paths) {
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(world.origin + path);
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);
+    t.same(await headingJumps(page), [], `${path}: no heading is left out`);
+    t.same(await findFaults(page), [], `${path}: light and wide`);
+    t.same(await walkForms(page), [], `${path}: by keyboard`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize(PHONE);
+    t.same(await findFaults(page), [], `${path}: dark, on a phone`);
+    await page.setViewportSize(SMALL_PHONE);
+    t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
+  }
+  t.same(
+    complaints.filter((text) => !/status of 4\d\d/.test(text)),
+    [],
+  );
+});
