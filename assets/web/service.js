@@ -107,6 +107,8 @@ function drawResponseTimes(box) {
     maximumFractionDigits: 0,
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
+  /** @param {number} share */
+  const formatPercent = (share) => percent.format(share).replace(/\s?%$/, '\u00a0%');
   const dateOf = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
   const hourOf = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
   const secondOf = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
@@ -187,7 +189,7 @@ function drawResponseTimes(box) {
     }
     const failed = times.failed[index] ?? null;
     for (const { name } of lines) show(name, formatMs(times[name][index]));
-    show('failed', failed === null ? '–' : percent.format(failed));
+    show('failed', failed === null ? '–' : formatPercent(failed));
     show('time', dateOf.format(dateAt(at)));
   };
 
@@ -263,7 +265,7 @@ function drawResponseTimes(box) {
       row.append(head);
       for (const text of [
         ...lines.map(({ name }) => formatMs(times[name][index])),
-        failed === 0 ? '–' : percent.format(failed),
+        failed === 0 ? '–' : formatPercent(failed),
       ])
         row.insertCell().textContent = text;
       return [row];

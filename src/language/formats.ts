@@ -42,8 +42,11 @@ export function createFormats(dates: string, units: string) {
   return {
     /** `1,200`. */
     number: (value: number): string => number().format(value),
-    /** A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it. */
-    percent: (ratio: number): string => percent().format(ratio),
+    /**
+     * A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it: `99.95 %`, with a no-break
+     * space in every language (ISO 80000-1, 7.1.4).
+     */
+    percent: (ratio: number): string => percent().format(ratio).replace(/\s?%$/, `${PERCENT_SPACE}%`),
     /** `40 ms`, with a tenth below 10. */
     milliseconds: (ms: number): string => (ms < 10 ? tenths : whole)().format(ms),
     /** `2 hr 5 min`: the two largest units, rounded down; days alone from 48 hours on. */
@@ -67,6 +70,9 @@ export function createFormats(dates: string, units: string) {
     ahead: (at: number, now: number): string => fromNow(Math.max(0, at - now), 1),
   };
 }
+
+/** A no-break space; the narrow one is not in the font of pages. */
+const PERCENT_SPACE = '\u00a0';
 
 /** Calls `make` at the first use, because a format of Intl takes two milliseconds and few pages need all of them. */
 function lazily<T>(make: () => T): () => T {

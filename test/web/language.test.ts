@@ -372,7 +372,7 @@ t.test('it writes lengths in their two largest units, rounded down', async (t) =
 });
 
 t.test('it calls all up only what was all up', async (t) => {
-  t.same([1, 0.99999, 0.5, 0].map(EN.percent), ['100%', '99.99%', '50%', '0%']);
+  t.same([1, 0.99999, 0.5, 0].map(EN.percent), ['100\u00a0%', '99.99\u00a0%', '50\u00a0%', '0\u00a0%']);
   t.same(
     [1, 0.99999].map((ratio) => LANGUAGES.de.formats.percent(ratio).replace(/\s/, ' ')),
     ['100 %', '99,99 %'],

@@ -423,7 +423,7 @@ t.test('it allows a reader to choose the region whose checks it shows', async (t
   ]);
   t.notMatch(us, '7,777 ms');
   t.match(us, '<a href="?range=30d&amp;region=us#times" data-range="30d"', 'the range keeps the region');
-  t.match(us, /<dd>0(\.\d+)? ?%<\/dd>/, 'the figures are those of the region');
+  t.match(us, /<dd>0(\.\d+)?\s?%<\/dd>/, 'the figures are those of the region');
   const { json } = await world.get(`${path}/response-times.json?range=24h&region=us`);
   t.equal(at(json, 'empty'), true);
   t.match((await world.get(path, { 'accept-language': 'de' })).text, 'Prüfungen aus');

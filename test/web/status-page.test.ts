@@ -390,7 +390,7 @@ t.test(
     t.equal(asked, 4);
     await api.get('/p/acme');
     t.equal(api.asked.samples.length, asked, 'kept for five minutes');
-    t.match((await api.get('/p/acme')).text, '75% in 90 days');
+    t.match((await api.get('/p/acme')).text, '75\u00a0% in 90 days');
   },
 );
 
@@ -434,7 +434,7 @@ t.test('it draws days of one kind as one stroke', async (t) => {
   });
   t.strictSame(barsOf([]), { lines: [], uptimeRatio: null, knownDays: 0 });
   const { upOver } = LANGUAGES.en.texts.statusPage;
-  t.same([upOver('0%', 1), upOver('99%', 40)], ['0% today', '99% in 40 days'], 'no more than is known');
+  t.same([upOver('0\u00a0%', 1), upOver('99\u00a0%', 40)], ['0\u00a0% today', '99\u00a0% in 40 days'], 'no more than is known');
 });
 
 t.test(
