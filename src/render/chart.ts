@@ -262,7 +262,7 @@ function drawFoot(bitmap: Bitmap, picture: ChartPicture, m: Measures, colours: P
   entry('median', (left) =>
     fillRect(bitmap, left, middle - 1, sample, Math.max(2, Math.round(m.line)), colours.line),
   );
-  entry('95th percentile', (left) => fillRect(bitmap, left, middle - half, sample, 2 * half, colours.band));
+  entry('p95', (left) => fillRect(bitmap, left, middle - half, sample, 2 * half, colours.band));
   entry('failed checks', (left) => {
     const area = { x: left, y: middle - half, width: sample, height: 2 * half };
     fillRect(bitmap, area.x, area.y, area.width, area.height, colours.down);

@@ -47,15 +47,14 @@ export function windowOf(range: RangeName, now: number): Window {
 }
 
 /**
- * The window from the first known bucket on, in finer steps, so that the chart of a new service is more than a dot at
- * the edge. Null: at least a third of the range is known, or nothing of it.
+ * The window from the first known bucket on, in finer steps where they fit, so that the axis covers the data and no
+ * more. Null: the range is known from its start on, or nothing of it is known.
  */
 export function closeUp(window: Window, buckets: readonly Bucket[], intervalMs: number): Window | null {
   const first = buckets.findIndex(({ count }) => count > 0);
-  if (first < (buckets.length * 2) / 3) return null;
+  if (first < 1) return null;
   const from = buckets[first]?.startAt ?? window.from;
-  const stepMs = stepFor(window.to - from, intervalMs, MAX_CLOSE_BUCKETS);
-  if (stepMs >= window.stepMs) return null;
+  const stepMs = Math.min(window.stepMs, stepFor(window.to - from, intervalMs, MAX_CLOSE_BUCKETS));
   return { from: Math.floor(from / stepMs) * stepMs, to: window.to, stepMs };
 }
 

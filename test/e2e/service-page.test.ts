@@ -118,7 +118,13 @@ t.test('the page of a service shows its details', { ...NEEDS_BROWSER, timeout: 2
     await page.getByRole('heading', { level: 1, name: 'Pier cannot be reached securely' }).waitFor(PATIENCE);
     await page.getByRole('link', { name: /Older incident/ }).click();
     await page.getByRole('heading', { level: 1, name: 'Elevated errors in the EU' }).waitFor(PATIENCE);
-    await page.getByRole('link', { name: 'Back to Pier' }).click();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied.').waitFor(PATIENCE);
+    t.equal(
+      await page.evaluate('navigator.clipboard.readText()'),
+      'https://upbeat.test/status/pier-example/incidents/statuspage-1-pier',
+    );
+    await page.locator('.trail').getByRole('link', { name: 'Pier' }).click();
     await page.waitForURL(/\/status\/pier-example$/);
     t.equal((await goto('/status/pier-example/incidents/none'))?.status(), 404);
     t.same(complaints, []);

@@ -185,8 +185,8 @@ t.test('it names a service once beside the title of its incident, which leads to
     text,
     '<a href="/status/shop-example">Shop</a>: <a href="/status/shop-example/incidents/own-2">Shopping is slow</a>',
   );
-  t.match(text, /for <time [^>]*data-length[^>]*>/);
-  t.match(text, 'lasted 1 min');
+  t.match(text, /<strong class="lasted"><time [^>]*data-length[^>]*>[^<]+<\/time> so far<\/strong>/);
+  t.match(text, /<strong class="lasted">1 min<\/strong> · <time [^>]*data-age/);
 });
 
 t.test('it shows what goes on now once, with its reason, and news beside it', async (t) => {

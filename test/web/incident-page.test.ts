@@ -48,6 +48,8 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     source: 'Von unseren Prüfungen festgestellt',
     began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
     ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
+    duration: ['30 Min.'],
+    when: [{ at: NOW - 60 * MINUTE, shown: 'age' }],
     lasted: 'dauerte 30 Min.',
     description: 'Unsere Prüfungen von shop.example schlagen fehl: ein Grund ist nicht bekannt.',
     vendorUrl: null,

@@ -222,27 +222,32 @@ t.test('it asks for windows that a store takes, at any time', async (t) => {
   t.pass();
 });
 
-t.test('it looks closer at a service that is new', async (t) => {
-  const now = Date.UTC(2026, 10, 20, 10, 7, 30);
-  const whole = windowOf('24h', now);
-  const known = (from: number) =>
-    Array.from({ length: 96 }, (_, index) =>
-      day({ startAt: whole.from + index * whole.stepMs, ...(index < from ? EMPTY : {}) }),
-    );
-  const startOf = (index: number) => whole.from + index * whole.stepMs;
-  const table: readonly [first: number, intervalMs: number, window: object | null][] = [
-    [0, 5 * MINUTE, null],
-    [63, 5 * MINUTE, null],
-    [64, 5 * MINUTE, { from: startOf(64), to: now, stepMs: 5 * MINUTE }],
-    [95, 5 * MINUTE, { from: startOf(95), to: now, stepMs: 5 * MINUTE }],
-    [95, 1_000, { from: startOf(95), to: now, stepMs: 5_000 }],
-    [95, HOUR, null],
-    [96, MINUTE, null],
-  ];
-  for (const [first, intervalMs, window] of table)
-    t.same(closeUp(whole, known(first), intervalMs), window, `from bucket ${first} on`);
-  t.equal(closeUp(whole, [], MINUTE), null);
-});
+t.test(
+  'the axis of response times begins with the first known one, in finer steps for a new service',
+  async (t) => {
+    const now = Date.UTC(2026, 10, 20, 10, 7, 30);
+    const whole = windowOf('24h', now);
+    const known = (from: number) =>
+      Array.from({ length: 96 }, (_, index) =>
+        day({ startAt: whole.from + index * whole.stepMs, ...(index < from ? EMPTY : {}) }),
+      );
+    const startOf = (index: number) => whole.from + index * whole.stepMs;
+    const table: readonly [first: number, intervalMs: number, window: object | null][] = [
+      [0, 5 * MINUTE, null],
+      [1, 5 * MINUTE, { from: startOf(1), to: now, stepMs: 15 * MINUTE }],
+      [30, 5 * MINUTE, { from: startOf(30), to: now, stepMs: 15 * MINUTE }],
+      [63, 5 * MINUTE, { from: startOf(63), to: now, stepMs: 5 * MINUTE }],
+      [64, 5 * MINUTE, { from: startOf(64), to: now, stepMs: 5 * MINUTE }],
+      [95, 5 * MINUTE, { from: startOf(95), to: now, stepMs: 5 * MINUTE }],
+      [95, 1_000, { from: startOf(95), to: now, stepMs: 5_000 }],
+      [95, HOUR, { from: startOf(95), to: now, stepMs: 15 * MINUTE }],
+      [96, MINUTE, null],
+    ];
+    for (const [first, intervalMs, window] of table)
+      t.same(closeUp(whole, known(first), intervalMs), window, `from bucket ${first} on`);
+    t.equal(closeUp(whole, [], MINUTE), null);
+  },
+);
 
 t.test('it finds the first known day, unless that is where the window begins', async () => {
   const [empty, suspect, full] = [day(EMPTY), day({ ...EMPTY, suspectCount: 3 }), day()];

@@ -1,5 +1,6 @@
 /** The page of a service, as data and over real HTTP. */
 import t from 'tap';
+import type { Bucket } from '../../src/domain/sample.ts';
 import { type CheckDefinition, DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { asText, type Phrase } from '../../src/language/phrase.ts';
 import { RANGE_NAMES } from '../../src/view/time-ranges.ts';
@@ -38,6 +39,15 @@ const known = (more: Partial<ServiceKnowledge> = {}): ServiceKnowledge => ({
   siteUrl: 'https://upbeat.test',
   now: NOW,
   ...more,
+});
+
+/** A day with that many checks, all of them good. */
+const day = (daysAgo: number, count = 288): Bucket => ({
+  startAt: NOW - (NOW % DAY) - daysAgo * DAY,
+  endAt: NOW - (NOW % DAY) - (daysAgo - 1) * DAY,
+  ...{ count, upCount: count, slowCount: 0, downCount: 0, suspectCount: 0 },
+  uptimeRatio: count === 0 ? null : 1,
+  ...{ meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null },
 });
 
 const textOf = (phrase: Phrase | null) => (phrase === null ? null : asText(phrase, en.formats, NOW));
@@ -470,13 +480,65 @@ t.test('it says since when it measures where longer ranges hold no more than tha
 
 t.test('it repeats no uptime that a shorter time holds already', async (t) => {
   const namesOf = (measuredFrom: number | null) =>
-    viewServicePage(known({ measuredFrom }), en).uptimes.map(({ name }) => name);
+    viewServicePage(known({ measuredFrom, lastDay: [day(0)], year: [day(0)] }), en).uptimes.map(
+      ({ name }) => name,
+    );
   const all = ['Uptime, 24 hours', 'Uptime, 7 days', 'Uptime, 30 days', 'Uptime, 90 days', 'Uptime, 1 year'];
   t.same(namesOf(NOW - 20 * MINUTE), all.slice(0, 1));
   t.same(namesOf(NOW - DAY), all.slice(0, 1));
   t.same(namesOf(NOW - DAY - 1), all.slice(0, 2));
   t.same(namesOf(NOW - 40 * DAY), all.slice(0, 4));
   t.same(namesOf(null), all);
+  t.same(viewServicePage(known(), en).uptimes, [], 'no figure that does not exist');
+});
+
+t.test('it has a calendar of a year once 90 days are known, and bars for the days that are', async (t) => {
+  const table = [
+    [0, 30, false],
+    [12, 30, false],
+    [45, 45, false],
+    [89, 89, false],
+    [90, 90, true],
+    [365, 90, true],
+  ] as const;
+  for (const [count, bars, hasYear] of table) {
+    const year = Array.from({ length: 365 }, (_, index) => day(364 - index, 364 - index < count ? 288 : 0));
+    const view = viewServicePage(known({ year }), en);
+    t.same([view.bars.bars.length, view.year !== null], [bars, hasYear], `${count} days`);
+  }
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const old = (await world.get('/status/wordy-example')).text;
+  t.match(old, /<h3>90 days<\/h3>[\s\S]*<h3>1 year<\/h3>[\s\S]*<caption>Uptime by month/);
+  const young = (await world.get('/status/attic-example')).text;
+  t.match(young, /<h3>39 days<\/h3>|<h3>40 days<\/h3>/);
+  t.notMatch(young, /<h3>1 year|class="chart calendar"|Uptime by month/);
+  t.match(young, '<use href="#day-down"/>', 'with the legend of the bars');
+});
+
+t.test('it explains the words of its figures where they first stand, without a pointer', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const { text } = await world.get('/status/wordy-example');
+  const [, head = ''] = /<dl class="headline"[\s\S]*?<\/dl>([\s\S]*?)<div class="voices">/.exec(text) ?? [];
+  t.match(head, /<details[\s\S]*<dfn>median<\/dfn><\/dt><dd>Half of the responses/);
+  const [, chart = ''] = text.split('id="response-times"');
+  t.match(chart, /<dfn>p95<\/dfn><\/dt><dd>The 95th percentile: 95 of 100 responses/);
+});
+
+t.test('alerts, letters and badges are one click away', async (t) => {
+  const world = await startServiceWorld();
+  t.teardown(world.close);
+  const [top = ''] = (await world.get('/status/wordy-example')).text.split('id="uptime"');
+  for (const path of [
+    '/dashboard/rules/new?service=wordy',
+    '/subscribe?service=wordy-example',
+    '/badges/wordy-example',
+  ])
+    t.match(top, `href="${path}"`);
+  const [owned = ''] = (await world.get('/status/shop-example')).text.split('id="uptime"');
+  t.notMatch(owned, '/dashboard/rules/new', 'rules of strangers watch public services alone');
+  t.match(owned, 'href="/badges/shop-example"');
 });
 
 t.test('it heads the chart of a young service with the time that it shows', async (t) => {
@@ -494,11 +556,11 @@ t.test('it heads the chart of a young service with the time that it shows', asyn
     })),
   );
   const { json } = await world.get('/status/shop-example/response-times.json');
-  const begins = '20 Nov 2026, 09:30 UTC';
+  const begins = '20 Nov 2026, 09:35 UTC';
   t.equal(at(json, 'label'), `Response time since ${begins}: at most 120 ms`);
-  t.equal(at(json, 'at', 0), (NOW - 30 * MINUTE) / 1_000);
+  t.equal(at(json, 'at', 0), (NOW - 25 * MINUTE) / 1_000);
   const { text } = await world.get('/status/shop-example', { 'accept-language': 'de' });
-  t.match(text, 'Antwortzeit seit 20. Nov. 2026, 09:30 UTC: höchstens 120');
+  t.match(text, 'Antwortzeit seit 20. Nov. 2026, 09:35 UTC: höchstens 120');
 });
 
 t.test('it says to the minute when a young service was first checked', async (t) => {

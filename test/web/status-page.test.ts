@@ -434,7 +434,11 @@ t.test('it draws days of one kind as one stroke', async (t) => {
   });
   t.strictSame(barsOf([]), { lines: [], uptimeRatio: null, knownDays: 0 });
   const { upOver } = LANGUAGES.en.texts.statusPage;
-  t.same([upOver('0\u00a0%', 1), upOver('99\u00a0%', 40)], ['0\u00a0% today', '99\u00a0% in 40 days'], 'no more than is known');
+  t.same(
+    [upOver('0\u00a0%', 1), upOver('99\u00a0%', 40)],
+    ['0\u00a0% today', '99\u00a0% in 40 days'],
+    'no more than is known',
+  );
 });
 
 t.test(

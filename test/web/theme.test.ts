@@ -110,7 +110,10 @@ t.test('the pages of all incidents and of the heat map stand by themselves', asy
     ),
   );
   const { text } = await world.get('/incidents');
-  t.match(text, /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · Detected by our checks · major · started/);
+  t.match(
+    text,
+    /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · <strong[^>]*><time [^>]*>0 sec<\/time> so far<\/strong> · started [\s\S]* · Detected by our checks · major<\/p>/,
+  );
   t.equal(text.match(/<article/g)?.length, 25);
   t.match(text, '<a class="card" rel="next" href="?offset=25">');
   const older = await world.get('/incidents?offset=25', { 'accept-language': 'de' });
@@ -129,7 +132,7 @@ t.test('a service page begins with the figures that exist, and links its domain'
     /<dl class="headline".*?<\/dl>/s.exec((await world.get(path)).text)?.[0].replace(/<[^>]+>/g, '|') ?? null;
   t.match(
     await head('/status/wordy-example'),
-    /Uptime, 30 days\|\|[\d.]+%.*Median response time, 24 hours\|\|\d+ ms/,
+    /Uptime, 30 days\|\|[\d.]+\u00a0%.*Median response time, 24 hours\|\|\d+ ms/,
   );
   t.equal(await head('/status/newcomer-example'), null);
   t.match(

@@ -11,7 +11,7 @@ import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';
 import { jsonText, type Route } from '../../http/route.ts';
 import { Type } from '../../json-schema.ts';
-import { lasting, time } from '../../language/phrase.ts';
+import { age } from '../../language/phrase.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
@@ -19,7 +19,7 @@ import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { incidentPath, inLanguage } from '../parts/incidents.ts';
+import { durationOf, incidentPath, inLanguage } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';
@@ -161,8 +161,7 @@ function viewIncident(
   service: { readonly name: string; readonly page: string },
   language: Language,
 ) {
-  const { texts, formats } = language;
-  const { home, incidentStatus } = texts;
+  const { incidentStatus } = language.texts;
   const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
   return {
     service: title.startsWith(`${service.name} `) ? null : service,
@@ -170,11 +169,9 @@ function viewIncident(
     path: incidentPath(service.page, id),
     status: incidentStatus[status],
     look: status === 'resolved' ? 'up' : look,
-    started: home.began(time(startedAt)),
-    lasted:
-      resolvedAt === null
-        ? home.lasting(lasting(startedAt))
-        : [home.lasted(formats.length(resolvedAt - startedAt))],
+    // What still runs began as long ago as it has lasted.
+    started: resolvedAt === null ? null : [age(startedAt)],
+    lasted: durationOf({ startedAt, resolvedAt }, language),
   };
 }
 

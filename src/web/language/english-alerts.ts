@@ -186,5 +186,4 @@ export const englishAlerts = {
   toServices: 'All services',
 
   tellMe: 'Tell me when it is down',
-  tellMeLead: 'By e-mail, chat or push.',
 };

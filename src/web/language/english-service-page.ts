@@ -33,7 +33,7 @@ export const englishServicePage = {
   vendorPage: 'own status page',
   /** The text before {@link vendorPage} and the vendor status. */
   vendorBefore: 'Its',
-  vendorUnread: 'It has a status page of its own, in a format that Upbeat does not read.',
+  vendorUnread: 'is in a format that Upbeat does not read.',
   vendorReadAt: (at: number) => phraseOf`Read ${age(at)}`,
   itsIncident: 'Its incident',
   silentNow: (lasted: string) => `It has reported nothing in the ${lasted} since our first failed check.`,
@@ -60,6 +60,14 @@ export const englishServicePage = {
   from: (starts: Moment, ends: Moment | null): Phrase =>
     ends === null ? phraseOf`from ${starts}` : phraseOf`from ${starts} to ${ends}`,
 
+  words: 'What do these figures mean?',
+  /** Explanations of the words that figures have. */
+  meaning: {
+    uptime: 'The share of checks that did not fail. Slow responses count as up.',
+    median: 'Half of the responses took this long or less.',
+    p95: 'The 95th percentile: 95 of 100 responses took this long or less.',
+    p99: 'The 99th percentile: 99 of 100 responses took this long or less.',
+  },
   facts: 'Figures',
   responseTime: 'Response time',
   noAnswer: 'no response',
@@ -87,8 +95,11 @@ export const englishServicePage = {
   daysAgo: (days: number) => `${days} days ago`,
   today: 'today',
   now: 'now',
-  barsLabel: (uptime: string | null) =>
-    uptime === null ? '90 days, none of them checked' : `Each of the last 90 days; ${uptime} up overall`,
+  lastDays: (days: number) => `${days} days`,
+  barsLabel: (days: number, uptime: string | null) =>
+    uptime === null
+      ? `${days} days, none of them checked`
+      : `Each of the last ${days} days; ${uptime} up overall`,
   calendarLabel: (uptime: string | null) =>
     uptime === null ? '1 year, none of its days checked' : `Each day of the last year; ${uptime} up overall`,
   chooseDays: 'Arrow keys move from day to day.',
@@ -129,7 +140,7 @@ export const englishServicePage = {
     '90d': '90 days ago',
     '1y': 'a year ago',
   } satisfies WordOf<RangeName>,
-  percentile: { p50: 'median', p95: '95th percentile', p99: '99th percentile' },
+  percentile: { p50: 'median', p95: 'p95', p99: 'p99' },
   failures: 'failed checks',
   failureShare: 'Failed',
   time: 'Time (UTC)',
@@ -174,6 +185,7 @@ export const englishServicePage = {
   began: (at: Moment) => phraseOf`started ${at}`,
   lasting: (length: string) => `ongoing for ${length}`,
   lasted: (length: string) => `lasted ${length}`,
+  soFar: (length: Moment) => phraseOf`${length} so far`,
   timeline: (entries: number) => (entries === 1 ? 'Timeline, one entry' : `Timeline, ${entries} entries`),
   timelineHeading: 'Timeline',
   noTimeline: 'There are no updates.',
@@ -183,7 +195,6 @@ export const englishServicePage = {
   older: 'Older incident',
   neighbours: 'Other incidents',
   noIncident: (name: string, id: string) => `${name} has no incident "${id}".`,
-  backTo: (name: string) => `Back to ${name}`,
 
   regions: 'Regions',
   region: 'Region',
@@ -210,6 +221,8 @@ export const englishServicePage = {
         : `${others} other services report it too`,
 
   badge: 'Badge',
+  subscribe: 'Subscribe by e-mail',
+  badgeFor: 'Badge for your website',
   badgeLead: 'Show this status on your own website. The picture updates itself.',
   moreBadges: 'More badges: uptime, response time, other formats',
   markdown: 'Markdown',

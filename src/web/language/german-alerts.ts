@@ -169,5 +169,4 @@ export const germanAlerts: Texts['alerts'] = {
   toServices: 'Alle Dienste',
 
   tellMe: 'Bescheid geben, wenn er ausfällt',
-  tellMeLead: 'Per E-Mail, Chat oder Push.',
 };

@@ -30,7 +30,7 @@ export const germanServicePage: Texts['page'] = {
   },
   vendorPage: 'eigene Statusseite',
   vendorBefore: 'Seine',
-  vendorUnread: 'Der Dienst hat eine eigene Statusseite in einem Format, das Upbeat nicht liest.',
+  vendorUnread: 'hat ein Format, das Upbeat nicht liest.',
   vendorReadAt: (at) => phraseOf`Gelesen ${age(at)}`,
   itsIncident: 'Der Vorfall',
   silentNow: (lasted) =>
@@ -55,6 +55,13 @@ export const germanServicePage: Texts['page'] = {
   },
   from: (starts, ends) => (ends === null ? phraseOf`ab ${starts}` : phraseOf`von ${starts} bis ${ends}`),
 
+  words: 'Was bedeuten diese Zahlen?',
+  meaning: {
+    uptime: 'Der Anteil der Prüfungen, die nicht fehlschlugen. Langsame Antworten zählen als erreichbar.',
+    median: 'Die Hälfte der Antworten brauchte höchstens so lange.',
+    p95: 'Das 95. Perzentil: 95 von 100 Antworten brauchten höchstens so lange.',
+    p99: 'Das 99. Perzentil: 99 von 100 Antworten brauchten höchstens so lange.',
+  },
   facts: 'Zahlen',
   responseTime: 'Antwortzeit',
   noAnswer: 'keine Antwort',
@@ -73,7 +80,7 @@ export const germanServicePage: Texts['page'] = {
     expired
       ? phraseOf`Das Zertifikat des Servers ist am ${at} abgelaufen. Browser warnen davor.`
       : phraseOf`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
-  medianFor: (range) => `Mittlere Antwortzeit (Median), ${range}`,
+  medianFor: (range) => `Antwortzeit (Median), ${range}`,
   upFor: (range) => `Erreichbarkeit, ${range}`,
 
   uptime: 'Erreichbarkeit',
@@ -82,10 +89,11 @@ export const germanServicePage: Texts['page'] = {
   daysAgo: (days) => `vor ${days} Tagen`,
   today: 'heute',
   now: 'jetzt',
-  barsLabel: (uptime) =>
+  lastDays: (days) => `${days} Tage`,
+  barsLabel: (days, uptime) =>
     uptime === null
-      ? '90 Tage, an keinem geprüft'
-      : `Jeder der letzten 90 Tage; insgesamt ${uptime} erreichbar`,
+      ? `${days} Tage, an keinem geprüft`
+      : `Jeder der letzten ${days} Tage; insgesamt ${uptime} erreichbar`,
   calendarLabel: (uptime) =>
     uptime === null
       ? '1 Jahr, an keinem Tag geprüft'
@@ -122,11 +130,7 @@ export const germanServicePage: Texts['page'] = {
     '90d': 'vor 90 Tagen',
     '1y': 'vor einem Jahr',
   },
-  percentile: {
-    p50: 'Median',
-    p95: '95. Perzentil',
-    p99: '99. Perzentil',
-  },
+  percentile: { p50: 'Median', p95: 'p95', p99: 'p99' },
   failures: 'fehlgeschlagene Prüfungen',
   failureShare: 'Fehlgeschlagen',
   time: 'Zeit (UTC)',
@@ -168,6 +172,7 @@ export const germanServicePage: Texts['page'] = {
   began: (at) => phraseOf`begann ${at}`,
   lasting: (length) => `seit ${length}`,
   lasted: (length) => `dauerte ${length}`,
+  soFar: (length) => phraseOf`bisher ${length}`,
   timeline: (entries) => (entries === 1 ? 'Verlauf, ein Eintrag' : `Verlauf, ${entries} Einträge`),
   timelineHeading: 'Verlauf',
   noTimeline: 'Es gibt keine Einträge.',
@@ -177,7 +182,6 @@ export const germanServicePage: Texts['page'] = {
   older: 'Älterer Vorfall',
   neighbours: 'Andere Vorfälle',
   noIncident: (name, id) => `${name} hat keinen Vorfall „${id}“.`,
-  backTo: (name) => `Zurück zu ${name}`,
 
   regions: 'Regionen',
   region: 'Region',
@@ -204,6 +208,8 @@ export const germanServicePage: Texts['page'] = {
         : `${others} andere Dienste melden das auch`,
 
   badge: 'Badge',
+  subscribe: 'Per E-Mail abonnieren',
+  badgeFor: 'Badge für Ihre Website',
   badgeLead: 'Zeigen Sie diesen Zustand auf Ihrer Website. Das Bild aktualisiert sich selbst.',
   moreBadges: 'Mehr Badges: Erreichbarkeit, Antwortzeit, andere Formate',
   markdown: 'Markdown',

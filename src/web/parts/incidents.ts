@@ -1,6 +1,6 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
 import type { Incident } from '../../domain/incident.ts';
-import { time, timeToSecond } from '../../language/phrase.ts';
+import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
 /** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
@@ -20,6 +20,9 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     source: sourceOf(incident, texts),
     began: texts.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
+    /** How long it lasted or has lasted so far, and when, as people say it. */
+    duration: durationOf(incident, { texts, formats }),
+    when: resolvedAt === null ? texts.page.began(time(startedAt)) : [age(startedAt)],
     lasted: resolvedAt === null ? texts.page.lasting(length) : texts.page.lasted(length),
     description: incident.description,
     vendorUrl: incident.source === 'vendor' ? webAddress(incident.sourceUrl) : null,
@@ -32,6 +35,16 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
       .reverse(),
     timelineLabel: texts.page.timeline(updates.length),
   };
+}
+
+/** How long an incident lasted, or has lasted so far. */
+export function durationOf(
+  { startedAt, resolvedAt }: Pick<Incident, 'startedAt' | 'resolvedAt'>,
+  { texts, formats }: Pick<Language, 'texts' | 'formats'>,
+): Phrase {
+  return resolvedAt === null
+    ? texts.page.soFar(lasting(startedAt))
+    : [formats.length(resolvedAt - startedAt)];
 }
 
 /**

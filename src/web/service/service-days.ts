@@ -22,6 +22,11 @@ export function firstKnownDay(days: readonly Bucket[]): Bucket | null {
   return first < 1 ? null : (days[first] ?? null);
 }
 
+/** Number of days from the first known one on; 0: none is known. */
+export function countKnownDays(days: readonly Bucket[]): number {
+  return sinceFirst(days).length;
+}
+
 /** Ratio of good checks over buckets, from 0 to 1; null without checks. */
 export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]): number | null {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);

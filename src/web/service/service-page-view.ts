@@ -23,12 +23,14 @@ import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { barsOf, calendarOf, dayRows, monthRows, uptimeOf } from './service-days.ts';
+import { barsOf, calendarOf, countKnownDays, dayRows, monthRows, uptimeOf } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 
 /** Remaining days from which a certificate is overdue; usually it is renewed two to four weeks before its expiry. */
 const CERTIFICATE_WARNING_DAYS = 14;
 const NINETY_DAYS = 90;
+/** Minimum number of days in bars, so that those of a new service do not fill the page. */
+const MIN_BARS = 30;
 const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
   '24h': 1,
   '7d': 7,
@@ -87,6 +89,8 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     '1y': year,
   };
   const quarter = daysOf['90d'];
+  const knownDays = countKnownDays(year);
+  const bars = quarter.slice(-Math.max(MIN_BARS, knownDays));
   return {
     service,
     page,
@@ -113,11 +117,11 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     stale: known.staleSince === null ? null : texts.page.stale(known.staleSince),
     headline: headlineOf(known, language),
     facts: factsOf(known, language),
-    uptimes: knownRanges(known).map((name) => ({
-      name: texts.page.upFor(texts.page.range[name]),
-      value: percentOf(daysOf[name]) ?? '–',
-      without: withoutMaintenance(known, daysOf[name], language),
-    })),
+    uptimes: knownRanges(known).flatMap((name) => {
+      const value = percentOf(daysOf[name]);
+      const without = withoutMaintenance(known, daysOf[name], language);
+      return value === null ? [] : [{ name: texts.page.upFor(texts.page.range[name]), value, without }];
+    }),
     measured:
       known.measuredFrom === null
         ? null
@@ -136,12 +140,18 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
         maintenance.endsAt === null ? null : time(maintenance.endsAt),
       ),
     })),
-    bars: barsOf(quarter, intervalMs, language),
-    barsLabel: texts.page.barsLabel(percentOf(quarter)),
-    calendar: calendarOf(year, intervalMs, language),
-    calendarLabel: texts.page.calendarLabel(percentOf(year)),
-    days: dayRows(quarter, intervalMs, language),
-    months: monthRows(year, intervalMs, language),
+    bars: barsOf(bars, intervalMs, language),
+    barsLabel: texts.page.barsLabel(bars.length, percentOf(bars)),
+    days: dayRows(bars, intervalMs, language),
+    // A year of which less is known would mostly be empty, and say no more than the bars.
+    year:
+      knownDays < NINETY_DAYS
+        ? null
+        : {
+            calendar: calendarOf(year, intervalMs, language),
+            label: texts.page.calendarLabel(percentOf(year)),
+            months: monthRows(year, intervalMs, language),
+          },
     said: known.incidents
       .filter(
         ({ source, status, severity }) =>

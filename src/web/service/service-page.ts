@@ -92,15 +92,22 @@ export function servicePages(
     }
   };
 
-  /** The buckets of a range, in finer steps for a new service; null as for {@link past}. */
+  /** The buckets of a range from the first known one on, in finer steps for a new service; null as for {@link past}. */
   const timesOf = async (shown: Shown, range: RangeName, at: number) => {
     const whole = windowOf(range, at);
     const buckets = await past(shown, whole);
     if (buckets === null) return null;
     const close = closeUp(whole, buckets, intervalOf(shown.service, intervalMs));
-    const closer = close === null ? null : await past(shown, close);
-    if (close === null || closer === null) return { window: whole, buckets, since: null };
-    return { window: close, buckets: closer, since: close.from };
+    if (close === null) return { window: whole, buckets, since: null };
+    const later = buckets.filter(({ startAt }) => startAt >= close.from);
+    const finer = close.stepMs === whole.stepMs ? later : await past(shown, close);
+    if (finer === null) return { window: whole, buckets, since: null };
+    const first = Math.max(
+      0,
+      finer.findIndex(({ count }) => count > 0),
+    );
+    const from = finer[first]?.startAt ?? close.from;
+    return { window: { ...close, from }, buckets: finer.slice(first), since: from };
   };
 
   /**
