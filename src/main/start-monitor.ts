@@ -227,7 +227,8 @@ export async function startMonitor(
       const first = states;
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
-      await intake.load(directory.all());
+      // A service in maintenance is judged otherwise. The list of a million services takes seconds, for which no result waits.
+      await intake.fill((serviceId) => directory.byId(serviceId) !== null);
       if (fleet !== null) {
         const targets = first.map(({ service, memory, current }) =>
           checkTargetOf(service, region, memory, current.latest?.checkedAt ?? null),
@@ -240,6 +241,7 @@ export async function startMonitor(
         const regions = stoodBy?.regions ?? watchRegions(parts, await votersOf(first));
         judging = startJudging(parts, record, lease, regions);
       }
+      await intake.load(directory.all());
       return { services: directory.all().length, threads: fleet === null ? 0 : countThreads(config) };
     },
     judging: () => judging,

@@ -35,6 +35,8 @@ const PAGE = 2_000;
 /** Maximum number of services of one read by their ids. */
 const MAX_WANTED = 4_000;
 const RETRY_MS = 500;
+/** Time before the first page of the list, milliseconds: the first observations after a takeover have the registry to themselves. */
+const LIST_PAUSE_MS = 2_000;
 /** Maximum time for which the list waits after each page while observations wait for their services, milliseconds. */
 const MAX_YIELD_MS = 250;
 
@@ -85,6 +87,7 @@ export function startServiceLoader({ source, isKnown, add, clock, log }: Service
   }
 
   async function loadAll(): Promise<void> {
+    await new Promise<void>((resolve) => clock.after(LIST_PAUSE_MS, resolve));
     for (let after = 0; ; ) {
       const page = await read(() => source.servicesAfter(after, PAGE));
       if (page === null) return;

@@ -63,6 +63,32 @@ t.test('it goes on from what the former judge committed last', async (t) => {
   await world.record.stop();
 });
 
+t.test('the first results have the registry to themselves', async (t) => {
+  const registry = await createRecordedRegistry(makeServices(2));
+  const reads: string[] = [];
+  const { record, clock } = await createWorld({
+    registry,
+    loadBehind: (source) => ({
+      ...source,
+      servicesAfter(after, limit) {
+        reads.push('list');
+        return source.servicesAfter(after, limit);
+      },
+      statesOf(ids) {
+        reads.push(`services ${ids}`);
+        return source.statesOf(ids);
+      },
+    }),
+  });
+  const first = record.takeRuled([ruled(good(2, START))]);
+  await clock.advance(1_999);
+  t.equal(await first, true);
+  t.same(reads, ['services 2']);
+  await clock.advance(1);
+  t.same(reads, ['services 2', 'list']);
+  await record.stop();
+});
+
 t.test('results are judged in their order, whichever read comes back first', async (t) => {
   const registry = await createRecordedRegistry(makeServices(2));
   let waiting: (() => void)[] = [];
@@ -104,6 +130,7 @@ t.test('changes of services during the load are applied to what was read', async
       return { ...source, servicesAfter };
     },
   });
+  await clock.advance(2_000);
   const answer = await list.promise;
   const client = registry.client(clock);
   const before = await client.statesOf([1, 2]);
