@@ -16,7 +16,7 @@ import {
   keepPrivate,
   type PageView,
   type PageViewSources,
-  pageNotFound,
+  pageRefused,
   readPageView,
   saidOfPage,
 } from '../view/status-page-view.ts';
@@ -87,7 +87,7 @@ function pageRoute(
       ]),
     async handle(request) {
       const view = await readPageView(request, sources);
-      if (view === null) throw pageNotFound(request.params.slug ?? '');
+      if (view === null) throw await pageRefused(request, sources);
       const { page, services } = view;
       const redirect = redirectToDomain(request, siteUrl, page, 'incidents.atom');
       if (redirect !== null) return redirect;

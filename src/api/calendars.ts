@@ -11,7 +11,7 @@ import { nextOccurrences } from '../view/owners-words.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { keepPrivate, type PageViewSources, pageNotFound, readPageView } from '../view/status-page-view.ts';
+import { keepPrivate, type PageViewSources, pageRefused, readPageView } from '../view/status-page-view.ts';
 
 /** How long past maintenance stays in a calendar, milliseconds. */
 const PAST_MS = 30 * DAY_MS;
@@ -111,7 +111,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       ]),
     async handle(request) {
       const view = await readPageView(request, sources);
-      if (view === null) throw pageNotFound(request.params.slug ?? '');
+      if (view === null) throw await pageRefused(request, sources);
       const { page, services } = view;
       const redirect = redirectToDomain(request, siteUrl, page, 'calendar.ics');
       if (redirect !== null) return redirect;

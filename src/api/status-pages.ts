@@ -31,7 +31,7 @@ import {
   keepPrivate,
   type PageView,
   type PageViewSources,
-  pageNotFound,
+  pageRefused,
   picturePart,
   readFilter,
   readPageView,
@@ -134,7 +134,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
 
   const find = async (request: HttpRequest): Promise<PageView> => {
     const view = await readPageView(request, sources);
-    if (view === null) throw pageNotFound(request.params.slug ?? '');
+    if (view === null) throw await pageRefused(request, sources);
     return view;
   };
 

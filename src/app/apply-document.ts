@@ -1,6 +1,6 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 import type { Service } from '../domain/service.ts';
-import type { PictureUse } from '../domain/status-page.ts';
+import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type {
   WantedChannel,
@@ -42,8 +42,10 @@ import {
   type PageDocument,
   PageDocumentSchema,
   pageDocumentOf,
+  type ReadPage,
   readPageDocument,
 } from './page-document.ts';
+import { sealReaders } from './page-readers.ts';
 import type { AllowedPorts } from './read-check.ts';
 import { createDocumentReader } from './read-document.ts';
 import { findParent, type Registration } from './register-services.ts';
@@ -136,7 +138,7 @@ export interface PublicServices {
 /** The dependencies of reading. */
 export interface ReadApplyContext {
   readonly registry: Pick<ServiceStore, 'servicesOf'> &
-    Pick<PageStore, 'pagesOf'> &
+    Pick<PageStore, 'pagesOf' | 'findPagePassword'> &
     Pick<CredentialStore, 'matchCredentials'> &
     Pick<ChannelStore, 'channelsOf'> &
     Pick<RuleStore, 'rulesOf'> &
@@ -167,8 +169,8 @@ export interface PresentContent {
   readonly alerts: PresentAlerts;
   /** Empty: maintenance is not listed. */
   readonly maintenances: PresentMaintenances;
-  /** Slugs of its status pages; empty: neither pages nor rules nor maintenance is listed. */
-  readonly pages: ReadonlySet<string>;
+  /** Its status pages by slug; empty: neither pages nor rules nor maintenance is listed. */
+  readonly pages: ReadonlyMap<string, OwnedPage>;
 }
 
 /** What a document lists. */
@@ -230,7 +232,7 @@ export async function readPresent(
     publicServices,
     alerts,
     maintenances,
-    pages: new Set(pages.map(({ slug }) => slug)),
+    pages: new Map(pages.map((page) => [page.slug, page])),
     listed: new Set(CONTENT_TYPES.filter((type) => lists[LIST_OF[type]] !== undefined)),
   };
 }
@@ -300,7 +302,7 @@ export async function readWanted(
     announced,
     {
       services: own,
-      pages: [...new Set([...pages.found.keys(), ...(staysBeside('pages') ? presentPages : [])])],
+      pages: [...new Set([...pages.found.keys(), ...(staysBeside('pages') ? presentPages.keys() : [])])],
     },
     now(),
   );
@@ -317,7 +319,8 @@ export async function readWanted(
     rule: rules,
     maintenance: maintenances,
   };
-  const refusals = CONTENT_TYPES.flatMap((type) => read[type].refusals);
+  const sealed = await sealPages(registry, pages, presentPages);
+  const refusals = [...CONTENT_TYPES.flatMap((type) => read[type].refusals), ...sealed.refusals];
   if (refusals.length > 0) return { ok: false, refusals };
   const registrations = [...services.found.values()];
   const compared = await compareSecrets(registry, registrations, (domain) => present.get(domain)?.check);
@@ -327,13 +330,13 @@ export async function readWanted(
   });
   return accept({
     services: new Map(wanted.map((one) => [one.service.domain, one])),
-    pages: pages.found,
+    pages: sealed.found,
     channels: channels.found,
     rules: rules.found,
     maintenances: maintenances.found,
     items: [
       ...wanted.map(({ service, credentials }) => serviceItem(service, credentials.kept, credentials.fresh)),
-      ...[...pages.found.values()].map((page) => {
+      ...[...sealed.found.values()].map((page) => {
         const groups = page.groups.map((group) => ({ ...group, services: group.services.map(find.nameOf) }));
         return pageItem(
           pageDocumentOf({ ...page, groups }, {}, (name) => name),
@@ -348,6 +351,27 @@ export async function readWanted(
     ],
     pathOf: (type, key) => read[type].paths.get(key) ?? null,
   });
+}
+
+/** Hashes the new passwords of pages; those that are stored already stay. */
+async function sealPages(
+  registry: Pick<PageStore, 'findPagePassword'>,
+  {
+    found,
+    paths,
+  }: { readonly found: ReadonlyMap<string, ReadPage>; readonly paths: ReadonlyMap<string, string> },
+  present: PresentContent['pages'],
+) {
+  const refusals: FieldRefusal[] = [];
+  const sealed = new Map<string, WantedPage>();
+  for (const [slug, { password, ...page }] of found) {
+    const readers = await sealReaders({ ...page, password }, present.get(slug) ?? null, registry);
+    if (readers.ok) sealed.set(slug, { ...page, ...readers.value });
+    else
+      for (const { field, refusal } of readers.refusals)
+        refusals.push({ field: `${paths.get(slug)}.${field}`, refusal });
+  }
+  return { found: sealed, refusals };
 }
 
 /** The members of a list by their keys, with their paths. */
@@ -390,15 +414,19 @@ function serviceItem(
   return { type: 'service', key, document, secrets: Object.fromEntries(secrets) };
 }
 
-/** Pictures are compared by their digests. */
+/** Pictures are compared by their digests; `passwordHash`: that of a new password. */
 function pageItem(
   { slug: key, ...document }: PageDocument,
-  pictures: { readonly [use in PictureUse]?: { readonly mark: string } | null },
+  page: { readonly [use in PictureUse]?: { readonly mark: string } | null } & {
+    readonly passwordHash?: string | null;
+  },
 ): ContentItem {
-  const { logo = null, favicon = null } = pictures;
+  const { logo = null, favicon = null, passwordHash = null } = page;
   const shown = {
     ...(logo === null ? {} : { logo: `picture ${logo.mark}` }),
     ...(favicon === null ? {} : { favicon: `picture ${favicon.mark}` }),
   };
-  return { type: 'page', key, document: { ...document, ...shown }, secrets: {} };
+  const secrets =
+    document.access === 'password' ? { password: passwordHash === null ? 'stored' : 'new' } : {};
+  return { type: 'page', key, document: { ...document, ...shown }, secrets: { ...secrets } };
 }

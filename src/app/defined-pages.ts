@@ -21,6 +21,7 @@ import {
   pageDocumentOf,
   readPageDocument,
 } from './page-document.ts';
+import { sealReaders } from './page-readers.ts';
 
 /** The dependencies of these changes. */
 export interface PageDefinitionContext {
@@ -45,7 +46,10 @@ export async function createPage(
   if (denied !== null) return denied;
   const reading = await readPage(context, principal, document);
   if (!reading.ok) return reading;
-  const page = { accountId: principal.accountId, ...reading.value, now: context.now() };
+  const { password: _, ...wanted } = reading.value;
+  const readers = await sealReaders(reading.value, null);
+  if (!readers.ok) return readers;
+  const page = { accountId: principal.accountId, ...wanted, ...readers.value, now: context.now() };
   return await attempt(() => context.registry.addPage(page), 'slug');
 }
 
@@ -62,13 +66,20 @@ export async function patchPage(
   revisions: readonly number[] | null,
 ): Promise<Outcome<OwnedPage>> {
   return await changeSeen(context, principal, slug, revisions, async (page) => {
-    const reading = await readPage(context, principal, mergePatch(definePage(context, page), patch));
+    const reading = await readPage(
+      context,
+      principal,
+      mergePatch(definePage(context, page), nameAccess(patch)),
+    );
     if (!reading.ok) return reading;
-    const { slug: wanted, logo, favicon, ...texts } = reading.value;
+    const { slug: wanted, logo, favicon, password: _, ...texts } = reading.value;
     if (wanted !== page.slug) return refuse({ code: 'page_slug_fixed' }, 'slug');
+    const readers = await sealReaders(reading.value, page);
+    if (!readers.ok) return readers;
     const isNamed = (use: PictureUse) => isObject(patch) && Object.hasOwn(patch, use);
     const edit = {
       ...texts,
+      ...readers.value,
       ...(isNamed('logo') ? { logo } : {}),
       ...(isNamed('favicon') ? { favicon } : {}),
     };
@@ -78,6 +89,14 @@ export async function patchPage(
     const changed = await context.registry.findPage(page.slug);
     return changed === null ? refuse({ code: 'no_page', slug }) : accept(changed);
   });
+}
+
+/** A patch with the access in place of its older name, which must not be merged beside it. */
+function nameAccess(patch: unknown): unknown {
+  if (!isObject(patch) || Object.hasOwn(patch, 'access')) return patch;
+  const { members_only: membersOnly, ...rest } = patch;
+  if (typeof membersOnly !== 'boolean' && membersOnly !== null) return patch;
+  return { ...rest, access: membersOnly === true ? 'members' : null };
 }
 
 /** Removes a page. Refused with `role_required`, `no_page` and `page_stale`, for which see {@link patchPage}. */

@@ -15,17 +15,17 @@ import { serviceDocumentOf } from './service-document.ts';
 /** A document, and what it does not contain. */
 export interface ExportedAccount {
   readonly document: ApplyDocument;
-  /** Credentials of checks and secrets of channels, which are never shown. */
+  /** Credentials of checks, secrets of channels and passwords of pages, which are never shown. */
   readonly credentials: readonly MissingCredential[];
   /** Domains of services with heartbeat addresses, whose secrets are not stored. */
   readonly addresses: readonly string[];
 }
 
-/** A credential of a check, or a secret of a channel. */
+/** A credential of a check, a secret of a channel, or the password of a page. */
 export interface MissingCredential {
-  /** The domain of the service, or the name of the channel. */
+  /** The domain of the service, the name of the channel, or the slug of the page. */
   readonly of: string;
-  readonly type: 'service' | 'channel';
+  readonly type: 'service' | 'channel' | 'page';
   readonly setting: string;
   /** The setting is a list of texts. */
   readonly isList: boolean;
@@ -95,6 +95,9 @@ export async function exportAccount(
           isList: kind !== 'heartbeat' && CHECK_KINDS[kind].settings.properties[setting]?.type === 'array',
         })),
       ),
+      ...pages
+        .filter(({ access }) => access === 'password')
+        .map(({ slug }) => ({ of: slug, type: 'page' as const, setting: 'password', isList: false })),
       ...channels.flatMap(({ name, kind, settings }) =>
         secretSettings(kinds, kind)
           .filter((setting) => Object.hasOwn(settings, setting))

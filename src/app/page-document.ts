@@ -5,6 +5,8 @@ import {
   arrangePage,
   isListable,
   type OwnedPage,
+  PAGE_ACCESS,
+  type PageAccess,
   type PageDomain,
   type PageGroup,
   type PageStep,
@@ -60,10 +62,25 @@ export const PageDocumentSchema = Type.Object(
           'Brand colour such as #0a7d4f. For text it is darkened or lightened until it can be read.',
       }),
     ),
-    members_only: Type.Optional(
-      Type.Boolean({
-        description: 'Only members of the account, and its keys, see the page; default: everyone.',
+    access: Type.Optional(
+      Type.Union(
+        PAGE_ACCESS.map((access) => Type.Literal(access)),
+        {
+          description:
+            'Who sees the page: everyone (public, the default), members of the account and its keys (members), or also everyone who enters its password (password).',
+        },
+      ),
+    ),
+    password: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        writeOnly: true,
+        description:
+          'Of 12 to 256 characters, for access by password. It is never shown; absent: that of before.',
       }),
+    ),
+    members_only: Type.Optional(
+      Type.Boolean({ deprecated: true, description: 'Older name: true is the access members.' }),
     ),
     custom_domain: Type.Optional(
       Type.String({
@@ -96,6 +113,9 @@ export type PageDocument = Static<typeof PageDocumentSchema>;
 
 const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
 
+/** A status page as its owner wants it, with a new password in clear text; null: there is none. */
+export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: string | null };
+
 /** A service on a page: by its id, or by its domain if it is not stored yet. */
 type ListedOnPage = number | string;
 
@@ -106,7 +126,7 @@ type ListedOnPage = number | string;
 export function readPageDocument(
   value: unknown,
   find: (name: string) => ListedOnPage | null,
-): Outcome<WantedPage> {
+): Outcome<ReadPage> {
   const structure = readStructure(value);
   if (structure.ok) return readMeaning(structure.value, find);
   const rest = readStructure(withoutWrong(value, structure.refusals));
@@ -123,13 +143,15 @@ function readMeaning(
     logo,
     favicon,
     brand_colour: colour = '',
+    access,
+    password: newPassword = '',
     members_only: membersOnly = false,
     custom_domain: domain = '',
     groups = [],
   }: PageDocument,
   find: (name: string) => ListedOnPage | null,
-): Outcome<WantedPage> {
-  return readAll<WantedPage>({
+): Outcome<ReadPage> {
+  return readAll<ReadPage>({
     slug: readField(readPageSlug(slug)),
     title: readField(readPageTitle(title)),
     text: readField(readPageText(text)),
@@ -137,7 +159,8 @@ function readMeaning(
     logo: readPictureUrl(logo, 'logo'),
     favicon: readPictureUrl(favicon, 'favicon'),
     colour: readColourMember(colour),
-    membersOnly: accept(membersOnly),
+    access: accept(access ?? (membersOnly ? 'members' : 'public')),
+    password: accept(newPassword === '' ? null : newPassword),
     domain: atDomain(readPageDomain(domain)),
   });
 }
@@ -169,7 +192,7 @@ function withoutWrong(value: unknown, refusals: readonly FieldRefusal[]): unknow
 type PageOf<Listed> = Pick<OwnedPage, 'slug' | 'title' | 'text'> & {
   readonly groups: readonly { readonly name: string; readonly services: readonly Listed[] }[];
   readonly colour?: string | null;
-  readonly membersOnly?: boolean;
+  readonly access?: PageAccess;
   readonly domain?: Pick<PageDomain, 'name'> | string | null;
 };
 
@@ -178,7 +201,7 @@ export type DocumentPictures = Partial<Record<PictureUse, Pick<StoredPicture, 't
 
 /** A status page as a document. `nameOf`: the name of a service on pages; null: the page does not show it. */
 export function pageDocumentOf<Listed>(
-  { slug, title, text, groups, colour = null, membersOnly = false, domain = null }: PageOf<Listed>,
+  { slug, title, text, groups, colour = null, access = 'public', domain = null }: PageOf<Listed>,
   { logo = null, favicon = null }: DocumentPictures,
   nameOf: (service: Listed) => string | null,
 ): PageDocument {
@@ -189,7 +212,7 @@ export function pageDocumentOf<Listed>(
     ...(logo === null ? {} : { logo: pictureUrlOf(logo) }),
     ...(favicon === null ? {} : { favicon: pictureUrlOf(favicon) }),
     ...(colour === null ? {} : { brand_colour: colour }),
-    ...(membersOnly ? { members_only: true } : {}),
+    ...(access === 'public' ? {} : { access }),
     ...(domain === null ? {} : { custom_domain: typeof domain === 'string' ? domain : domain.name }),
     ...(groups.length === 0
       ? {}

@@ -5,6 +5,7 @@ import {
   type FieldReading,
   isListable,
   type OwnedPage,
+  type PageAccess,
   type PageGroup,
   type PageStep,
   type PictureUse,
@@ -25,6 +26,7 @@ import {
   refuse,
   refuseRole,
 } from './change.ts';
+import { sealReaders, type WantedReaders } from './page-readers.ts';
 import { readAll } from './read-input.ts';
 import { readPicture } from './read-picture.ts';
 
@@ -46,6 +48,10 @@ export interface PageInput {
   /** The bytes of a picture; null: none. */
   readonly logo: Uint8Array | null;
   readonly favicon: Uint8Array | null;
+  /** Default public. */
+  readonly access?: PageAccess;
+  /** For access by password. */
+  readonly password?: string;
 }
 
 /** A requested change of a page's list. Groups are numbered from 0. */
@@ -70,8 +76,11 @@ export async function addStatusPage(
   if (!reading.ok) return reading;
   const listed = readAll({ groups: readGroups(context, accountId, input.groups) });
   if (!listed.ok) return listed;
+  const { access = 'public', password = null } = input;
+  const readers = await sealReaders({ slug: reading.value.slug, access, password }, null);
+  if (!readers.ok) return readers;
   const { registry, now } = context;
-  const page = { accountId, ...reading.value, ...listed.value, now: now() };
+  const page = { accountId, ...reading.value, ...listed.value, ...readers.value, now: now() };
   return await attempt(() => registry.addPage(page), 'slug');
 }
 
@@ -108,20 +117,22 @@ export async function editStatusPage(
 
 /**
  * Changes the brand colour, empty for none, and who sees a page that is still at `revision`. Refused with `role_required`, `no_page`,
- * `page_stale` and `page_colour_invalid`.
+ * `page_stale`, `page_colour_invalid`, and as {@link sealReaders}.
  */
 export async function changePageLook(
   context: PageContext,
   principal: Principal,
   slug: string,
   revision: number,
-  { colour, membersOnly }: { readonly colour: string; readonly membersOnly: boolean },
+  { colour, access, password }: { readonly colour: string } & Omit<WantedReaders, 'slug'>,
 ): Promise<Outcome<void>> {
   const reading = readAll({ colour: readField(readPageColour(colour)) });
   if (!reading.ok) return reading;
   const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
-  const written = await write(context, page.value, revision, { ...reading.value, membersOnly });
+  const readers = await sealReaders({ slug: page.value.slug, access, password }, page.value);
+  if (!readers.ok) return readers;
+  const written = await write(context, page.value, revision, { ...reading.value, ...readers.value });
   return written.ok ? accept(undefined) : written;
 }
 

@@ -10,7 +10,7 @@ import type { FactStore } from '../store/ports/registry.ts';
 export const TOTP_SECRET_BYTES = 20;
 
 /** What a signed state is for; one for another purpose is refused. */
-export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser';
+export type StatePurpose = 'passkey-sign-in' | 'passkey-new' | 'browser' | 'status-page';
 
 /** A state that a browser keeps. */
 export interface SignedState {

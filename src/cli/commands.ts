@@ -1,5 +1,5 @@
 /** All commands and their options. Errors go to standard error, with status 1, or 2 for wrong usage. */
-import { Command, type CommanderError, Option } from 'commander';
+import { Argument, Command, type CommanderError, Option } from 'commander';
 import { CHANNEL_KINDS, MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
 import { CATEGORIES } from '../domain/category.ts';
 import { INCIDENT_STATUSES } from '../domain/incident.ts';
@@ -7,6 +7,7 @@ import { OWNER_SEVERITIES } from '../domain/owner-incident.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
+import { PAGE_ACCESS } from '../domain/status-page.ts';
 import { VERSION } from '../version.ts';
 import { EXIT_USAGE } from './command.ts';
 import {
@@ -183,7 +184,14 @@ export function buildCommands(): Command {
     .option('--logo <file>', 'PNG, JPEG, WebP or GIF, up to 256 KiB')
     .option('--favicon <file>', 'icon in tabs: PNG, ICO, WebP or GIF, up to 64 KiB')
     .option('--group <group>', 'services shown together: "NAME: slug, slug"; may be repeated', collect)
+    .addOption(new Option('--access <who>', 'who sees the page').choices(PAGE_ACCESS).default('public'))
+    .option('--password-file <file>', 'for --access password: file of the password; - is standard input')
     .action(act(async () => (await import('./pages.ts')).addPage));
+  add(pages, 'access', 'set who sees a status page')
+    .argument('<slug>')
+    .addArgument(new Argument('<who>').choices(PAGE_ACCESS))
+    .option('--password-file <file>', 'file of a new password; - is standard input')
+    .action(act(async () => (await import('./pages.ts')).changeAccess));
   add(pages, 'domain', "show a status page at its owner's domain: set it, then verify it")
     .argument('<slug>')
     .argument('[domain]', 'host name, or none for no domain; absent: verify the one that is set')

@@ -38,6 +38,10 @@ const WRONG_ARGUMENTS: ReadonlySet<Refusal['code']> = new Set<Refusal['code']>([
   'page_has_service',
   'page_services_full',
   'page_groups_full',
+  'page_password_missing',
+  'page_password_unused',
+  'password_length',
+  'password_weak',
 ]);
 
 /** Advice to the operator about a refusal. */

@@ -1,8 +1,10 @@
 /** `upbeat pages`: manages status pages of accounts without a browser. */
 import { readFileSync } from 'node:fs';
 import { readPageDomain, setPageDomain, verifyPageDomain } from '../app/page-domains.ts';
+import { checkReaders } from '../app/page-readers.ts';
 import {
   addStatusPage,
+  changePageLook,
   type PageContext,
   type PageInput,
   readPageInput,
@@ -10,7 +12,7 @@ import {
 } from '../app/status-pages.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
-import { countServices } from '../domain/status-page.ts';
+import { countServices, type PageAccess } from '../domain/status-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -33,6 +35,8 @@ export interface AddPageOptions extends AccountChoice {
   readonly favicon?: string;
   /** Each `NAME: slug, slug`, or slugs alone. */
   readonly group?: readonly string[];
+  readonly access?: PageAccess;
+  readonly passwordFile?: string;
 }
 
 /** Prints all pages. */
@@ -43,6 +47,7 @@ export async function listPages({ config, json = false, ...filters }: ListOption
       title: page.title,
       account: page.accountName,
       services: countServices(page.groups),
+      access: page.access ?? 'public',
       changed: formatTime(page.updatedAt),
       url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page),
     })),
@@ -57,9 +62,12 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
   const { config, title, text = '', group = [], json = false } = options;
   const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
   const pictures = { logo: read(options.logo), favicon: read(options.favicon) };
-  const input = { slug, title, text, groups: group.map(readGroup), ...pictures };
+  const { access = 'public' } = options;
+  const readers = { access, password: readPasswordFile(options.passwordFile) };
+  const input = { slug, title, text, groups: group.map(readGroup), ...pictures, ...readers };
   // The arguments are validated first, so that wrong ones do not create an account.
   resultOf(readPageInput(input));
+  resultOf(checkReaders(input, null));
   const choice = readAccountChoice(options);
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
     const context = await contextOf(registry);
@@ -71,6 +79,29 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
   const view = { slug: page.slug, title: page.title, account: owner.name, url };
   if (json) printJson(view);
   else console.log(page.slug);
+}
+
+/** Sets who sees a page. */
+export async function changeAccess(
+  slug: string,
+  access: PageAccess,
+  { config, passwordFile }: CommonOptions & Pick<AddPageOptions, 'passwordFile'>,
+): Promise<void> {
+  const password = readPasswordFile(passwordFile);
+  await withRegistry(config, async (registry) => {
+    const page = await registry.findPage(slug.toLowerCase());
+    const look = { colour: page?.colour ?? '', access, password };
+    const { revision = 0 } = page ?? {};
+    resultOf(await changePageLook(await contextOf(registry), OPERATOR, slug, revision, look));
+  });
+  printNote(`${slug.toLowerCase()}: access ${access}`);
+}
+
+/** The first line of a file with a password; empty: there is none. */
+function readPasswordFile(file: string | undefined): string {
+  if (file === undefined) return '';
+  const [line = ''] = readFileSync(file === '-' ? process.stdin.fd : file, 'utf8').split(/\r?\n/, 1);
+  return line;
 }
 
 /**

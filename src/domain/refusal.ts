@@ -285,6 +285,9 @@ const REFUSALS = {
   page_has_service: 'The service is on this page already.',
   page_services_full: ({ max }: OfMax) => `A page has at most ${max} services.`,
   page_groups_full: ({ max }: OfMax) => `A page has at most ${max} groups.`,
+  page_password_missing: 'A page that is seen with a password needs one.',
+  page_password_unused:
+    'A password is only for the access "password": choose that, or leave the password empty.',
   picture_missing: 'Choose a picture first.',
   picture_too_large: ({ maxBytes }: { readonly maxBytes: number }) =>
     `This picture may have at most ${maxBytes / 1024} KiB.`,

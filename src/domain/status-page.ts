@@ -28,8 +28,10 @@ export interface OwnedPage {
   readonly favicon?: PagePicture;
   /** Its brand colour, `#rrggbb` in lower case; absent: it has none. */
   readonly colour?: string;
-  /** Only members of its account see it; absent: everyone does. */
-  readonly membersOnly?: true;
+  /** Who sees it; absent: everyone. */
+  readonly access?: PrivateAccess;
+  /** Of a page with a password: another text for each password that was set. It tells nothing about the password. */
+  readonly passwordMark?: string;
   /** A domain of the owner at which the page is shown; absent: it has none. */
   readonly domain?: PageDomain;
   /** Grows with every change, from 1. */
@@ -50,11 +52,8 @@ export interface PageDomain {
 }
 
 /** The domain at which a page is shown; null: it is shown on this site. Members are signed in on this site only. */
-export function domainInUse({
-  domain,
-  membersOnly,
-}: Pick<OwnedPage, 'domain' | 'membersOnly'>): string | null {
-  return domain === undefined || domain.provedAt === null || membersOnly === true ? null : domain.name;
+export function domainInUse({ domain, access }: Pick<OwnedPage, 'domain' | 'access'>): string | null {
+  return domain === undefined || domain.provedAt === null || access === 'members' ? null : domain.name;
 }
 
 /** The start of addresses at a page's domain, which has the scheme and the port of the site. */
@@ -62,6 +61,15 @@ export function domainOrigin(siteUrl: string, domain: string): string {
   const { protocol, port } = new URL(siteUrl);
   return `${protocol}//${domain}${port === '' ? '' : `:${port}`}`;
 }
+
+/** Who sees a page: everyone; members of its account alone; or members, and visitors who enter its password. */
+export const PAGE_ACCESS = ['public', 'members', 'password'] as const;
+
+/** Who sees a page. */
+export type PageAccess = (typeof PAGE_ACCESS)[number];
+
+/** Who sees a page that not everyone sees. */
+export type PrivateAccess = Exclude<PageAccess, 'public'>;
 
 /** What a picture of a page is for: beside the title, or in tabs and bookmarks. */
 export type PictureUse = (typeof PICTURE_USES)[number];

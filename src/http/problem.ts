@@ -8,6 +8,7 @@ export const PROBLEMS = {
   invalid_body: { status: 400, title: 'Invalid body' },
   bad_request: { status: 400, title: 'Bad request' },
   invalid_key: { status: 401, title: 'Invalid API key' },
+  page_password_required: { status: 401, title: 'Password of the page needed' },
   insufficient_scope: { status: 403, title: 'Scope missing' },
   forbidden_origin: { status: 403, title: 'Origin refused' },
   forbidden_form: { status: 403, title: 'Form refused' },

@@ -1,5 +1,5 @@
 /** The API and the pages as one Koa application over the URL table of `routes.ts`. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
@@ -181,7 +181,7 @@ export function createApp(options: AppOptions) {
           params: { path },
           query: '',
         };
-        const { authorization: _, ...headers } = message.headers;
+        const headers = withoutKey(message.headers);
         const request = {
           ...requestOf(message, found.params, found.query),
           headers,
@@ -218,6 +218,11 @@ export function createApp(options: AppOptions) {
       streams.close();
     },
   };
+}
+
+/** The headers of a request at a domain: keys are for this site alone, while a page may ask for its password by HTTP Basic. */
+function withoutKey({ authorization = '', ...headers }: IncomingHttpHeaders): IncomingHttpHeaders {
+  return /^ *basic /i.test(authorization) ? { ...headers, authorization } : headers;
 }
 
 /** When a client may repeat a refused request, seconds. */

@@ -20,6 +20,7 @@ const PATHS: Readonly<Record<string, string>> = {
   '/favicon': '/p/:slug/favicon',
   '/favicon.ico': '/p/:slug/favicon',
   '/brand.css': '/p/:slug/brand.css',
+  '/unlock': '/p/:slug/unlock',
 };
 
 /** The files that pages load. */

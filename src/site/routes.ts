@@ -35,8 +35,9 @@ import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
 import type { AboutSettings } from '../web/about-page.ts';
-import { createMemberTest, type PageSources, pageRoutes } from '../web/page-routes.ts';
+import { type PageSources, pageRoutes } from '../web/page-routes.ts';
 import type { ErrorPage } from '../web/parts/error-page.ts';
+import { createPageReaders } from '../web/status-page/page-readers.ts';
 import { createOpenApi } from './openapi.ts';
 import { type PageDomains, tlsAskRoute } from './page-domains.ts';
 import { systemRoutes } from './system.ts';
@@ -66,7 +67,8 @@ export type RouteSources = Omit<
   | 'listenedAt'
   | 'apiDocument'
   | 'regions'
-  | 'isMember'
+  | 'mayRead'
+  | 'unlock'
 > & {
   readonly registry: Pick<FactStore, 'getFact'>;
   readonly settings: {
@@ -130,10 +132,10 @@ export function createRoutes(sources: RouteSources): {
     return online || offlineSince === null ? copiedAt : Math.min(copiedAt, offlineSince);
   };
   const regions = createSampleRegionReader(sources);
-  const isMember = createMemberTest({ ...sources, ...sources.settings });
+  const { mayRead, unlock } = createPageReaders({ ...sources, ...sources.settings });
   // Shared, so that heat maps and sparklines read the samples of a service once.
   const readCells = createHeatmapReader(sources.samples);
-  const parts = { ...sources, ...sources.settings, listenedAt, regions, isMember, readCells };
+  const parts = { ...sources, ...sources.settings, listenedAt, regions, mayRead, unlock, readCells };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);

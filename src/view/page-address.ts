@@ -1,7 +1,7 @@
 /** The addresses of a status page: on this site, or at a domain of its owner. Pure. */
 import { domainInUse, domainOrigin, type OwnedPage } from '../domain/status-page.ts';
 
-type Addressed = Pick<OwnedPage, 'slug' | 'domain' | 'membersOnly'>;
+type Addressed = Pick<OwnedPage, 'slug' | 'domain' | 'access'>;
 
 /** Where a page is: the start of its addresses, and its path behind that; `part`: of one of its parts. */
 export function placeOfPage(siteUrl: string, page: Addressed, part = '') {

@@ -28,8 +28,8 @@ export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
 export interface PageViewSources
   extends Pick<SiteSources, 'directory' | 'status' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly pages: PageReader;
-  /** Whether the sender of a request is a member of an account, by a session or a key. */
-  readonly isMember: (request: HttpRequest, accountId: number) => Promise<boolean>;
+  /** Whether the sender of a request may see a page that not everyone sees. Throws `rate_limited` after too many wrong passwords. */
+  readonly mayRead: (request: HttpRequest, page: OwnedPage) => Promise<boolean>;
 }
 
 /** A service on a page. */
@@ -78,17 +78,51 @@ export function saidOfPage({
 /** The page that a request may see, by the slug in its path, in any case; null: there is none. */
 export async function findShownPage(
   request: HttpRequest,
-  { pages, isMember }: Pick<PageViewSources, 'pages' | 'isMember'>,
+  { pages, mayRead }: Pick<PageViewSources, 'pages' | 'mayRead'>,
 ): Promise<OwnedPage | null> {
-  const reading = readPageSlug(request.params.slug ?? '');
-  const page = reading.ok ? await pages.findPage(reading.value) : null;
-  if (page?.membersOnly !== true) return page;
-  return (await isMember(request, page.accountId)) ? page : null;
+  const page = await findPageOf(request, pages);
+  if (page?.access === undefined) return page;
+  return (await mayRead(request, page)) ? page : null;
 }
 
-/** A response about a page. No cache keeps one that only members may see. */
+async function findPageOf({ params }: HttpRequest, pages: Pick<PageReader, 'findPage'>) {
+  const reading = readPageSlug(params.slug ?? '');
+  return reading.ok ? await pages.findPage(reading.value) : null;
+}
+
+/** The page of a request that asks for its password; null: there is none that does. */
+export async function findLockedPage(
+  request: HttpRequest,
+  { pages }: { readonly pages: Pick<PageReader, 'findPage'> },
+): Promise<OwnedPage | null> {
+  const page = await findPageOf(request, pages);
+  return page?.access === 'password' ? page : null;
+}
+
+/**
+ * The error for a request whose page is not shown, for programs: `page_password_required` for one that asks for its password, which
+ * HTTP Basic brings with any user name, and else `page_not_found`.
+ */
+export async function pageRefused(
+  request: HttpRequest,
+  sources: { readonly pages: Pick<PageReader, 'findPage'> },
+): Promise<HttpError> {
+  const page = await findLockedPage(request, sources);
+  if (page === null) return pageNotFound(request.params.slug ?? '');
+  return new HttpError(
+    'page_password_required',
+    'This status page needs its password: by HTTP Basic with any user name, or entered on the page.',
+    {},
+    {
+      'WWW-Authenticate': `Basic realm="${page.slug}", charset="UTF-8"`,
+      'Cache-Control': 'private, no-store',
+    },
+  );
+}
+
+/** A response about a page. No cache keeps one that not everyone may see. */
 export function keepPrivate(page: OwnedPage, answer: HttpResponse): HttpResponse {
-  if (page.membersOnly !== true) return answer;
+  if (page.access === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'private, no-store' } };
 }
 

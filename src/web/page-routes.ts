@@ -12,7 +12,7 @@ import type { DashboardSources } from './dashboard/dashboard-forms.ts';
 import { dashboardPages } from './dashboard/dashboard-pages.ts';
 import { localSignInPages } from './dashboard/local-sign-in-pages.ts';
 import { setupPages } from './dashboard/setup-pages.ts';
-import { findSession, providerPages, signInPage } from './dashboard/sign-in-pages.ts';
+import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
 import { designPage } from './design-page.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
@@ -64,7 +64,8 @@ export type PageSources = Omit<
   > | null;
   /** Source of the owners' status pages; null: this site has none. */
   readonly ownedPages: StatusPageViewSources['pages'] | null;
-  readonly isMember: StatusPageViewSources['isMember'];
+  readonly mayRead: StatusPageViewSources['mayRead'];
+  readonly unlock: StatusPageViewSources['unlock'];
   readonly limitForms: SubscribeSources['limitForms'];
   readonly clock: Clock;
   readonly log: Log;
@@ -114,22 +115,6 @@ export function pageRoutes(sources: PageSources) {
     ...wellKnownFiles(sources),
   ];
   return { routes: withCompression(routes), live, errorPage: createErrorPage(render, sources.siteUrl) };
-}
-
-/** Creates the test of whether the sender of a request is a member of an account: by a key of it, or by a session. */
-export function createMemberTest({
-  owners,
-  siteUrl,
-}: Pick<PageSources, 'owners' | 'siteUrl'>): StatusPageViewSources['isMember'] {
-  const cookie = createSiteCookie(siteUrl);
-  return async (request, accountId) => {
-    if (request.key?.accountId === accountId) return true;
-    const visitor = owners === null ? null : await findSession(request, { ...owners, cookie });
-    if (owners === null || visitor === null) return false;
-    if (visitor.accountId === accountId) return true;
-    const memberships = await owners.registry.membershipsOf(visitor.personId);
-    return memberships.some((membership) => membership.accountId === accountId);
-  };
 }
 
 function ownersPages(render: RenderPage, sources: PageSources & { readonly changes: LiveChanges }): Route[] {

@@ -326,6 +326,34 @@ checks: []
   t.match(await registry.listAccounts(), [{ name: 'grace' }]);
 });
 
+t.test('it keeps the password of a page out of every text, and notices another one', async (t) => {
+  const { registry, folder, apply } = await setUp(t);
+  const file = join(folder, 'page.yaml');
+  const write = (password: string) =>
+    writeFileSync(file, `pages:\n  - { slug: acme, title: Acme, access: password${password} }\n`);
+  t.teardown(() => delete process.env.ACME_PASSWORD);
+  const run = async () => {
+    const { stdout, stderr } = await apply('-f', file);
+    t.notMatch(stdout + stderr, /tulips/);
+    return stdout + stderr;
+  };
+  write('');
+  t.match(await run(), /page\.yaml:2: pages\[0\]\.password: A page that is seen with a password needs one/);
+  write(`, password: "\${ACME_PASSWORD}"`);
+  process.env.ACME_PASSWORD = 'tulips in the rain';
+  t.match(await run(), /\+ page acme\n {4}title: Acme\n {4}access: password\n {4}password: set\n1 created/);
+  const mark = async () => (await registry.findPage('acme'))?.passwordMark;
+  const first = await mark();
+  t.match(await run(), /1 unchanged/);
+  write('');
+  t.match(await run(), /1 unchanged/);
+  t.equal(await mark(), first);
+  write(`, password: "\${ACME_PASSWORD}"`);
+  process.env.ACME_PASSWORD = 'other tulips in the rain';
+  t.match(await run(), /~ page acme\n {4}password: changed\n/);
+  t.not(await mark(), first);
+});
+
 t.test('it reads folders, several documents and pictures, and keeps credentials secret', async (t) => {
   const { registry, folder, apply } = await setUp(t);
   mkdirSync(join(folder, 'conf'));

@@ -372,6 +372,22 @@ t.test('it prints the heartbeat address of a service once, and ends it', async (
   t.match(await run('services', 'address', 'nobody'), { status: 1, stderr: /No account has a service/ });
 });
 
+t.test('it sets who sees a page, with the password in a file', async (t) => {
+  const { run, withRegistry, write } = await setUp(t);
+  const file = write('password', 'tulips in the rain\n');
+  const add = ['pages', 'add', 'acme', '--account', 'ada', '--title', 'Acme'];
+  t.match(await run(...add, '--access', 'password'), { status: 2, stderr: /needs one/ });
+  t.match(await run(...add, '--access', 'password', '--password-file', file), { status: 0 });
+  const access = async () => (await withRegistry((registry) => registry.findPage('acme')))?.access;
+  t.equal(await access(), 'password');
+  t.match(await run('pages', 'access', 'acme', 'members'), { status: 0, stderr: /acme: access members/ });
+  t.equal(await access(), 'members');
+  t.match(await run('pages', 'access', 'acme', 'password'), { status: 2, stderr: /needs one/ });
+  t.match(await run('pages', 'access', 'acme', 'everyone'), { status: 2 });
+  t.match(JSON.parse((await run('pages', 'list', '--json')).stdout), [{ access: 'members' }]);
+  t.match(await run('pages', 'access', 'nobody', 'public'), { status: 1 });
+});
+
 t.test('it sets the domain of a page, verifies it by its TXT record, and takes it back', async (t) => {
   const texts: string[] = [];
   const names = await startNameServer(({ type }) => (type === 'TXT' ? { texts } : { code: 3 }));

@@ -206,6 +206,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   period_and_schedule: [{}, 'Heartbeats have either a period or a schedule: leave one of them empty.'],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],
+  page_password_missing: [{}, 'A page that is seen with a password needs one.'],
+  page_password_unused: [
+    {},
+    'A password is only for the access "password": choose that, or leave the password empty.',
+  ],
   picture_missing: [{}, 'Choose a picture first.'],
   page_slug_invalid: [
     { minLength: 3, maxLength: 60 },

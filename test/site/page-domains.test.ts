@@ -1,9 +1,9 @@
 /** Domains of owners for status pages, over HTTP: proof, routing by the `Host` header, addresses, and hostile hosts. */
-import { request as sendRequest } from 'node:http';
 import t, { type Test } from 'tap';
 import { recheckDomains } from '../../src/auth/recheck-page-domains.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { pngOf } from '../support/pictures.ts';
+import { requestAt } from './request-at.ts';
 import { sendWith } from './send-with.ts';
 import { NOW, service, startApi } from './site-world.ts';
 
@@ -25,23 +25,7 @@ async function start(t: Test) {
   const keyOf = (accountId: number) => world.makeKey({ accountId, scopes: ['read', 'heartbeat', 'write'] });
   const [ada, grace] = [keyOf(1), keyOf(2)];
   const send = sendWith(world);
-  /** A request with any `Host`, which `fetch` does not allow. */
-  const at = (host: string, path: string, { method = 'GET', body = '', headers = {} } = {}) =>
-    new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; text: string }>(
-      (resolve, reject) => {
-        const url = { host: '127.0.0.1', port: world.port, path, method };
-        const sent = sendRequest({ ...url, headers: { ...headers, host } }, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('end', () => {
-            const text = Buffer.concat(chunks).toString();
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-          });
-        });
-        sent.on('error', reject);
-        sent.end(body);
-      },
-    );
+  const at = requestAt(world.port);
   const verify = async (slug: string, key: Record<string, string>) => {
     const answer = await send('POST', `/api/v1/pages/${slug}/verify`, undefined, key);
     await world.pageDomains.refresh();

@@ -100,7 +100,7 @@ t.test('a page has a favicon, which a change of anything else keeps', async (t) 
 t.test('only members of the account, and its keys, see a page for members', async (t) => {
   const { world, ada, grace, send, get, cookieOf } = await start(t);
   const document = { ...PAGE, logo: PNG, favicon: PNG, brand_colour: '#0a7d4f', members_only: true };
-  t.match((await send('POST', '/api/v1/pages', document, ada)).json.definition, { members_only: true });
+  t.match((await send('POST', '/api/v1/pages', document, ada)).json.definition, { access: 'members' });
   const [member, guest, other] = [await cookieOf(1), await cookieOf(1, 2), await cookieOf(2)];
   for (const path of PATHS) {
     const read = async (headers: Record<string, string> = {}) => await get(path, headers);
@@ -135,5 +135,5 @@ t.test('only members of the account, and its keys, see a page for members', asyn
   }
   await send('PATCH', '/api/v1/pages/acme', { members_only: null }, ada);
   t.equal((await get('/p/acme')).status, 200);
-  t.match((await world.registry.findPage('acme'))?.membersOnly, undefined);
+  t.match((await world.registry.findPage('acme'))?.access, undefined);
 });

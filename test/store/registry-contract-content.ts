@@ -33,7 +33,7 @@ const page = (slug: string, services: readonly (string | number)[], more: Partia
     groups: [{ name: '', services }],
     logo: null,
     colour: null,
-    membersOnly: false,
+    access: 'public' as const,
   },
   ...more,
 });

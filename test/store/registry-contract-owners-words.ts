@@ -274,11 +274,11 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     t.same(await ahead(registry), []);
     await registry.changePage(ada, 'all', 1, { groups: [{ name: '', services: [blog.id, shop.id] }] }, NOON);
     t.match(await ahead(registry), [{ serviceId: shop.id }, { serviceId: blog.id }]);
-    await registry.changePage(ada, 'all', 2, { membersOnly: true }, NOON);
+    await registry.changePage(ada, 'all', 2, { access: 'members' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.same(await ahead(registry), [], 'services do not tell what a page for members says');
     t.same(await registry.maintenancesSaidOf(shop.id, NOON), [], 'nor do their calendars');
-    await registry.changePage(ada, 'all', 3, { membersOnly: false }, NOON);
+    await registry.changePage(ada, 'all', 3, { access: 'public' }, NOON);
     await registry.advanceMaintenances(NOON);
     t.match(await ahead(registry), [{ serviceId: shop.id }, { serviceId: blog.id }]);
     await registry.addOwnerIncident(said(ada, { services: [shop.id, blog.id] }));

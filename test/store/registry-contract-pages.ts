@@ -1,6 +1,7 @@
 /** Contract of the registry: status pages of one's own, whose slugs are whose, and what happens to their services. */
 import type { Test } from 'tap';
-import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.ts';
+import type { WantedPage } from '../../src/store/ports/account-content.ts';
+import type { NewPage, PageEdit, StoredPicture } from '../../src/store/ports/status-pages.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned } from './registry-fixtures.ts';
 
@@ -54,23 +55,61 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
     async (t) => {
       const registry = await open(t);
       const { id: ada } = await registry.ensureAccount('ada', NOON);
-      const made = await registry.addPage(page(ada, 'shop', { colour: '#0a7d4f', membersOnly: true }));
-      t.match(made, { colour: '#0a7d4f', membersOnly: true });
+      const made = await registry.addPage(page(ada, 'shop', { colour: '#0a7d4f', access: 'members' }));
+      t.match(made, { colour: '#0a7d4f', access: 'members' });
       t.strictSame(await registry.findPage('shop'), made);
       t.equal(await registry.changePage(ada, 'shop', 1, { title: 'Shop' }, NOON), 'changed');
-      t.match(await registry.findPage('shop'), { title: 'Shop', colour: '#0a7d4f', membersOnly: true });
-      t.equal(
-        await registry.changePage(ada, 'shop', 2, { colour: null, membersOnly: false }, NOON),
-        'changed',
-      );
+      t.match(await registry.findPage('shop'), { title: 'Shop', colour: '#0a7d4f', access: 'members' });
+      t.equal(await registry.changePage(ada, 'shop', 2, { colour: null, access: 'public' }, NOON), 'changed');
       t.notMatch(await registry.findPage('shop'), { colour: String });
-      t.equal((await registry.findPage('shop'))?.membersOnly, undefined);
+      t.equal((await registry.findPage('shop'))?.access, undefined);
       const { slug, title, text, groups } = page(ada, 'shop');
-      const wanted = { slug, title, text, groups, logo: null, colour: '#ffffff', membersOnly: true };
+      const wanted = { slug, title, text, groups, logo: null, colour: '#ffffff', access: 'members' as const };
       const changes = { removedPages: [], removedServices: [], services: [], pages: [wanted] };
       const options = { now: NOON, verified: true, dryRun: false };
       for (const _ of ['first', 'again']) t.same(await registry.putContent(ada, changes, options), []);
-      t.match(await registry.findPage('shop'), { colour: '#ffffff', membersOnly: true, revision: 4 });
+      t.match(await registry.findPage('shop'), { colour: '#ffffff', access: 'members', revision: 4 });
+    },
+  );
+
+  t.test(
+    'it keeps the password of a page apart, until another access or password takes its place',
+    async (t) => {
+      const registry = await open(t);
+      const { id: ada } = await registry.ensureAccount('ada', NOON);
+      await t.rejects(registry.addPage(page(ada, 'open', { access: 'password' })), /no password/);
+      const made = await registry.addPage(page(ada, 'shop', { access: 'password', passwordHash: 'hash-1' }));
+      t.match(made, { access: 'password', passwordMark: /^[0-9a-f]{32}$/ });
+      t.notMatch(JSON.stringify(made), 'hash-1');
+      t.equal(await registry.findPagePassword(made.id), 'hash-1');
+      t.strictSame(await registry.findPage('shop'), made);
+      const change = (revision: number, edit: PageEdit) =>
+        registry.changePage(ada, 'shop', revision, edit, NOON);
+      t.equal(await change(1, { title: 'Shop' }), 'changed');
+      t.equal(await change(2, { access: 'password', passwordHash: null }), 'changed', 'it stays');
+      t.match(await registry.findPage('shop'), { access: 'password', passwordMark: made.passwordMark });
+      await change(3, { access: 'password', passwordHash: 'hash-2' });
+      t.not((await registry.findPage('shop'))?.passwordMark, made.passwordMark);
+      const wanted = { slug: 'shop', title: 'Shop', text: '', groups: [], logo: null, colour: null };
+      const put = (readers: Pick<WantedPage, 'access' | 'passwordHash'>) => {
+        const changes = {
+          removedPages: [],
+          removedServices: [],
+          services: [],
+          pages: [{ ...wanted, ...readers }],
+        };
+        return registry.putContent(ada, changes, { now: NOON, verified: true, dryRun: false });
+      };
+      t.same(await put({ access: 'password' }), []);
+      t.equal(await registry.findPagePassword(made.id), 'hash-2');
+      await put({ access: 'password', passwordHash: 'hash-3' });
+      t.equal(await registry.findPagePassword(made.id), 'hash-3');
+      await put({ access: 'members' });
+      t.equal(await registry.findPagePassword(made.id), null);
+      t.notOk('passwordMark' in ((await registry.findPage('shop')) ?? {}));
+      await put({ access: 'password', passwordHash: 'hash-4' });
+      await registry.removePage(ada, 'shop');
+      t.equal(await registry.findPagePassword(made.id), null);
     },
   );
 

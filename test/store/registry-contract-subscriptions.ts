@@ -208,7 +208,7 @@ export async function subscriptionContract(
     const page = async (slug: string, services: readonly number[], membersOnly = false) => {
       const groups = [{ name: '', services }];
       const made = { accountId, slug, title: slug.toUpperCase(), text: '', groups, now: NOON };
-      return (await registry.addPage({ ...made, membersOnly })).id;
+      return (await registry.addPage({ ...made, access: membersOnly ? 'members' : 'public' })).id;
     };
     const alone = await page('alone', []);
     const hidden = await page('hidden', [], true);
@@ -413,7 +413,7 @@ export async function subscriptionContract(
       const inner = { accountId: account, slug: 'inner', title: 'Inner', text: '', groups: [], now: NOON };
       const { id: innerId } = await registry.addPage(inner);
       await subscribe(registry, `page:${innerId}`, 'ada@example.com');
-      t.equal(await registry.changePage(account, 'inner', 1, { membersOnly: true }, NOON), 'changed');
+      t.equal(await registry.changePage(account, 'inner', 1, { access: 'members' }, NOON), 'changed');
       t.equal(
         await registry.tidySubscriptions(NOON + 49 * HOUR, NOON + 49 * HOUR),
         1,

@@ -164,6 +164,31 @@ t.test('it takes a favicon beside the logo', async (t) => {
   t.equal(await registry.findPicture('acme', 'favicon'), null);
 });
 
+t.test('it sets who sees the page, and never shows the password', async (t) => {
+  const { registry, ada, post, call } = await dashboard(t);
+  await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
+  const page = async () => await registry.findPage('acme');
+  const save = async (fields: Record<string, string>) =>
+    await post(`${PAGES}/acme/look`, ada, { revision: String((await page())?.revision), ...fields });
+  const missing = await save({ access: 'password' });
+  t.match(missing, { status: 400, text: /id="problem-password" role="alert">[^<]*needs one/ });
+  t.match(missing.text, /value="password" checked/, 'what was chosen stays');
+  const password = 'tulips in the rain';
+  t.match(await save({ access: 'password', password }), { status: 303 });
+  const { passwordMark: mark } = (await page()) ?? {};
+  t.match(await page(), { access: 'password', passwordMark: String });
+  const shown = await call(`${PAGES}/acme`, ada);
+  t.match(shown.text, /value="password" checked/);
+  t.notMatch(shown.text, password);
+  await save({ access: 'password', colour: '#0a7d4f' });
+  t.match(await page(), { passwordMark: mark, colour: '#0a7d4f' }, 'an empty field keeps it');
+  await save({ colour: '' });
+  t.match(await page(), { access: 'password' }, 'a form that does not name the access keeps it');
+  t.match(await save({ access: 'public', password }), { status: 400, text: /problem-password/ });
+  await save({ access: 'members' });
+  t.match(await page(), { access: 'members' });
+});
+
 t.test('it speaks the language of the reader, which the answer to a form cannot change', async (t) => {
   const { ada, call, post } = await dashboard(t);
   await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });

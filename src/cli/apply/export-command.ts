@@ -55,11 +55,16 @@ function withVariables({ document, credentials }: ExportedAccount) {
       ? escaped
       : { ...escaped, settings: { ...escaped.settings, ...Object.fromEntries(secrets) } };
   });
-  const { pages, rules, maintenances } = document;
+  const pages = document.pages?.map((page) => {
+    const own = variables.filter(({ type, of }) => type === 'page' && of === page.slug);
+    const secrets = own.map(({ setting, variable }) => [setting, `\${${variable}}`]);
+    return { ...Object(escapeVariables(page)), ...Object.fromEntries(secrets) };
+  });
+  const { rules, maintenances } = document;
   const more = {
     ...(channels === undefined ? {} : { channels }),
     ...(rules === undefined ? {} : { rules: escapeVariables(rules) }),
     ...(maintenances === undefined ? {} : { maintenances: escapeVariables(maintenances) }),
   };
-  return { document: { services, pages: escapeVariables(pages), ...more }, variables };
+  return { document: { services, pages, ...more }, variables };
 }

@@ -2,7 +2,7 @@
 import type { Channel } from '../../domain/alert/channel.ts';
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import type { Refusal } from '../../domain/refusal.ts';
-import type { PageGroup } from '../../domain/status-page.ts';
+import type { PageAccess, PageGroup } from '../../domain/status-page.ts';
 import type { NewOwnerMaintenance } from './owners-words.ts';
 import type { NewService } from './services.ts';
 import type { NewPage, StoredPicture } from './status-pages.ts';
@@ -20,7 +20,9 @@ export type WantedPage = Pick<NewPage, 'slug' | 'title' | 'text'> & {
   /** Null or absent: none. */
   readonly favicon?: StoredPicture | null;
   readonly colour: string | null;
-  readonly membersOnly: boolean;
+  readonly access: PageAccess;
+  /** Hash of a new password; null or absent: that of before stays, unless the access is another one now. */
+  readonly passwordHash?: string | null;
   /** A host name; null or absent: none. */
   readonly domain?: string | null;
 };

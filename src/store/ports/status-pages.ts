@@ -1,5 +1,5 @@
 /** Port of the registry: status pages of owners. */
-import type { OwnedPage, PageGroup, PagePicture, PictureUse } from '../../domain/status-page.ts';
+import type { OwnedPage, PageAccess, PageGroup, PagePicture, PictureUse } from '../../domain/status-page.ts';
 
 /** A page before it is stored. */
 export interface NewPage {
@@ -14,8 +14,10 @@ export interface NewPage {
   readonly favicon?: StoredPicture | null;
   /** `#rrggbb`; null or absent: none. */
   readonly colour?: string | null;
-  /** Absent: false. */
-  readonly membersOnly?: boolean;
+  /** Absent: public. */
+  readonly access?: PageAccess;
+  /** Hash of the password, for that access. Null or absent: none. */
+  readonly passwordHash?: string | null;
   /** A host name that is not proved yet; null or absent: none. */
   readonly domain?: string | null;
   /** Epoch milliseconds. */
@@ -33,7 +35,9 @@ export interface PageEdit {
   readonly favicon?: StoredPicture | null;
   /** `#rrggbb`; null: none. */
   readonly colour?: string | null;
-  readonly membersOnly?: boolean;
+  readonly access?: PageAccess;
+  /** Hash of a new password. Null or absent: that of before stays, unless the access is another one now. */
+  readonly passwordHash?: string | null;
   /** A host name, whose proof is lost if it is another one; null: none. */
   readonly domain?: string | null;
 }
@@ -86,6 +90,8 @@ export interface PageStore {
     picture: StoredPicture | null,
     now: number,
   ): Promise<boolean>;
+  /** The hash of the password of a page; null: it has none. */
+  findPagePassword(pageId: number): Promise<string | null>;
   /** Null: there is no such page, or it has no such picture. */
   findPicture(slug: string, use: PictureUse): Promise<StoredPicture | null>;
   /**

@@ -195,14 +195,16 @@ async function changePageRow(
   registry: OpenRegistry,
   before: OwnedPage,
   after: Pick<OwnedPage, 'slug' | 'title' | 'text' | 'groups'> &
-    Pick<WantedPage, 'colour' | 'membersOnly' | 'domain'>,
+    Pick<WantedPage, 'colour' | 'access' | 'passwordHash' | 'domain'>,
   now: number,
 ): Promise<void> {
-  const { accountId, slug, title, text, groups, colour = null, membersOnly = false, revision } = before;
-  const wanted = { ...after, domain: after.domain ?? null };
+  const { accountId, slug, title, text, groups, colour = null, access = 'public', revision } = before;
+  const { passwordHash = null, ...rest } = after;
+  const wanted = { ...rest, domain: after.domain ?? null };
   const domain = before.domain?.name ?? null;
-  if (!isDeepStrictEqual({ slug, title, text, groups, colour, membersOnly, domain }, wanted))
-    await changePage(registry, accountId, slug, revision, wanted, now);
+  const isSame = isDeepStrictEqual({ slug, title, text, groups, colour, access, domain }, wanted);
+  if (!isSame || passwordHash !== null)
+    await changePage(registry, accountId, slug, revision, { ...wanted, passwordHash }, now);
 }
 
 /** The ids of services of the account by their domains. */

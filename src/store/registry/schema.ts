@@ -344,7 +344,10 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     /** `#rrggbb`; null: none. */
     colour: string | null;
     /** 1: only members of the account see it. */
+    /** 1: not everyone sees the page. */
     members_only: Generated<number>;
+    /** Of a page that is also seen by those who know its password (Argon2id, PHC string); null: it has none. */
+    password_hash: Generated<string | null>;
     /** Host name in lower case; null: none. */
     domain: string | null;
     /** Null: its account has not proved it, or the proof lapsed. */

@@ -1,6 +1,13 @@
 /** Status pages of owners, and their pictures. */
 
-import { type OwnedPage, PAGE_BOUNDS, PICTURE_USES, type PictureUse } from '../../domain/status-page.ts';
+import { createHash } from 'node:crypto';
+import {
+  type OwnedPage,
+  PAGE_BOUNDS,
+  type PageAccess,
+  PICTURE_USES,
+  type PictureUse,
+} from '../../domain/status-page.ts';
 import type { NewPage, PageEdit, PageStore, StoredPicture } from '../ports/status-pages.ts';
 import { addNotice } from './notice-rows.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
@@ -12,6 +19,7 @@ import type { Row } from './schema.ts';
 import { endSubscriptions } from './subscription-changes.ts';
 
 /** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
+const MARK_CHARACTERS = 32;
 const PICTURE_TABLES = { logo: 'status_page_logos', favicon: 'status_page_favicons' } as const;
 
 /** Status pages. */
@@ -36,6 +44,10 @@ export const PAGE_CALLS: Calls<PageStore> = {
   }),
   changePage: write(changePage),
   putPicture: write(putPicture),
+  findPagePassword: read(async ({ kysely, queries }, pageId) => {
+    const pages = kysely.selectFrom('status_pages').where('id', '=', pageId).where('removed', '=', 0);
+    return (await queries.first(pages.select('password_hash')))?.password_hash ?? null;
+  }),
   findPicture: read(async (store, slug, use) => {
     const row = await findRow(store, slug);
     const about = row?.[use] ?? null;
@@ -54,7 +66,7 @@ export const PAGE_CALLS: Calls<PageStore> = {
         .selectFrom('status_pages')
         .select(['domain', 'slug', 'account_id', 'domain_checked_at', 'domain_missing_since'])
         .where('domain_proved_at', 'is not', null)
-        .where('members_only', '=', 0)
+        .where(({ or, eb }) => or([eb('members_only', '=', 0), eb('password_hash', 'is not', null)]))
         .where('removed', '=', 0)
         .orderBy('domain'),
     );
@@ -81,7 +93,8 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
     logo = null,
     favicon = null,
     colour = null,
-    membersOnly = false,
+    access = 'public',
+    passwordHash = null,
     domain = null,
     now,
   } = page;
@@ -92,7 +105,7 @@ export async function addPage(store: RegistryStore, page: NewPage): Promise<Owne
   if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
     throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
   const texts = { title, text, groups: JSON.stringify(groups), ...describePictures({ logo, favicon }) };
-  const look = { colour, members_only: Number(membersOnly), domain, ...UNPROVED };
+  const look = { colour, ...readersOf(access, passwordHash), domain, ...UNPROVED };
   const said = { ...texts, ...look, updated_at: now, removed: 0 };
   const row = await queries.first(
     holder === undefined
@@ -118,7 +131,7 @@ export async function changePage(
   accountId: number,
   slug: string,
   revision: number,
-  { title, text, groups, logo, favicon, colour, membersOnly, domain }: PageEdit,
+  { title, text, groups, logo, favicon, colour, access, passwordHash, domain }: PageEdit,
   now: number,
 ): Promise<'changed' | 'stale' | 'missing'> {
   const row = await findRow(store, slug, accountId);
@@ -135,7 +148,7 @@ export async function changePage(
         ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
         ...describePictures({ logo, favicon }),
         ...(colour === undefined ? {} : { colour }),
-        ...(membersOnly === undefined ? {} : { members_only: Number(membersOnly) }),
+        ...(access === undefined ? {} : readersOf(access, passwordHash ?? row.password_hash)),
         ...(domain === undefined || domain === row.domain ? {} : { domain, ...UNPROVED }),
         revision: revision + 1,
         updated_at: now,
@@ -143,9 +156,21 @@ export async function changePage(
       .where('id', '=', row.id),
   );
   // Maintenance of a page concerns the services on it.
-  if (groups !== undefined || membersOnly !== undefined)
+  if (groups !== undefined || access !== undefined)
     await planOccurrencesOfPage(store, accountId, row.id, now);
   return 'changed';
+}
+
+/**
+ * The columns of who sees a page. A page with a password is also marked as one for members, so that an earlier version hides it,
+ * and what is told only of public pages asks one column.
+ */
+function readersOf(access: PageAccess, passwordHash: string | null) {
+  if (access === 'password' && passwordHash === null) throw new Error('the page has no password');
+  return {
+    members_only: access === 'public' ? 0 : 1,
+    password_hash: access === 'password' ? passwordHash : null,
+  };
 }
 
 /** Sets or removes a picture inside the caller's transaction, as the port describes it. */
@@ -218,6 +243,7 @@ export async function removePage(
         logo: null,
         favicon: null,
         colour: null,
+        password_hash: null,
         domain: null,
         ...UNPROVED,
         removed: 1,
@@ -333,16 +359,29 @@ async function findRow({ kysely, queries }: RegistryStore, slug: string, account
   return await queries.first(accountId === undefined ? pages : pages.where('account_id', '=', accountId));
 }
 
+function withPassword(hash: string): Pick<OwnedPage, 'access' | 'passwordMark'> {
+  const passwordMark = createHash('sha256').update(hash).digest('hex').slice(0, MARK_CHARACTERS);
+  return { access: 'password', passwordMark };
+}
+
 function toPage(stored: Row<'status_pages'>): OwnedPage {
-  const { removed: _, members_only: membersOnly, colour, groups, logo, favicon, ...rest } = stored;
-  const { domain, domain_proved_at, domain_missing_since, domain_checked_at: __, ...row } = rest;
+  const { removed: _, members_only: isPrivate, password_hash: hash, colour, groups, ...rest } = stored;
+  const {
+    logo,
+    favicon,
+    domain,
+    domain_proved_at,
+    domain_missing_since,
+    domain_checked_at: __,
+    ...row
+  } = rest;
   return {
     ...fromRow(row),
     groups: JSON.parse(groups),
     logo: logo === null ? null : JSON.parse(logo),
     ...(favicon === null ? {} : { favicon: JSON.parse(favicon) }),
     ...(colour === null ? {} : { colour }),
-    ...(membersOnly === 1 ? { membersOnly: true } : {}),
+    ...(isPrivate === 0 ? {} : hash === null ? { access: 'members' } : withPassword(hash)),
     ...(domain === null
       ? {}
       : { domain: { name: domain, provedAt: domain_proved_at, missingSince: domain_missing_since } }),

@@ -30,7 +30,7 @@ import type { OwnershipStore } from '../../store/ports/ownership.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
-import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
+import type { SetupLinkStore, SignInGuardStore, SignInStore } from '../../store/ports/sign-in.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
@@ -44,6 +44,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly registry: AccountStore &
     PeopleStore &
     SignInStore &
+    SignInGuardStore &
     SetupLinkStore &
     MemberStore &
     InvitationStore &

@@ -13,6 +13,7 @@ import type { Service } from '../../domain/service.ts';
 import {
   countServices,
   type OwnedPage,
+  PAGE_ACCESS,
   PAGE_BOUNDS,
   PICTURE_BOUNDS,
   type PictureUse,
@@ -74,6 +75,11 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         bounds: PAGE_BOUNDS,
         url,
         pictures: [viewPicture(page, 'logo', session), viewPicture(page, 'favicon', session)],
+        readers: PAGE_ACCESS.map((access) => ({
+          access,
+          chosen: access === (typed.get('access') ?? page.access ?? 'public'),
+          ...session.language.texts.pageEditor.access[access],
+        })),
         domain: typed.get('custom_domain') ?? page.domain?.name ?? '',
         proof: page.domain === undefined ? null : proofs.instructions(page.accountId, page.domain.name),
         proved: viewProof(page, session),
@@ -121,9 +127,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       const { title = '', text = '', revision } = Object.fromEntries(fields);
       return await editStatusPage(context, memberOf(session), slug, Number(revision), { title, text });
     }),
-    form('look', 'look', async ({ slug }, session, fields) => {
-      const { colour = '', members_only: membersOnly, revision } = Object.fromEntries(fields);
-      const look = { colour, membersOnly: membersOnly === '1' };
+    form('look', 'look', async ({ slug, access: present }, session, fields) => {
+      const { colour = '', access: wanted, password = '', revision } = Object.fromEntries(fields);
+      const access = PAGE_ACCESS.find((one) => one === wanted) ?? present ?? 'public';
+      const look = { colour, access, password };
       return await changePageLook(context, memberOf(session), slug, Number(revision), look);
     }),
     form('domain', 'domain', async ({ slug }, session, fields) => {

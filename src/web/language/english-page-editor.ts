@@ -26,8 +26,20 @@ export const englishPageEditor = {
   saveLook: 'Save colour and readers',
   colour: 'Brand colour (empty: none)',
   colourHint: 'It is the edge of the page. For links it is made darker or lighter until it can be read.',
-  membersOnly: 'Only members of this account see the page',
-  membersOnlyHint: 'Everyone else is told that there is no such page. Its services keep their own pages.',
+  readers: 'Who sees the page',
+  access: {
+    public: { label: 'Everyone', hint: 'Anyone who has the address.' },
+    members: {
+      label: 'Members of this account',
+      hint: 'Everyone else is told that there is no such page. Its services keep their own pages.',
+    },
+    password: {
+      label: 'Everyone with the password',
+      hint: 'Visitors enter it once in 30 days. A new password ends the access of everyone who had the old one.',
+    },
+  },
+  password: 'Password, 12 characters or more',
+  newPassword: 'New password, 12 characters or more (empty: the present one stays)',
   text: 'Introduction, shown below the title',
   of: (count: number, most: number) => `${count} of at most ${most}`,
   noServices: 'None yet. Search for services below. Groups give them headings.',

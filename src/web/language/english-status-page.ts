@@ -13,6 +13,13 @@ export const englishStatusPage = {
   notFound: 'Page not found',
   noPage: (slug: string) => `No status page has the address "${slug}".`,
   forMembers: 'If it is for members only, sign in.',
+  locked: 'This page needs a password',
+  lockedLead: 'Enter the password that you were given. You stay signed in to this page for 30 days.',
+  password: 'Password',
+  unlock: 'Show the page',
+  wrongPassword: 'This is not the password.',
+  tooManyPasswords: (seconds: number) => `Too many wrong passwords. Try again in ${seconds} s.`,
+  lockedForMembers: 'Members of the account sign in.',
   home: 'All services',
   verdict({ status, counts, watched }: PageVerdict): string {
     if (status === 'unknown')

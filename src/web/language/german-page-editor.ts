@@ -27,9 +27,20 @@ export const germanPageEditor: Texts['pageEditor'] = {
   saveLook: 'Farbe und Leser speichern',
   colour: 'Farbe der Marke (leer: keine)',
   colourHint: 'Sie ist der Rand der Seite. Für Links wird sie dunkler oder heller, bis man sie lesen kann.',
-  membersOnly: 'Nur Mitglieder dieses Kontos sehen die Seite',
-  membersOnlyHint:
-    'Alle anderen erfahren, dass es die Seite nicht gibt. Ihre Dienste behalten ihre eigenen Seiten.',
+  readers: 'Wer die Seite sieht',
+  access: {
+    public: { label: 'Alle', hint: 'Alle, die die Adresse haben.' },
+    members: {
+      label: 'Mitglieder dieses Kontos',
+      hint: 'Alle anderen erfahren, dass es die Seite nicht gibt. Ihre Dienste behalten ihre eigenen Seiten.',
+    },
+    password: {
+      label: 'Alle mit dem Passwort',
+      hint: 'Besucher geben es einmal in 30 Tagen ein. Ein neues Passwort beendet den Zugang aller, die das alte hatten.',
+    },
+  },
+  password: 'Passwort, mindestens 12 Zeichen',
+  newPassword: 'Neues Passwort, mindestens 12 Zeichen (leer: Das jetzige bleibt)',
   text: 'Einleitung, unter dem Titel gezeigt',
   of: (count, most) => `${count} von höchstens ${most}`,
   noServices: 'Noch keine. Suchen Sie unten nach Diensten. Gruppen geben ihnen Überschriften.',

@@ -282,6 +282,9 @@ const REFUSALS: TextTable<RefusalParams> = {
   page_has_service: 'Der Dienst steht schon auf dieser Seite.',
   page_services_full: ({ max }) => `Eine Seite hat höchstens ${max} Dienste.`,
   page_groups_full: ({ max }) => `Eine Seite hat höchstens ${max} Gruppen.`,
+  page_password_missing: 'Eine Seite, die mit Passwort zu sehen ist, braucht eines.',
+  page_password_unused:
+    'Ein Passwort gibt es nur beim Zugang „Passwort“: Wählen Sie diesen, oder lassen Sie das Passwort leer.',
   picture_missing: 'Wählen Sie zuerst ein Bild aus.',
   picture_too_large: ({ maxBytes }) => `Dieses Bild darf höchstens ${maxBytes / 1024} KiB haben.`,
   picture_svg: ({ formats }) =>

@@ -14,6 +14,14 @@ export const germanStatusPage: Texts['statusPage'] = {
   notFound: 'Seite nicht gefunden',
   noPage: (slug) => `Keine Statusseite hat die Adresse „${slug}“.`,
   forMembers: 'Falls sie nur für Mitglieder ist: melden Sie sich an.',
+  locked: 'Diese Seite braucht ein Passwort',
+  lockedLead:
+    'Geben Sie das Passwort ein, das Sie bekommen haben. Sie bleiben 30 Tage bei dieser Seite angemeldet.',
+  password: 'Passwort',
+  unlock: 'Seite zeigen',
+  wrongPassword: 'Das ist nicht das Passwort.',
+  tooManyPasswords: (seconds) => `Zu viele falsche Passwörter. Versuchen Sie es in ${seconds} s noch einmal.`,
+  lockedForMembers: 'Mitglieder des Kontos melden sich an.',
   home: 'Alle Dienste',
   verdict({ status, counts, watched }) {
     switch (status) {

@@ -14,6 +14,7 @@ import { time } from '../../language/phrase.ts';
 import { pageUrl, pathFor, placeOfPage, redirectToDomain } from '../../view/page-address.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
+  findLockedPage,
   findShownPage,
   INCIDENT_FILTERS,
   keepPrivate,
@@ -31,10 +32,14 @@ import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { brandPart, brandStyle } from './brand-style.ts';
+import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
 import { createUptimeBars } from './uptime-bars.ts';
 
 /** Sources of these pages. */
-export interface StatusPageViewSources extends PageViewSources, Pick<SiteSources, 'samples' | 'siteUrl'> {
+export interface StatusPageViewSources
+  extends PageViewSources,
+    Pick<UnlockSources, 'unlock'>,
+    Pick<SiteSources, 'samples' | 'siteUrl'> {
   /** The position of a page in the changes for open pages. */
   readonly changes: Pick<LiveChanges, 'position'>;
 }
@@ -71,6 +76,13 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       { language, title: notFound, message: noPage(slug.slice(0, 100)), atDomain, home: siteUrl },
       404,
     );
+  };
+
+  /** The response about a page that the request may not see: the form for its password, or that there is none. */
+  const showUnread = async (request: HttpRequest, slug: string, language: ChosenLanguage) => {
+    const locked = await findLockedPage(request, sources);
+    if (locked === null) return missing(request, slug, language);
+    return redirectToDomain(request, siteUrl, locked) ?? showLocked(render, request, siteUrl, language);
   };
 
   /** The common data of page and embed. */
@@ -113,7 +125,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const position = sources.changes.position();
     const missingSince = sources.samples.missingSince?.() ?? null;
     const look = await readPageView(request, sources);
-    if (look === null) return missing(request, slug, language);
+    if (look === null) return await showUnread(request, slug, language);
     const redirect = redirectToDomain(request, siteUrl, look.page);
     if (redirect !== null) return redirect;
     const ids = look.services.map(({ service }) => service.id);
@@ -307,6 +319,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
 
   return [
     { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
+    unlockRoute(render, sources),
     { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
     pictureRoute('logo'),
     pictureRoute('favicon'),

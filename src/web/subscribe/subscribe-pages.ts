@@ -181,7 +181,7 @@ async function readFormTopic(
       : null;
   if (kind === 'page') {
     const page = (await ownedPages?.findPage(name.toLowerCase())) ?? null;
-    return page === null || page.membersOnly
+    return page === null || page.access !== undefined
       ? null
       : {
           topic: `page:${page.id}`,

@@ -1,4 +1,4 @@
-/** Step 0032 of SQLite: favicons of status pages. */
+/** Step 0034 of SQLite: favicons of status pages. */
 
 /** Statements of the step, in order. */
 export const statements = [

@@ -1,0 +1,88 @@
+/** Who may read a status page that not everyone sees: members of its account, and visitors who have entered its password. */
+import { createPagePasswords, PASS_MS } from '../../auth/page-password.ts';
+import { SECOND_MS } from '../../domain/durations.ts';
+import type { OwnedPage } from '../../domain/status-page.ts';
+import { createSiteCookie } from '../../http/cookies.ts';
+import { retryLater } from '../../http/problem.ts';
+import type { HttpRequest } from '../../http/route.ts';
+import type { DashboardSources } from '../dashboard/dashboard-forms.ts';
+import { findSession } from '../dashboard/sign-in-pages.ts';
+
+/** Sources of the decision. */
+export interface PageReaderSources {
+  /** Null: this site has no owners, and nobody sees such pages. */
+  readonly owners: Pick<
+    DashboardSources,
+    'providers' | 'local' | 'sessions' | 'registry' | 'proofs' | 'ports' | 'bounds'
+  > | null;
+  readonly siteUrl: string;
+  readonly now: () => number;
+}
+
+/** The outcome of a password that was entered. */
+export type UnlockOutcome =
+  | { readonly kind: 'accepted'; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
+/** Decides who may read pages. */
+export type PageReaders = ReturnType<typeof createPageReaders>;
+
+/** Creates the decision. */
+export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
+  const sessionCookie = createSiteCookie(siteUrl);
+  const cookieOf = ({ id }: Pick<OwnedPage, 'id'>) => createSiteCookie(siteUrl, `upbeat-page-${id}`);
+  const passwords =
+    owners === null
+      ? null
+      : createPagePasswords({ registry: owners.registry, secret: owners.local.secret, now });
+
+  const isMember = async (request: HttpRequest, accountId: number): Promise<boolean> => {
+    if (request.key?.accountId === accountId) return true;
+    const visitor = owners === null ? null : await findSession(request, { ...owners, cookie: sessionCookie });
+    if (owners === null || visitor === null) return false;
+    if (visitor.accountId === accountId) return true;
+    const memberships = await owners.registry.membershipsOf(visitor.personId);
+    return memberships.some((membership) => membership.accountId === accountId);
+  };
+
+  const hasPassword = async (request: HttpRequest, page: OwnedPage): Promise<boolean> => {
+    if (passwords === null) return false;
+    if (await passwords.isPass(page, cookieOf(page).read(request.headers.cookie))) return true;
+    const given = readBasicPassword(request.headers.authorization);
+    if (given === null) return false;
+    const outcome = await passwords.attemptAgain(page, given, request.client);
+    if (outcome.kind !== 'wait') return outcome.kind === 'accepted';
+    const seconds = secondsOf(outcome.waitMs);
+    throw retryLater('rate_limited', seconds, `Too many wrong passwords. Try again in ${seconds} s.`);
+  };
+
+  return {
+    /** As `mayRead` of the sources of pages. */
+    mayRead: async (request: HttpRequest, page: OwnedPage): Promise<boolean> =>
+      (page.access === 'password' && (await hasPassword(request, page))) ||
+      (await isMember(request, page.accountId)),
+    /** Tries the password of a form; `headers` set the cookie of the page. */
+    async unlock(page: OwnedPage, password: string, client: string): Promise<UnlockOutcome> {
+      if (passwords === null) return { kind: 'refused' };
+      const outcome = await passwords.attempt(page, password, client);
+      if (outcome.kind === 'wait') return { kind: 'wait', seconds: secondsOf(outcome.waitMs) };
+      if (outcome.kind === 'refused') return { kind: 'refused' };
+      const headers = cookieOf(page).write(await passwords.makePass(page), PASS_MS / SECOND_MS);
+      return { kind: 'accepted', headers };
+    },
+  };
+}
+
+function secondsOf(waitMs: number): number {
+  return Math.ceil(waitMs / SECOND_MS);
+}
+
+/** The password of HTTP Basic (RFC 7617); the user name is not read. Null: there is none. */
+function readBasicPassword(authorization = ''): string | null {
+  const [, base64 = null] = /^ *basic +([A-Za-z0-9+/]{1,2000}={0,2}) *$/i.exec(authorization) ?? [];
+  if (base64 === null) return null;
+  const text = Buffer.from(base64, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon === -1 ? null : text.slice(colon + 1).trim();
+}
