@@ -8,7 +8,7 @@ import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { KeyStore } from '../store/ports/keys.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { resultOf } from './refused.ts';
 import { principalOf, REMOVED, writeRoute } from './write-route.ts';
@@ -74,7 +74,10 @@ export function alertRoutes({ context }: AlertSources): Route[] {
         'The channels are told once, and reminders end until something changes. Doing it again changes nothing.',
       parameters: [THREAD, IDEMPOTENCY_KEY],
       answers: { 204: { description: 'It is acknowledged.' } },
-      problems: { 404: 'There is no such alert, or it is over (alert_not_found).', ...REPEAT_PROBLEMS },
+      problems: {
+        404: 'There is no such alert, or it is over (alert_not_found).',
+        ...BODILESS_REPEAT_PROBLEMS,
+      },
       handle: (request) =>
         once<void>(context, {
           id: 'acknowledgeAlert',

@@ -22,7 +22,7 @@ import { type Static, Type } from '../json-schema.ts';
 import type { StoredMessage } from '../store/ports/channels.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { idParameter, readId } from './keys.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
@@ -223,7 +223,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       problems: {
         ...GONE,
         409: 'The receiver has not confirmed the channel (conflict).',
-        ...REPEAT_PROBLEMS,
+        ...BODILESS_REPEAT_PROBLEMS,
       },
       handle: (request) =>
         once<string>(context, {
@@ -272,7 +272,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       answers: { 204: { description: 'It is on its way.' } },
       problems: {
         404: 'There is no such channel (channel_not_found) or message (message_not_found).',
-        ...REPEAT_PROBLEMS,
+        ...BODILESS_REPEAT_PROBLEMS,
       },
       handle: (request) =>
         once<void>(context, {

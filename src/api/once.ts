@@ -39,6 +39,12 @@ export const REPEAT_PROBLEMS = {
   422: 'The Idempotency-Key was used for another request (idempotency_mismatch).',
 };
 
+/** The same, of operations without a body, which can be refused as malformed for nothing else. */
+export const BODILESS_REPEAT_PROBLEMS = {
+  400: 'The Idempotency-Key does not have 1 to 255 visible characters (bad_request).',
+  ...REPEAT_PROBLEMS,
+};
+
 /** Makes a change, or answers as before if the client repeats it. */
 export async function once<T>(
   { registry, now }: { readonly registry: IdempotencyStore & IdempotentCalls; readonly now: () => number },

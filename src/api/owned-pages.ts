@@ -19,7 +19,7 @@ import { Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import { pageUrl } from '../view/page-address.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH, VerificationSchema, viewVerification } from './owned-services.ts';
 import { resultOf } from './refused.ts';
@@ -187,7 +187,7 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
       problems: {
         ...GONE,
         409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or the page has no domain (conflict).',
-        ...REPEAT_PROBLEMS,
+        ...BODILESS_REPEAT_PROBLEMS,
       },
       handle: (request) =>
         once<OwnedPage>(context, {

@@ -24,7 +24,7 @@ import { type Static, Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
@@ -244,7 +244,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         403: 'The account has as many domains as it may (domain_limit), or the key lacks the scope write (insufficient_scope).',
         ...GONE,
         409: 'Neither holds the word; `errors` says what is there (domain_unverified). Or too many services of owners lead to the address of the domain (conflict).',
-        ...REPEAT_PROBLEMS,
+        ...BODILESS_REPEAT_PROBLEMS,
       },
       handle: (request) =>
         once<Service>(context, {
@@ -286,7 +286,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
           }),
         },
       },
-      problems: { ...GONE, ...STALE, ...REPEAT_PROBLEMS },
+      problems: { ...GONE, ...STALE, ...BODILESS_REPEAT_PROBLEMS },
       handle: (request) =>
         once<{ readonly slug: string }>(context, {
           id: 'createHeartbeatAddress',

@@ -98,6 +98,11 @@ export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null 
   return { code, truncated, records };
 }
 
+/** Bytes of the head of a message, of the shortest question, and of the shortest record (RFC 1035, 4.1). */
+const HEAD_BYTES = 12;
+const MIN_QUESTION_BYTES = 5;
+const MIN_RECORD_BYTES = 11;
+
 /** The fields of a decoded message that the package's types leave out. */
 interface Message extends Packet {
   readonly rcode?: string;
@@ -105,6 +110,7 @@ interface Message extends Packet {
 }
 
 function decodeOrNull(packet: Buffer): Message | null {
+  if (!holdsItsEntries(packet)) return null;
   try {
     const { decode } = loadCodec();
     const message = decode(packet) as Message;
@@ -113,6 +119,17 @@ function decodeOrNull(packet: Buffer): Message | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Whether the packet is long enough for the entries that its head counts. The codec reads as many, also past the end, so that the 12
+ * bytes of a hostile server would take most of a second.
+ */
+function holdsItsEntries(packet: Buffer): boolean {
+  if (packet.length < HEAD_BYTES) return false;
+  const [questions = 0, ...records] = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at));
+  const entries = records.reduce((sum, count) => sum + count, 0);
+  return HEAD_BYTES + questions * MIN_QUESTION_BYTES + entries * MIN_RECORD_BYTES <= packet.length;
 }
 
 function readRecord(answer: Answer, type: RecordType): NameRecord[] {

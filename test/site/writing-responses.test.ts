@@ -31,6 +31,7 @@ type Row = readonly [
 
 const SHOP = '/api/v1/services/shop-example-com';
 const [OLD, FIRST] = [{ 'if-match': '"99-x"' }, { 'idempotency-key': 'first' }];
+const LONG = { 'idempotency-key': 'x'.repeat(256) };
 const PAGE = { slug: 'acme', title: 'Acme' };
 const CHANNEL = {
   name: 'Ops',
@@ -54,9 +55,11 @@ const TABLE: readonly Row[] = [
   ['changeService', 412, SHOP, {}, OLD],
   ['changeService', 404, '/api/v1/services/known', {}],
   ['verifyService', 409, `${SHOP}/verify`],
+  ['verifyService', 400, `${SHOP}/verify`, undefined, LONG],
   ['verifyService', 422, `${SHOP}/verify`, undefined, FIRST],
   ['verifyService', 404, '/api/v1/services/known/verify'],
   ['createHeartbeatAddress', 201, `${SHOP}/address`, undefined, { 'idempotency-key': 'address' }],
+  ['createHeartbeatAddress', 400, `${SHOP}/address`, undefined, LONG],
   ['createHeartbeatAddress', 412, `${SHOP}/address`, undefined, OLD],
   ['createHeartbeatAddress', 404, '/api/v1/services/known/address'],
   ['createHeartbeatAddress', 422, `${SHOP}/address`, undefined, FIRST],
@@ -134,16 +137,19 @@ const TABLE: readonly Row[] = [
   ['changeChannel', 404, '/api/v1/channels/99', {}],
   ['testChannel', 202, '/api/v1/channels/1/test'],
   ['testChannel', 404, '/api/v1/channels/99/test'],
+  ['testChannel', 400, '/api/v1/channels/1/test', undefined, LONG],
   ['testChannel', 409, '/api/v1/channels/2/test'],
   ['testChannel', 422, '/api/v1/channels/1/test', undefined, FIRST],
   ['listChannelMessages', 200, '/api/v1/channels/1/messages'],
   ['listChannelMessages', 404, '/api/v1/channels/99/messages'],
   ['replayChannelMessage', 204, '/api/v1/channels/1/messages/1/replay'],
+  ['replayChannelMessage', 400, '/api/v1/channels/1/messages/1/replay', undefined, LONG],
   ['replayChannelMessage', 422, '/api/v1/channels/1/messages/1/replay', undefined, FIRST],
   ['replayChannelMessage', 404, '/api/v1/channels/1/messages/99/replay'],
   ['listAlerts', 200, '/api/v1/alerts'],
   ['listAlerts', 400, '/api/v1/alerts?limit=none'],
   ['acknowledgeAlert', 204, `/api/v1/alerts/${OPEN}/acknowledge`],
+  ['acknowledgeAlert', 400, `/api/v1/alerts/${OPEN}/acknowledge`, undefined, LONG],
   ['acknowledgeAlert', 422, `/api/v1/alerts/${OPEN}/acknowledge`, undefined, FIRST],
   ['acknowledgeAlert', 404, '/api/v1/alerts/none/acknowledge'],
   ['createRule', 201, '/api/v1/rules', RULE],
