@@ -1,54 +1,93 @@
 /** `/docs`: documents the API from the OpenAPI document, with forms to try it. */
 
-import type { OpenApiDocument, OpenApiOperation } from '../http/openapi.ts';
+import { fullName } from '../domain/service.ts';
+import type { OpenApiDocument } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
+import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
+import { describeOperations, type KnownThings } from './docs-view.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page. */
 export interface DocsSources extends Pick<SiteSources, 'siteUrl'> {
+  readonly directory: Pick<SiteSources['directory'], 'all' | 'byId' | 'bySlug' | 'pageName'>;
+  readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Returns the OpenAPI document; a new object after each change. */
   readonly apiDocument: () => OpenApiDocument;
   /** Returns the current limits. */
   readonly limits: () => ApiLimits;
 }
 
+/** The service of the examples, if the installation watches it. */
+const FAMILIAR_SLUG = 'github';
+/** The service of the examples of an installation that watches none. */
+const UNKNOWN_SERVICE: KnownThings['service'] = {
+  slug: FAMILIAR_SLUG,
+  name: 'GitHub',
+  domain: 'github.com',
+  category: 'developer',
+  page: 'github-com',
+};
+
 /**
- * The route. The description is in English, as the document is, and is rendered when the document changes. The rest
- * of the page is rendered for each request, in the reader's language.
+ * The route. The description is in English, as the document is, and is made when the document or what its examples name
+ * changes. The rest of the page is rendered for each request, in the reader's language.
  */
-export function docsPage(render: RenderPage, { siteUrl, apiDocument, limits }: DocsSources): Route {
-  let made: { readonly document: OpenApiDocument; readonly view: object } | null = null;
-  const describe = () => {
+export function docsPage(
+  render: RenderPage,
+  { siteUrl, directory, registry, apiDocument, limits }: DocsSources,
+): Route {
+  let made: { readonly document: OpenApiDocument; readonly key: string; readonly view: object } | null = null;
+
+  /** A service and an incident that exist here. */
+  const findKnown = async (): Promise<KnownThings> => {
+    const service =
+      directory.bySlug(FAMILIAR_SLUG) ?? directory.all().find(({ verified }) => verified) ?? null;
+    const [newest] = await registry.listIncidents({ verifiedOnly: true, limit: 1, offset: 0 });
+    const concerned = newest === undefined ? null : directory.byId(newest.serviceId);
+    return {
+      service:
+        service === null
+          ? UNKNOWN_SERVICE
+          : {
+              slug: service.slug,
+              name: fullName(service),
+              domain: service.domain,
+              category: service.category,
+              page: directory.pageName(service),
+            },
+      incident: newest === undefined || concerned === null ? null : { id: newest.id, slug: concerned.slug },
+    };
+  };
+  const describe = async () => {
     const document = apiDocument();
-    if (made?.document !== document) made = { document, view: describeApi(siteUrl, document, limits()) };
+    const known = await findKnown();
+    const key = JSON.stringify(known);
+    if (made?.document !== document || made.key !== key)
+      made = { document, key, view: describeApi(siteUrl, document, limits(), known) };
     return made.view;
   };
   return {
     path: '/docs',
     bucket: 'pages',
     access: 'everyone',
-    handle(request) {
+    async handle(request) {
       const language = chooseLanguage(request);
-      return render('./docs', { language, title: language.texts.site.apiTitle, ...describe() });
+      return render('./docs', { language, title: language.texts.site.apiTitle, ...(await describe()) });
     },
   };
 }
 
-function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimits) {
-  const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
-    ...(get === undefined ? [] : [describeReading(get, path, siteUrl)]),
-    ...(post === undefined ? [] : [describePosting(post, path, siteUrl, document.components.schemas)]),
-  ]);
+function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimits, known: KnownThings) {
   return {
-    siteUrl,
+    first: `curl ${siteUrl}/api/v1/status/${known.service.slug}`,
     description: document.info.description,
     limits,
-    operations,
+    groups: describeOperations(document, siteUrl, known),
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
     describeType,
     markCode,
@@ -58,67 +97,6 @@ function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimi
 /** Converts a description to markup: escaped, with the text between backticks as code. */
 function markCode(text: string): string {
   return escapeMarkup(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-function describeReading(operation: OpenApiOperation, path: string, siteUrl: string) {
-  const slug = operation.parameters.find(({ name }) => name === 'slug')?.example ?? '';
-  return {
-    ...operation,
-    path,
-    method: 'GET',
-    members: [],
-    curl: `curl ${path.includes('events') ? '-N ' : ''}"${siteUrl}${path.replace('{slug}', slug)}"`,
-    inputs: operation.parameters.filter((parameter) => parameter.in !== 'header'),
-    triable: !path.endsWith('/events'),
-    answers: answersOf(operation),
-  };
-}
-
-function describePosting(operation: OpenApiOperation, path: string, siteUrl: string, types: NamedTypes) {
-  const { schema, example } = bodyOf(operation, types);
-  const required = schema.required ?? [];
-  return {
-    ...operation,
-    path,
-    method: 'POST',
-    members: Object.entries(schema.properties ?? {}).map(([name, { description = '', ...shape }]) => ({
-      name,
-      description,
-      schema: shape,
-      required: required.includes(name),
-    })),
-    curl: [
-      `curl -X POST "${siteUrl}${path}"`,
-      `-H "Authorization: Bearer $UPBEAT_KEY"`,
-      `-H "Content-Type: application/json"`,
-      `-d '${JSON.stringify(example)}'`,
-    ].join(' \\\n  '),
-    inputs: [],
-    // The page does not ask for keys.
-    triable: false,
-    answers: answersOf(operation),
-  };
-}
-
-interface BodySchema {
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
-}
-
-/** The named types of the document. */
-type NamedTypes = Readonly<Record<string, unknown>>;
-
-function bodyOf({ requestBody }: OpenApiOperation, types: NamedTypes) {
-  const content = (requestBody?.content ?? {}) as Readonly<
-    Record<string, { readonly schema: { readonly $ref: string }; readonly example: unknown }>
-  >;
-  const body = content['application/json'];
-  const name = body?.schema.$ref.split('/').at(-1) ?? '';
-  return { schema: (types[name] ?? {}) as BodySchema, example: body?.example ?? {} };
-}
-
-function answersOf({ responses }: OpenApiOperation) {
-  return Object.entries(responses).map(([status, { description }]) => ({ status, description }));
 }
 
 function describeType(schema: { enum?: string[]; type?: string; default?: unknown }): string {

@@ -63,6 +63,7 @@ export function createAssets() {
       /** The font that every page loads first. */
       font,
       docsScript: add('docs', 'js'),
+      docsStyle: add('docs', 'css'),
       copyScript: add('copy', 'js'),
       // For pages with passkeys, with the browser's part of the library.
       passkeyLibrary: add(

@@ -1,0 +1,145 @@
+/** The operations of the OpenAPI document as data for the page that documents them. Pure. */
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
+import { type ExampleValues, exampleOf } from './docs-example.ts';
+
+/** What exists in this installation, for the examples. */
+export interface KnownThings {
+  /** A service of the public list, or of an owner. */
+  readonly service: {
+    readonly slug: string;
+    readonly name: string;
+    readonly domain: string;
+    readonly category: string;
+    /** Its name in paths of pages and pictures. */
+    readonly page: string;
+  };
+  /** An incident, with the slug of its service; null: there is none. */
+  readonly incident: { readonly id: string; readonly slug: string } | null;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+/** The operations by their first tag, in the order of the document's tags. */
+export function describeOperations(document: OpenApiDocument, siteUrl: string, known: KnownThings) {
+  const all = Object.entries(document.paths).flatMap(([path, methods]) =>
+    METHODS.flatMap((method) => {
+      const operation = methods[method];
+      return operation === undefined ? [] : [describe(operation, method, path, document, siteUrl, known)];
+    }),
+  );
+  return document.tags
+    .map(({ name, description }) => ({
+      name,
+      description,
+      id: `tag-${name.toLowerCase().replaceAll(' ', '-')}`,
+      operations: all.filter(({ tags }) => tags[0] === name),
+    }))
+    .filter(({ operations }) => operations.length > 0);
+}
+
+function describe(
+  operation: OpenApiOperation,
+  method: (typeof METHODS)[number],
+  path: string,
+  { components: { schemas } }: OpenApiDocument,
+  siteUrl: string,
+  known: KnownThings,
+) {
+  const parameters = operation.parameters.map((parameter) => ({
+    ...parameter,
+    example: exampleValue(parameter, path, known),
+  }));
+  const needsKey = operation.security?.every((one) => Object.keys(one).length > 0) === true;
+  const body = bodyOf(operation, schemas);
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(parameters.find((parameter) => parameter.name === name)?.example ?? ''),
+  );
+  return {
+    ...operation,
+    path,
+    method: method.toUpperCase(),
+    look: method,
+    parameters,
+    needsKey,
+    members: body?.members ?? [],
+    curl: curlOf(method, siteUrl + filled, needsKey, body),
+    answer: answerOf(operation, schemas, valuesOf(known)),
+    inputs: parameters.filter((parameter) => parameter.in !== 'header'),
+    // Only reading can be tried on the page: what changes something needs more thought than a button.
+    triable: method === 'get' && !path.endsWith('/events') && !path.startsWith('/beat/'),
+    answers: Object.entries(operation.responses).map(([status, { description }]) => ({
+      status,
+      description,
+    })),
+  };
+}
+
+/** The example of a parameter: something that exists here where the document names a service or an incident. */
+function exampleValue({ name, example, ...parameter }: OpenApiParameter, path: string, known: KnownThings) {
+  if (parameter.in !== 'path') return example ?? '';
+  if (path === '/api/v1/incidents/{slug}/{id}')
+    return (name === 'id' ? known.incident?.id : known.incident?.slug) ?? example ?? '';
+  if (example === 'github') return known.service.slug;
+  return example === 'github-com' ? known.service.page : (example ?? '');
+}
+
+function valuesOf({ service, incident }: KnownThings): ExampleValues {
+  const { slug, name, domain, category } = service;
+  return { slug, name, domain, category, ...(incident === null ? {} : { id: incident.id }) };
+}
+
+interface BodySchema {
+  readonly $ref?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+function bodyOf({ requestBody }: OpenApiOperation, schemas: Readonly<Record<string, unknown>>) {
+  const content = (requestBody?.content ?? {}) as Readonly<
+    Record<string, { readonly schema: BodySchema; readonly example?: unknown }>
+  >;
+  const type = 'application/json' in content ? 'application/json' : Object.keys(content)[0];
+  const body = content[type ?? ''];
+  if (body === undefined || type === undefined) return null;
+  const { $ref } = body.schema;
+  const { required = [], properties = {} } =
+    $ref === undefined ? body.schema : ((schemas[$ref.split('/').at(-1) ?? ''] ?? {}) as BodySchema);
+  return {
+    type,
+    example: body.example ?? {},
+    members: Object.entries(properties).map(([name, { description = '', ...schema }]) => ({
+      name,
+      description,
+      schema,
+      required: required.includes(name),
+    })),
+  };
+}
+
+function curlOf(method: string, url: string, needsKey: boolean, body: ReturnType<typeof bodyOf>): string {
+  const verb = method === 'get' ? '' : `-X ${method.toUpperCase()} `;
+  return [
+    `curl ${url.endsWith('/events') ? '-N ' : ''}${verb}"${url}"`,
+    ...(needsKey ? [`-H "Authorization: Bearer $UPBEAT_KEY"`] : []),
+    ...(body === null ? [] : [`-H "Content-Type: ${body.type}"`, `-d '${JSON.stringify(body.example)}'`]),
+  ].join(' \\\n  ');
+}
+
+/** An answer that is good, as text; its picture, or null where the answer has no body. */
+function answerOf(
+  { responses }: OpenApiOperation,
+  schemas: Readonly<Record<string, unknown>>,
+  values: ExampleValues,
+) {
+  const [status, response] = Object.entries(responses).find(([code]) => /^2/.test(code)) ?? [];
+  if (status === undefined || response === undefined) return null;
+  const content = (response.content ?? {}) as Readonly<
+    Record<string, { readonly schema?: unknown; readonly example?: unknown }>
+  >;
+  const [type, shape] = Object.entries(content)[0] ?? [];
+  if (type === undefined || shape === undefined) return { status, type: null, text: null };
+  const isJson = type.endsWith('json');
+  const example = shape.example ?? (isJson ? exampleOf(shape.schema, schemas, values) : null);
+  const text = typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+  return { status, type, text: example === null ? null : text };
+}
