@@ -72,10 +72,12 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/pages/:slug/arrange': 'editor',
   '/dashboard/pages/:slug/group': 'editor',
   '/dashboard/pages/:slug/rename': 'editor',
+  '/dashboard/pages/:slug/favicon': 'editor',
   '/dashboard/pages/:slug/logo': 'editor',
   '/dashboard/pages/:slug/look': 'editor',
   '/dashboard/pages/:slug/domain': 'editor',
   '/dashboard/pages/:slug/verify': 'editor',
+  '/dashboard/pages/:slug/unfavicon': 'editor',
   '/dashboard/pages/:slug/unlogo': 'editor',
   '/dashboard/pages/:slug/delete': 'editor',
   '/dashboard/members/invite': 'owner',
@@ -133,6 +135,9 @@ async function setUp(t: import('tap').Test) {
   return { ...world, people };
 }
 
+/** Forms with a file. */
+const IS_UPLOAD = /\/(logo|favicon)$/;
+
 t.test('it lets each role see and send what the role permits, and nothing else', async (t) => {
   const { routes, people, grace, call, post, upload } = await setUp(t);
   t.same(
@@ -158,8 +163,9 @@ t.test('it lets each role see and send what the role permits, and nothing else',
     }
     for (const [route, needed] of Object.entries(FORMS)) {
       const path = pathOf(route, index + 1);
-      const sent = path.endsWith('/logo')
-        ? upload(path, people[role], new Uint8Array())
+      const use = IS_UPLOAD.exec(path)?.[1];
+      const sent = use
+        ? upload(path, people[role], new Uint8Array(), {}, use)
         : post(path, people[role], { id: '1', domain: 'new.example' });
       // Forms that need a name server or a service of the registry fail here when they are permitted.
       const code = await sent.then(
@@ -176,11 +182,11 @@ t.test('it lets each role see and send what the role permits, and nothing else',
       route in PAGES
         ? await call(path, grace)
         : await post(path, grace, {}).catch(() => ({ code: 'failed' }));
-    if (!path.endsWith('/logo'))
+    if (!IS_UPLOAD.test(path))
       t.match(code, /^(service|page)_not_found$/, `an owner of another account finds no ${path}`);
   }
   for (const route of Object.keys(FORMS)) {
-    if (route.endsWith('/logo')) continue;
+    if (IS_UPLOAD.test(route)) continue;
     t.match(await post(pathOf(route), null, {}), { code: 'forbidden_form' }, `nobody sends ${route}`);
   }
 });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
+import type { SampleStore } from '../../src/store/ports/samples.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import { barsOf, createUptimeBars } from '../../src/web/status-page/uptime-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../site/site-world.ts';
@@ -100,7 +101,7 @@ t.test('it shows the verdict, the groups in order, what is planned and what happ
   t.match(text, '<title>Acme &amp; friends: 1 of 3 services is down.</title>');
   const order = [
     '>Public<',
-    '>Post<',
+    '>Post</a></span><span class="pill',
     '>Library<',
     '>Mine (mine.example)<',
     '>Later<',
@@ -169,7 +170,11 @@ t.test('it filters incidents and turns their pages', async (t) => {
   t.notMatch(second, 'Older');
 });
 
-t.test('it shows incidents that go on before all that are over', async (t) => {
+/** What stands between open and past incidents. */
+const SERVICES = ['Public', 'Services', 'Later', 'Maintenance'];
+const SERVICES_DE = ['Public', 'Dienste', 'Later', 'Wartung'];
+
+t.test('it shows incidents that go on right below the verdict, and those that are over by day', async (t) => {
   const api = await world();
   t.teardown(api.close);
   const day = 86_400_000;
@@ -184,23 +189,38 @@ t.test('it shows incidents that go on before all that are over', async (t) => {
   );
   const titlesOf = async (path: string) => {
     const { text } = await api.get(path);
-    return [...text.matchAll(/<h[34]>([^<]*[^ <])/g)].map(([, title]) => title);
+    return [...text.matchAll(/<h[234][^>]*>([^<]*[^ <])/g)].map(([, title]) => title);
   };
   t.same(await titlesOf('/p/acme'), [
     'Open incidents',
     'Post is not reachable',
     'Library has been slow since last week',
+    ...SERVICES,
     'Past incidents',
+    '20 Nov 2026',
     'Library was away',
+    '11 Nov 2026',
     'Post was late',
+    'Subscribe to this page',
   ]);
   t.same(await titlesOf('/p/acme?lang=de&service=post'), [
     'Offene Vorfälle',
     'Post ist nicht erreichbar',
+    ...SERVICES_DE,
     'Vergangene Vorfälle',
+    '11. Nov. 2026',
     'Post was late',
+    'Diese Seite abonnieren',
   ]);
-  t.same(await titlesOf('/p/acme?show=past'), ['Library was away', 'Post was late']);
+  t.same(await titlesOf('/p/acme?show=past'), [
+    ...SERVICES,
+    'Incidents',
+    '20 Nov 2026',
+    'Library was away',
+    '11 Nov 2026',
+    'Post was late',
+    'Subscribe to this page',
+  ]);
 });
 
 t.test('it calls a day the same as the page of the service does', async (t) => {
@@ -212,20 +232,31 @@ t.test('it calls a day the same as the page of the service does', async (t) => {
   });
   t.teardown(api.close);
   const day = Date.UTC(2026, 10, 19);
+  // The page of a service has its calendar from 90 days on; the page has the last 90.
+  const days = [day - 100 * DAY_MS, day];
   const checksOf = (serviceId: number, isSlow: (index: number) => boolean, suspect = false): Sample[] =>
+    days.flatMap((from) => checksOn(from, serviceId, isSlow, suspect));
+  const checksOn = (
+    from: number,
+    serviceId: number,
+    isSlow: (index: number) => boolean,
+    suspect: boolean,
+  ): Sample[] =>
     Array.from({ length: 288 }, (_, index) => ({
       serviceId,
-      at: day + index * 300_000,
+      at: from + index * 300_000,
       status: isSlow(index) ? 'slow' : 'up',
       latencyMs: isSlow(index) ? 3_500 : 100,
       statusCode: 200,
       suspect,
     }));
-  await samples.append([
-    ...checksOf(1, (index) => index === 100),
-    ...checksOf(2, (index) => index < 15),
-    ...checksOf(3, () => false, true),
-  ]);
+  await samples.append(
+    [
+      ...checksOf(1, (index) => index === 100),
+      ...checksOf(2, (index) => index < 15),
+      ...checksOf(3, () => false, true),
+    ].sort((one, other) => one.at - other.at),
+  );
   for (const [id, slug, kind] of [
     [1, 'once-slow', 'up'],
     [2, 'often-slow', 'slow'],
@@ -233,10 +264,11 @@ t.test('it calls a day the same as the page of the service does', async (t) => {
   ] as const) {
     await api.status.put([current(id, check(NOW - 30_000))]);
     await api.putPage(`page-${slug}`, { groups: [{ name: '', services: [id] }] });
+    const barsIn = (text: string) => /<svg class="chart own-days"[\s\S]*?<\/svg>/.exec(text)?.[0] ?? '';
     const kinds = (text: string, pattern: RegExp) =>
       [...new Set([...text.matchAll(pattern)].map(([, one]) => one))].filter((one) => one !== 'none');
     t.same(
-      kinds((await api.get(`/p/page-${slug}`)).text, /class="day-([a-z]+)"/g),
+      kinds(barsIn((await api.get(`/p/page-${slug}`)).text), /class="day-([a-z]+)"/g),
       [kind],
       `${slug}: its page`,
     );
@@ -244,6 +276,44 @@ t.test('it calls a day the same as the page of the service does', async (t) => {
     const [cells] = /<svg[^>]*class="[^"]*calendar[\s\S]*?<\/svg>/.exec(text) ?? [text];
     t.same(kinds(cells, /<use href="#day-([a-z]+)" x=/g), [kind], `${slug}: the service's page`);
   }
+});
+
+t.test('it shows uptime without the maintenance that its owner announced beside the whole', async (t) => {
+  const samples = openSampleStore({ now: () => NOW });
+  t.teardown(() => samples.close());
+  const api = await startApi({
+    services: [service(1, 'mine', { name: 'Mine', origin: 'owner', accountId: 1 })],
+    samples,
+  });
+  t.teardown(api.close);
+  const start = NOW - 2 * DAY_MS;
+  const isAnnounced = (at: number) => at >= start && at < start + 3_600_000;
+  const checks = Array.from({ length: 100 }, (_, index): Sample => {
+    const at = start + index * 300_000;
+    return {
+      serviceId: 1,
+      at,
+      status: isAnnounced(at) ? 'down' : 'up',
+      latencyMs: 100,
+      statusCode: 200,
+      suspect: false,
+    };
+  });
+  await samples.append(checks);
+  await api.putPage('acme', { groups: [{ name: '', services: [1] }] });
+  const uptimeIn = async (path: string) =>
+    /<span class="own-uptime">(.*?)<\/span>/.exec((await api.get(path)).text)?.[1];
+  t.equal(await uptimeIn('/p/acme'), '<strong>88\u00a0% in 3 days</strong>');
+  await api.registry.addOwnerMaintenance({
+    ...{ accountId: 1, title: 'Disks', markdown: '', plain: '', startsAt: start, durationMs: 3_600_000 },
+    ...{ timeZone: 'UTC', recurrence: null, services: [1], pages: [] },
+    ...{ siteUrl: 'https://upbeat.test', now: start - DAY_MS },
+  });
+  await api.clock.skip(300_001);
+  t.equal(
+    await uptimeIn('/p/acme'),
+    '<strong>88\u00a0% in 3 days</strong> 100\u00a0% without announced maintenance',
+  );
 });
 
 t.test('it says so where there is no such page', async (t) => {
@@ -398,23 +468,22 @@ t.test('it reads the bars once for all who ask at once, and again after a failur
   const store = openSampleStore({ now: () => NOW });
   t.teardown(() => store.close());
   const state = { asked: 0, fails: true };
-  const barsFor = createUptimeBars(
-    {
-      async query(query) {
-        state.asked++;
-        if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
-        return await store.query(query);
-      },
+  const samples: Pick<SampleStore, 'query'> = {
+    async query(query) {
+      state.asked++;
+      if (state.fails) throw Object.assign(new Error('away'), { code: 'samples_away' });
+      return await store.query(query);
     },
-    () => NOW,
-  );
+  };
+  const registry = { announcedWindows: async () => [] };
+  const barsFor = createUptimeBars({ samples, registry, now: () => NOW });
   t.equal((await barsFor([1])).size, 0);
   state.fails = false;
   const all = await Promise.all([barsFor([1, 2]), barsFor([1, 2]), barsFor([2])]);
   t.same([state.asked, all.map(({ size }) => size)], [3, [2, 2, 1]]);
 });
 
-t.test('it draws days of one kind as one stroke', async (t) => {
+t.test('it draws days of one kind as one stroke, and worse days taller', async (t) => {
   const day = (count: number, slowCount = 0, downCount = 0, suspectCount = 0) => ({
     count,
     slowCount,
@@ -423,11 +492,11 @@ t.test('it draws days of one kind as one stroke', async (t) => {
   });
   t.strictSame(barsOf([day(0), day(0, 0, 0, 3), day(9), day(9, 1), day(10, 1, 1), day(288, 1), day(9)]), {
     lines: [
-      { kind: 'none', path: 'M0 14h8' },
-      { kind: 'suspect', path: 'M11 14h8' },
-      { kind: 'up', path: 'M22 14h8M55 14h19' },
-      { kind: 'slow', path: 'M33 14h8' },
-      { kind: 'down', path: 'M44 14h8' },
+      { kind: 'none', path: 'M0 26h8', width: 4 },
+      { kind: 'suspect', path: 'M11 23h8', width: 10 },
+      { kind: 'up', path: 'M22 19h8M55 19h19', width: 18 },
+      { kind: 'slow', path: 'M33 16.5h8', width: 23 },
+      { kind: 'down', path: 'M44 14h8', width: 28 },
     ],
     uptimeRatio: 324 / 325,
     knownDays: 5,

@@ -33,7 +33,7 @@ import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { brandPart, brandStyle } from './brand-style.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
-import { createUptimeBars } from './uptime-bars.ts';
+import { createUptimeBars, DAY_KINDS } from './uptime-bars.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources
@@ -66,8 +66,8 @@ const SHAPES: Readonly<Record<PageStanding, string>> = {
 
 /** The routes. */
 export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
-  const { pages, directory, siteUrl, now } = sources;
-  const barsOf = createUptimeBars(sources.samples, now);
+  const { pages, directory, siteUrl } = sources;
+  const barsOf = createUptimeBars({ ...sources, registry: pages });
 
   const missing = ({ atDomain }: HttpRequest, slug: string, language: ChosenLanguage): HttpResponse => {
     const { notFound, noPage } = language.texts.statusPage;
@@ -151,15 +151,10 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const isSaid = ({ source, id }: Incident) =>
       source === 'owner' && said.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
     const worst = worstSaid(said);
-    const lists = [
-      { heading: running.length > 0 ? texts.statusPage.runningIncidents : null, incidents: running },
-      { heading: running.length > 0 ? texts.statusPage.pastIncidents : null, incidents: shown },
-    ].map((list) => ({
-      ...list,
-      incidents: list.incidents.flatMap((incident) =>
-        isSaid(incident) ? [] : showIncident(incident, look, language),
-      ),
-    }));
+    const view = (incidents: readonly Incident[]) =>
+      incidents.flatMap((incident) => (isSaid(incident) ? [] : showIncident(incident, look, language)));
+    const open = view(running);
+    const days = groupByDay(view(shown)).map(({ at, incidents }) => ({ day: formats.day(at), incidents }));
     const link = (start: number) => {
       const query = new URLSearchParams({
         show,
@@ -202,6 +197,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             const days = bars.get(service.id);
             const ratio = days?.uptimeRatio ?? null;
             const uptime = ratio === null ? null : formats.percent(ratio);
+            const without = days?.withoutMaintenance ?? null;
+            const other = without === null ? null : formats.percent(without);
             return {
               service,
               name: fullName(service),
@@ -210,6 +207,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
               stale,
               lines: days?.lines ?? [],
               uptime,
+              without: other === null || other === uptime ? null : texts.page.withoutMaintenance(other),
               knownDays: days?.knownDays ?? 0,
             };
           }),
@@ -244,7 +242,11 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
       missing: missingSince === null ? null : texts.page.samplesMissing(time(missingSince)),
-      lists: lists.filter(({ incidents }) => incidents.length > 0),
+      open,
+      days,
+      // What is open stands above the services.
+      listHeading: show === 'all' && open.length > 0 ? texts.statusPage.pastIncidents : texts.page.incidents,
+      dayKinds: DAY_KINDS,
       filters: INCIDENT_FILTERS,
       show,
       only: chosen?.service.slug ?? '',
@@ -337,6 +339,18 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       },
     },
   ];
+}
+
+/** Incidents by the UTC day of their start, in their order. */
+function groupByDay<T extends { readonly startedAt: number }>(incidents: readonly T[]) {
+  const days: { readonly at: number; readonly incidents: T[] }[] = [];
+  for (const incident of incidents) {
+    const at = Math.floor(incident.startedAt / DAY_MS) * DAY_MS;
+    const last = days.at(-1);
+    if (last?.at === at) last.incidents.push(incident);
+    else days.push({ at, incidents: [incident] });
+  }
+  return days;
 }
 
 /** The displayed size of a logo in pixels: at most 240 by 64, and never larger than the logo. */

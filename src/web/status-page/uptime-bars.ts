@@ -1,7 +1,9 @@
-/** The last 90 days of services as bars on status pages. */
+/** The last 90 days of services as bars on status pages, with their uptime. */
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
+import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import { daysUntil } from '../../view/time-ranges.ts';
 import { uptimeOf } from '../service/service-days.ts';
 
@@ -12,14 +14,31 @@ const MAX_KEPT = 5_000;
 const MAX_READS = 8;
 const STEP = 11;
 
-/** The bars of a service. */
-type UptimeBars = ReturnType<typeof barsOf>;
+/** Height of a bar of each kind, in a box of 28: the worse the day, the taller, so that colour is not the only sign. */
+const HEIGHTS: Readonly<Record<DayKind, number>> = { none: 4, suspect: 10, up: 18, slow: 23, down: 28 };
+const BOX_HEIGHT = 28;
+
+/** The kinds of days with the heights of their bars, as the legend has them. */
+export const DAY_KINDS = (['up', 'slow', 'down', 'suspect', 'none'] as const).map((kind) => ({
+  kind,
+  height: HEIGHTS[kind],
+}));
+
+/** The bars of a service, and its uptime without announced maintenance; null: there was none. */
+type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: number | null };
+
+/** Sources of the bars. */
+export interface UptimeBarSources {
+  readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
+  readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
+  readonly now: () => number;
+}
 
 /**
  * Creates the function that reads the last 90 days of services as bars. Bars are small: one line for each kind of day.
  * They are cached for five minutes.
  */
-export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSince'>, now: () => number) {
+export function createUptimeBars({ samples, registry, now }: UptimeBarSources) {
   const cached = createPromiseCache<number, UptimeBars>({
     maxEntries: MAX_KEPT,
     maxAgeMs: KEPT_MS,
@@ -30,9 +49,13 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
     try {
       const isWhole = (samples.missingSince?.() ?? null) === null;
       // UTC days, as on the service's own page.
-      return await cached(serviceId, String(isWhole), async () =>
-        barsOf(await samples.query({ serviceId, ...daysUntil(at, DAYS) })),
-      );
+      return await cached(serviceId, String(isWhole), async () => {
+        const window = daysUntil(at, DAYS);
+        const days = await samples.query({ serviceId, ...window });
+        const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
+        const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
+        return { ...barsOf(days), withoutMaintenance };
+      });
     } catch (error) {
       // While the sample store is unavailable, a page without bars is better than an error.
       if (!isSampleReadError(error)) throw error;
@@ -57,8 +80,8 @@ export function createUptimeBars(samples: Pick<SampleStore, 'query' | 'missingSi
 }
 
 /**
- * The bars of days, oldest first. `lines`: an SVG path for each kind of day, in a box of 988 by 28, for a dash of 8 and
- * a gap of 3; consecutive days of one kind are one stroke. `uptimeRatio`: null without checks. `knownDays`: number of
+ * The bars of days, oldest first. `lines`: an SVG path for each kind of day with the width of its stroke, in a box of 988 by 28, for a
+ * dash of 8 and a gap of 3; consecutive days of one kind are one stroke. `uptimeRatio`: null without checks. `knownDays`: number of
  * days from the first day with a check on.
  */
 export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'downCount' | 'suspectCount'>[]) {
@@ -68,12 +91,13 @@ export function barsOf(days: readonly Pick<Bucket, 'count' | 'slowCount' | 'down
     if (kind === kinds[start - 1]) continue;
     let end = start + 1;
     while (kinds[end] === kind) end++;
-    const stroke = `M${start * STEP} 14h${(end - start) * STEP - 3}`;
+    const middle = BOX_HEIGHT - HEIGHTS[kind] / 2;
+    const stroke = `M${start * STEP} ${middle}h${(end - start) * STEP - 3}`;
     paths.set(kind, (paths.get(kind) ?? '') + stroke);
   }
   const first = days.findIndex(({ count }) => count > 0);
   return {
-    lines: [...paths].map(([kind, path]) => ({ kind, path })),
+    lines: [...paths].map(([kind, path]) => ({ kind, path, width: HEIGHTS[kind] })),
     uptimeRatio: uptimeOf(days),
     knownDays: first === -1 ? 0 : days.length - first,
   };
