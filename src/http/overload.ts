@@ -2,9 +2,10 @@
  * Overload: what is less important is refused first, so that what is more important is answered in time. Pages, pictures and event
  * streams go before the API, and the API goes before heartbeats, whose loss would look like an outage of their senders.
  */
-import type { Clock } from '../clock.ts';
+import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Route } from './route.ts';
+import type { Turns } from './turns.ts';
 
 /** Classes of requests, in the order in which they are refused. */
 export const REQUEST_CLASSES = ['pages', 'api', 'heartbeats'] as const;
@@ -16,6 +17,8 @@ export type RequestClass = (typeof REQUEST_CLASSES)[number];
 const TICK_MS = 100;
 /** An event loop is overloaded while its ticks are later than this, milliseconds. A heartbeat waits for about as long. */
 const MAX_LATENESS_MS = 250;
+/** It is overloaded, too, while a request waits for longer than this to be started, milliseconds. */
+const MAX_WAIT_MS = 1_000;
 /** The program is overloaded while it has more requests in flight: they wait for a store that is slow, and take memory. */
 const MAX_IN_FLIGHT = 2_000;
 /** How fast the pressure changes, per millisecond: a class is refused entirely after 2 s of overload. */
@@ -26,13 +29,22 @@ const MAX_COUNTED_MS = 500;
 const MIN_PRESSURE = -0.5;
 const MAX_PRESSURE = REQUEST_CLASSES.length;
 
+/** What shows overload. */
+export interface Load {
+  /** The event loop is late, or too many requests are in flight: it concerns all classes. */
+  readonly isLate: boolean;
+  /** Requests of these classes wait for too long to be started. Heartbeats are started at once. */
+  readonly waits: Readonly<Record<'pages' | 'api', boolean>>;
+}
+
 /**
- * The pressure after a tick, from {@link MIN_PRESSURE} to {@link MAX_PRESSURE}. It rises while the program is overloaded and falls
- * at the same rate while it is not, so that it settles where as much is refused as has to be.
+ * The pressure after a tick, from {@link MIN_PRESSURE} to {@link MAX_PRESSURE}. It rises while the program is overloaded, but no
+ * further than to refuse the classes that wait, and falls at the same rate otherwise, so that it settles where as much is refused as has to be.
  */
-export function stepPressure(pressure: number, elapsedMs: number, isOverloaded: boolean): number {
+export function stepPressure(pressure: number, elapsedMs: number, { isLate, waits }: Load): number {
   const change = Math.min(elapsedMs, MAX_COUNTED_MS) * PRESSURE_PER_MS;
-  return Math.min(MAX_PRESSURE, Math.max(MIN_PRESSURE, pressure + (isOverloaded ? change : -change)));
+  const target = isLate ? MAX_PRESSURE : waits.api ? 2 : waits.pages ? 1 : MIN_PRESSURE;
+  return pressure < target ? Math.min(target, pressure + change) : Math.max(target, pressure - change);
 }
 
 /** The part of the requests of a class that is refused, from 0 to 1: a class begins when all of the one before it is refused. */
@@ -53,14 +65,16 @@ export function classOf({
 /** The overload of this process. */
 export type Overload = ReturnType<typeof createOverload>;
 
-/** Starts to measure. `onRefused` is called for each refused request. */
+/** Measures while there are requests. `onRefused` is called for each refused request. */
 export function createOverload({
   clock,
   log,
+  turns,
   onRefused,
 }: {
   readonly clock: Pick<Clock, 'monotonic' | 'every'>;
   readonly log: Log;
+  readonly turns: Pick<Turns, 'waitedMs'>;
   readonly onRefused: (requestClass: RequestClass) => void;
 }) {
   let pressure = MIN_PRESSURE;
@@ -89,18 +103,37 @@ export function createOverload({
     }
   };
 
-  const stop = clock.every(TICK_MS, () => {
+  /** Null: nothing is measured, because there was no request for a tick. */
+  let cancel: Cancel | null = null;
+  let isActive = false;
+  const stop = (): void => {
+    cancel?.();
+    cancel = null;
+  };
+  const tick = (): void => {
     const now = clock.monotonic();
     const elapsedMs = now - tickedAt;
     tickedAt = now;
-    const isLate = elapsedMs - TICK_MS > MAX_LATENESS_MS;
-    pressure = stepPressure(pressure, elapsedMs, isLate || inFlight > MAX_IN_FLIGHT);
+    const waited = turns.waitedMs();
+    pressure = stepPressure(pressure, elapsedMs, {
+      isLate: elapsedMs - TICK_MS > MAX_LATENESS_MS || inFlight > MAX_IN_FLIGHT,
+      waits: { pages: waited.others > MAX_WAIT_MS, api: waited.first > MAX_WAIT_MS },
+    });
     note();
-  });
+    if (!isActive && inFlight === 0 && pressure === MIN_PRESSURE) stop();
+    isActive = false;
+  };
+  const measure = (): void => {
+    isActive = true;
+    if (cancel !== null) return;
+    tickedAt = clock.monotonic();
+    cancel = clock.every(TICK_MS, tick);
+  };
 
   return {
     /** Whether a request is refused now. Counts it as refused. */
     refuses(requestClass: RequestClass): boolean {
+      measure();
       const part = refusedPart(pressure, requestClass);
       if (part === 0) return false;
       const sum = (sums.get(requestClass) ?? 0) + part;
@@ -116,7 +149,10 @@ export function createOverload({
       return classes.length === 0 ? null : `requests are refused: ${classes.join(', ')}`;
     },
     /** A request has begun, or goes on after it has waited for its client. */
-    enter: (): void => void inFlight++,
+    enter(): void {
+      measure();
+      inFlight++;
+    },
     /** A request has ended, or waits for its client. */
     leave: (): void => void inFlight--,
     stop,

@@ -23,6 +23,7 @@ import {
   type WriteOperation,
 } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
+import type { Turns } from './turns.ts';
 
 /** The limiters of a bucket: for clients without a key and for keys. */
 export interface BucketLimiters {
@@ -49,6 +50,7 @@ export interface PipelineOptions {
   readonly errorPage?: (error: HttpError, request: HttpRequest) => HttpResponse;
   readonly limiters: Readonly<Record<Exclude<Bucket, 'none' | 'streams'>, BucketLimiters>>;
   readonly overload: Overload;
+  readonly turns: Turns;
   readonly log: Log;
 }
 
@@ -63,7 +65,7 @@ const PREFLIGHT_HEADERS = {
 
 /** Creates the pipeline: a function that handles a request for a route. It never rejects. */
 export function createPipeline(options: PipelineOptions) {
-  const { siteUrl, authenticator, explain, errorPage, limiters, overload, log } = options;
+  const { siteUrl, authenticator, explain, errorPage, limiters, overload, turns, log } = options;
   const uncharged = createUnchargedRequests();
   const answerError = (thrown: unknown, route: Route, request: HttpRequest): HttpResponse => {
     const error =
@@ -165,23 +167,28 @@ export function createPipeline(options: PipelineOptions) {
     return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
   };
 
+  const refuse = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
+    route.onFault?.();
+    return complete(answerError(overloaded(), route, request), route, request, await peekAt(route, request));
+  };
+
   return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
     const requestClass = classOf(route);
-    if (requestClass !== null && overload.refuses(requestClass)) {
-      route.onFault?.();
-      return complete(
-        answerError(overloaded(), route, request),
-        route,
-        request,
-        await peekAt(route, request),
-      );
-    }
-    overload.enter();
-    try {
-      return await serve(route, withoutWaiting(request, overload));
-    } finally {
-      overload.leave();
-    }
+    const handleNow = async () => {
+      overload.enter();
+      try {
+        return await serve(route, withoutWaiting(request, overload));
+      } finally {
+        overload.leave();
+      }
+    };
+    if (requestClass === null) return await handleNow();
+    const isRefused = overload.refuses(requestClass);
+    const next = isRefused ? () => refuse(route, request) : handleNow;
+    if (requestClass === 'heartbeats') return await next();
+    // A refusal waits for its turn as well: clients that come back at once would make each turn long.
+    const cost = route.bucket === 'pages' && !isRefused ? 'page' : 'small';
+    return await turns.run(cost, requestClass === 'api', next);
   };
 }
 

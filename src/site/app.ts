@@ -13,6 +13,7 @@ import { HttpError, retryLater } from '../http/problem.ts';
 import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
 import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
+import { createTurns } from '../http/turns.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { StatusStore } from '../store/ports/status.ts';
@@ -90,7 +91,8 @@ export function createApp(options: AppOptions) {
     limits: () => limitsInForce,
     limitForms: (name, max) => limiter(name, 'address', max),
   });
-  const overload = createOverload({ clock, log, onRefused: metrics.noteOverloadRefusal });
+  const turns = createTurns(clock);
+  const overload = createOverload({ clock, log, turns, onRefused: metrics.noteOverloadRefusal });
   const serve = createPipeline({
     siteUrl: settings.siteUrl,
     authenticator: options.authenticator,
@@ -98,6 +100,7 @@ export function createApp(options: AppOptions) {
     errorPage: table.errorPage,
     limiters,
     overload,
+    turns,
     log,
   });
   const { streams } = table;

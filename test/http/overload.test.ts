@@ -11,12 +11,14 @@ import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
+const CALM = { isLate: false, waits: { pages: false, api: false } };
+
 /** Seconds of overload, then of none, in ticks of `tickMs`; the pressure after each second. */
 function pressures(overloadedS: number, idleS: number, tickMs: number): number[] {
   let pressure = -0.5;
   const found: number[] = [];
   for (let ms = tickMs; ms <= (overloadedS + idleS) * 1_000; ms += tickMs) {
-    pressure = stepPressure(pressure, tickMs, ms <= overloadedS * 1_000);
+    pressure = stepPressure(pressure, tickMs, { ...CALM, isLate: ms <= overloadedS * 1_000 });
     if (ms % 1_000 === 0) found.push(Math.round(pressure * 100) / 100);
   }
   return found;
@@ -28,7 +30,7 @@ t.test('the pressure rises and falls at one rate, whatever the length of the tic
 });
 
 t.test('one long pause of the event loop is no overload', async (t) => {
-  t.equal(stepPressure(-0.5, 60_000, true), -0.25);
+  t.equal(stepPressure(-0.5, 60_000, { ...CALM, isLate: true }), -0.25);
 });
 
 t.test('a class begins to be refused when all of the one before it is', async (t) => {
@@ -48,10 +50,10 @@ t.test('a class begins to be refused when all of the one before it is', async (t
 });
 
 /** An overload by a clock of the test; how many of a hundred requests of each class it refuses. */
-function createWorld(log: Log = silentLog) {
+function createWorld(log: Log = silentLog, waitedMs = () => ({ first: 0, others: 0 })) {
   const clock = createFakeClock();
   const counted: RequestClass[] = [];
-  const overload = createOverload({ clock, log, onRefused: (one) => counted.push(one) });
+  const overload = createOverload({ clock, log, turns: { waitedMs }, onRefused: (one) => counted.push(one) });
   const refusedOf = (one: RequestClass) =>
     Array.from({ length: 100 }, () => overload.refuses(one)).filter((isRefused) => isRefused).length;
   return { clock, overload, counted, refused: () => REQUEST_CLASSES.map(refusedOf) };
@@ -105,5 +107,21 @@ t.test('it refuses while too many requests wait for a store', async (t) => {
   t.same(refused(), [100, 0, 0]);
   overload.leave();
   await clock.advance(2_000);
+  t.same(refused(), [0, 0, 0]);
+});
+
+t.test('it refuses while requests wait too long to be started', async (t) => {
+  let waited = { first: 0, others: 1_000 };
+  const { clock, refused } = createWorld(silentLog, () => waited);
+  await clock.advance(10_000);
+  t.same(refused(), [0, 0, 0]);
+  waited = { first: 0, others: 1_001 };
+  await clock.advance(60_000);
+  t.same(refused(), [100, 0, 0], 'pages that wait are no reason to refuse the API');
+  waited = { first: 1_001, others: 0 };
+  await clock.advance(60_000);
+  t.same(refused(), [100, 100, 0], 'nor is the API a reason to refuse heartbeats');
+  waited = { first: 0, others: 0 };
+  await clock.advance(10_000);
   t.same(refused(), [0, 0, 0]);
 });
