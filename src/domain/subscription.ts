@@ -61,6 +61,25 @@ export function isToldToSubscribers(change: AlertChange): boolean {
   }
 }
 
+/**
+ * What changes have in common that tell the same words of an owner, one for each service and page that they concern; null: the change
+ * is not the owner's. `subject`: the start of the IDs in it.
+ */
+export function ownersNews({
+  change,
+  at,
+}: Pick<AlertEvent, 'change' | 'at'>): { readonly subject: string; readonly news: string } | null {
+  if (change.type === 'incident' && change.incident.source === 'owner') {
+    const [subject = ''] = /^owner-\d+/.exec(change.incident.id) ?? [];
+    return { subject, news: `${subject} ${change.incident.status} ${at}` };
+  }
+  if (change.type === 'maintenance' && change.source === 'owner') {
+    const [subject = ''] = /^owner-m\d+-\d+/.exec(change.id) ?? [];
+    return { subject, news: `${subject} ${change.phase}` };
+  }
+  return null;
+}
+
 /** A service as letters name it, or a status page that has no service with the news. */
 export type NamedService = Pick<Service, 'id' | 'slug' | 'name' | 'domain'> & {
   /** It is a status page: `name` is its title, and it has no domain. */

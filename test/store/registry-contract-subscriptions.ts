@@ -440,6 +440,65 @@ export async function subscriptionContract(
     },
   );
 
+  t.test('the same words of an owner about services and pages are one letter for each address', async (t) => {
+    const registry = await open(t);
+    const { id: accountId } = await registry.ensureAccount('ada', NOON);
+    const shop = await registry.addService(owned('shop.org', accountId));
+    const mail = await registry.addService(owned('mail.org', accountId));
+    const page = async (slug: string, services: readonly number[]) => {
+      const groups = [{ name: '', services }];
+      return (await registry.addPage({ accountId, slug, title: slug, text: '', groups, now: NOON })).id;
+    };
+    const [both, first, second] = [
+      await page('both', [shop.id, mail.id]),
+      await page('a', []),
+      await page('b', []),
+    ];
+    await subscribe(registry, `service:${mail.id}`, 'ada@example.com');
+    await subscribe(registry, `page:${both}`, 'ada@example.com');
+    await subscribe(registry, `page:${both}`, 'bob@example.com');
+    await subscribe(registry, `service:${mail.id}`, 'cy@example.com');
+    await subscribe(registry, `page:${first}`, 'dan@example.com');
+    await subscribe(registry, `page:${second}`, 'dan@example.com');
+    await subscribe(registry, `page:${second}`, 'cy@example.com');
+    const letters = async (now: number, limit = ALL) => {
+      await registry.tidySubscriptions(now, now);
+      const found: string[] = [];
+      for (;;) {
+        // A part at a time, and delivered in between: what is told does not depend on letters that wait.
+        await registry.writeLetters(now, limit);
+        const due = (await registry.dueLetters(now, ALL)).filter(({ kind }) => kind === 'change');
+        if (due.length === 0) return found.toSorted();
+        found.push(...due.map(({ to }) => to));
+        await registry.noteLetters(due.map(delivered));
+      }
+    };
+    const everyone = ['ada@example.com', 'bob@example.com', 'cy@example.com', 'dan@example.com'];
+    const text = { markdown: 'x', plain: 'x' };
+    const site = { siteUrl: 'https://status.example', now: NOON + 1 };
+    const incident = { ...site, accountId, title: 'Late', severity: 'minor', startedAt: NOON } as const;
+    const said = await registry.addOwnerIncident({
+      ...{ ...incident, status: 'investigating', resolvedAt: null },
+      ...{ services: [shop.id, mail.id], pages: [both, first, second] },
+      updates: [{ at: NOON, status: 'investigating', ...text }],
+    });
+    t.same(await letters(NOON + 10, 1), everyone);
+    const more = (at: number) => ({ at, status: 'investigating', ...text }) as const;
+    const updates = [...said.updates, more(NOON + 20)];
+    await registry.putOwnerIncident({ ...said, updates }, NOON + 20);
+    t.same(await letters(NOON + 20), everyone, 'an update is news');
+    await registry.putOwnerIncident(
+      { ...said, revision: 2, updates: [...updates, more(NOON + 30)] },
+      NOON + 30,
+    );
+    t.same(await letters(NOON + 30), everyone, 'also one with the same words');
+    const about = { ...site, ...text, accountId, title: 'Disks', recurrence: null, timeZone: 'UTC' };
+    const times = { startsAt: NOON + HOUR, durationMs: HOUR };
+    const subjects = { services: [shop.id, mail.id], pages: [both, first, second] };
+    await registry.addOwnerMaintenance({ ...about, ...times, ...subjects });
+    t.same(await letters(NOON + 40), everyone);
+  });
+
   t.test('it asks the receivers of e-mail channels once, and again for another address', async (t) => {
     const registry = await open(t);
     const { id: accountId } = await registry.ensureAccount('ada', NOON);

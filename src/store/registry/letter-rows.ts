@@ -3,7 +3,7 @@ import type { AlertChange } from '../../domain/alert/event.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { readMailAddress } from '../../domain/mail-address.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
-import { MAX_REFUSALS, readTopic, topicsOf, UNCONFIRMED_MS } from '../../domain/subscription.ts';
+import { MAX_REFUSALS, ownersNews, readTopic, topicsOf, UNCONFIRMED_MS } from '../../domain/subscription.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../ports/subscriptions.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
 import { tellPageMaintenances } from './owner-maintenance-rows.ts';
@@ -65,7 +65,7 @@ async function writeLetters(store: RegistryStore, now: number, limit: number): P
   return written;
 }
 
-/** The next subscribers of a change, each address once, in the order of their IDs. */
+/** The next subscribers of a change, each address once, in the order of their IDs; none whom an earlier change tells the same. */
 async function findSubscribers(
   store: RegistryStore,
   change: Row<'subscription_changes'>,
@@ -76,6 +76,7 @@ async function findSubscribers(
   if (change.recorded_at < now - DAY_MS) return [];
   const topics = await topicsOfChange(store, change.service_id);
   if (topics.length === 0) return [];
+  const told = await topicsTold(store, change);
   const confirmed = kysely
     .selectFrom('subscriptions')
     .where('subscriptions.topic', 'in', topics)
@@ -90,9 +91,13 @@ async function findSubscribers(
             selectFrom('subscriptions as other')
               .select('other.id')
               .whereRef('other.mailbox', '=', 'subscriptions.mailbox')
-              .where('other.topic', 'in', topics)
               .where('other.confirmed_at', '<=', change.recorded_at)
-              .whereRef('other.id', '<', 'subscriptions.id'),
+              .where(({ or, and, eb, ref }) =>
+                or([
+                  and([eb('other.topic', 'in', topics), eb('other.id', '<', ref('subscriptions.id'))]),
+                  ...(told.length === 0 ? [] : [eb('other.topic', 'in', told)]),
+                ]),
+              ),
           ),
         ),
       )
@@ -110,6 +115,33 @@ async function topicsOfChange(store: RegistryStore, subject: number): Promise<re
     kysely.selectFrom('services').selectAll().where('id', '=', subject).where('removed', '=', 0),
   );
   return row === undefined ? [] : topicsOf(toService(row), await pagesWith(store, subject));
+}
+
+/**
+ * The topics whose subscribers are told the same by earlier changes: words of an owner are a change of each service and page that
+ * they concern.
+ */
+async function topicsTold(
+  store: RegistryStore,
+  { id, at, recorded_at: recordedAt, change }: Row<'subscription_changes'>,
+): Promise<readonly string[]> {
+  const { kysely, queries } = store;
+  const own = ownersNews({ change: JSON.parse(change), at });
+  if (own === null) return [];
+  const earlier = await queries.all(
+    kysely
+      .selectFrom('subscription_changes')
+      .select(['service_id', 'at', 'change'])
+      .where('id', '<', id)
+      .where('recorded_at', '>=', recordedAt - DAY_MS)
+      .where('change', 'like', `%"${own.subject}%`),
+  );
+  const same = earlier.filter(
+    (one) => ownersNews({ change: JSON.parse(one.change), at: one.at })?.news === own.news,
+  );
+  const topics: string[] = [];
+  for (const one of same) topics.push(...(await topicsOfChange(store, one.service_id)));
+  return [...new Set(topics)];
 }
 
 /** IDs of the live status pages with subscribers that list a service. */
