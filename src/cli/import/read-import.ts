@@ -120,7 +120,8 @@ function parseDocument(text: string, fileName: string): unknown {
     // It may be YAML.
   }
   try {
-    return parseYaml(text, { maxAliasCount: 100 });
+    // Without its warnings about tags, which quote the file on standard error.
+    return parseYaml(text, { maxAliasCount: 100, logLevel: 'error' });
   } catch (error) {
     throw new ImportError(`${fileName} is neither JSON nor YAML: ${messageOf(error).split('\n')[0]}`);
   }
