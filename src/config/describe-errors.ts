@@ -18,7 +18,7 @@ export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] 
   const found = new Map<string, SchemaProblem & { readonly rank: number }>();
   for (const error of errors) {
     const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
-    if (error.keyword === 'additionalProperties') parts.push(String(error.params.additionalProperty));
+    if (error.keyword === 'additionalProperties') parts.push(shorten(String(error.params.additionalProperty)));
     if (error.keyword === 'required') parts.push(String(error.params.missingProperty));
     const key = JSON.stringify(parts);
     const rank = rankOf(error);
@@ -44,7 +44,7 @@ export function formatPath(parts: readonly string[]): string {
 function sentence(error: ErrorObject): string {
   const schema = error.parentSchema as TSchema;
   if (error.keyword === 'additionalProperties')
-    return unknownName(String(error.params.additionalProperty), Object.keys(schema.properties));
+    return unknownName(shorten(String(error.params.additionalProperty)), Object.keys(schema.properties));
   if (error.keyword === 'required') return 'is missing';
   if (error.data === '') return `must not be empty; write ${expected(schema)}`;
   const shown = holdsSecret(schema) ? 'this' : shorten(withoutPasswords(JSON.stringify(error.data)));
