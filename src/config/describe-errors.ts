@@ -18,7 +18,8 @@ export function describeErrors(errors: readonly ErrorObject[]): SchemaProblem[] 
   const found = new Map<string, SchemaProblem & { readonly rank: number }>();
   for (const error of errors) {
     const parts = error.instancePath.split('/').slice(1).map(unescapePointer);
-    if (error.keyword === 'additionalProperties') parts.push(shorten(String(error.params.additionalProperty)));
+    if (error.keyword === 'additionalProperties')
+      parts.push(shorten(String(error.params.additionalProperty)));
     if (error.keyword === 'required') parts.push(String(error.params.missingProperty));
     const key = JSON.stringify(parts);
     const rank = rankOf(error);

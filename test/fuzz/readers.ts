@@ -168,7 +168,7 @@ const network: FuzzTarget[] = [
       readDestination(text, 'https://example.com/');
       readAddress(text);
       const name = readHostName(text);
-      if ('domain' in name && typeof name.domain === 'string' && !/^[a-z0-9.-]+$/.test(name.domain))
+      if ('domain' in name && typeof name.domain === 'string' && !/^[a-z0-9._-]+$/.test(name.domain))
         throw new Error(`${name.domain} is no host name`);
     },
   },

@@ -147,13 +147,28 @@ function readText(file: string, problems: string[]): string | null {
  */
 function parse(text: string, file: string, problems: string[]): unknown[] {
   try {
-    return loadAll(text, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+    const documents = loadAll(text, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
+    if (!documents.some((document) => containsItself(document))) return documents;
+    problems.push(`${file}: an alias leads to a value that contains it`);
+    return [];
   } catch (error) {
     const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1}` : '';
     const reason = error instanceof YAMLException ? error.reason : messageOf(error);
     problems.push(`${file}${line}: ${reason}`);
     return [];
   }
+}
+
+/** Whether a value is a part of itself, as `&a [*a]` is. Each value is looked at once. */
+function containsItself(value: unknown, above = new Set<object>(), known = new Set<object>()): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (above.has(value)) return true;
+  if (known.has(value)) return false;
+  known.add(value);
+  above.add(value);
+  const found = Object.values(value).some((member) => containsItself(member, above, known));
+  above.delete(value);
+  return found;
 }
 
 /** The page with a picture as a `data:` URL, if it is the path of one. */
