@@ -144,7 +144,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
     owners: {
       registry,
       sessions: createSessions({ registry, clock }),
-      samples: { newest: async () => [] },
+      samples: { newest: async () => [], query: async () => [] },
       providers: [],
       local: createLocalSignIn({ registry, siteUrl: 'http://localhost:8080', now: clock.now, log }),
       ports: null,

@@ -53,9 +53,16 @@ export async function addClaim(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { accountId } = principal;
-  const reading = readAll({ domain: readDomain(domain), kind: readClaimKind(kind) });
+  const reading = readAll({ domain: readDomain(hostOf(domain)), kind: readClaimKind(kind) });
   if (!reading.ok) return reading;
   return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
+}
+
+/** The host of a URL, which people paste from their browser; any other text as it is. */
+function hostOf(text: string): string {
+  const entered = text.trim();
+  if (!/^https?:\/\//i.test(entered)) return text;
+  return URL.parse(entered)?.hostname ?? text;
 }
 
 /** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */

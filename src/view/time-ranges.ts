@@ -71,6 +71,11 @@ export function daysUntil(now: number, days: number): Window {
   return alignedWindow(DAY_MS, days, now);
 }
 
+/** The last `hours` whole hours, the present one included. */
+export function hoursUntil(now: number, hours: number): Window {
+  return alignedWindow(HOUR_MS, hours, now);
+}
+
 /** The 24 hours up to `now`, not rounded to whole hours: the window of "up in 24 hours". */
 export function lastDay(now: number): Window {
   return { from: now - DAY_MS, to: now, stepMs: DAY_MS };

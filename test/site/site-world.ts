@@ -316,7 +316,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     owners: {
       registry: withFault(registry, () => faults.storage),
       sessions: createSessions({ registry: stored, clock }),
-      samples: { newest: (serviceId, limit) => samples().newest(serviceId, limit) },
+      samples: {
+        newest: (serviceId, limit) => samples().newest(serviceId, limit),
+        query: (query) => samples().query(query),
+      },
       providers: [],
       local: createLocalSignIn({
         registry: stored,

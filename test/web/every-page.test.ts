@@ -1,8 +1,11 @@
 /**
  * Every page of the route table in a real browser: axe finds nothing to mend in both themes and widths, nothing hangs over the edge of
  * a small phone, and each field of each form can be reached and seen by keyboard. A page that is new fails here until it has an example.
+ * `SCREENSHOTS=FOLDER` keeps the screenshots, to be looked at; `LANG_OF_PAGES=de` in German.
  */
 import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { openOwnerIncident } from '../../src/app/owner-incidents.ts';
@@ -166,6 +169,14 @@ async function walkForms(page: Page): Promise<string[]> {
   return faults;
 }
 
+async function shoot(page: Page, path: string, look: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  const name = path.replaceAll(/[^a-z0-9-]+/gi, '_');
+  await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
+}
+
 t.test('every page', NEEDS_BROWSER, async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);
@@ -174,7 +185,10 @@ t.test('every page', NEEDS_BROWSER, async (t) => {
   t.ok(paths.length > 45, `${paths.length} pages`);
   const browser = await launchBrowser();
   t.teardown(() => browser.close());
-  const { page, complaints } = await openPage(browser, { extraHTTPHeaders: { cookie } });
+  const { page, complaints } = await openPage(browser, {
+    extraHTTPHeaders: { cookie },
+    locale: process.env.LANG_OF_PAGES ?? 'en',
+  });
   for (const path of paths) {
     await page.setViewportSize(WIDE);
     await page.emulateMedia({ colorScheme: 'light' });
@@ -184,9 +198,11 @@ t.test('every page', NEEDS_BROWSER, async (t) => {
     t.same(await headingJumps(page), [], `${path}: no heading is left out`);
     t.same(await findFaults(page), [], `${path}: light and wide`);
     t.same(await walkForms(page), [], `${path}: by keyboard`);
+    await shoot(page, path, 'light');
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize(PHONE);
     t.same(await findFaults(page), [], `${path}: dark, on a phone`);
+    await shoot(page, path, 'dark');
     await page.setViewportSize(SMALL_PHONE);
     t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
   }

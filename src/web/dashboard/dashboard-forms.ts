@@ -65,7 +65,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     ContentStore;
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
-  readonly samples: Pick<SampleStore, 'newest'>;
+  readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
   readonly clock: Clock;
   readonly proofs: DomainProofs;
   readonly ports: AllowedPorts;

@@ -4,8 +4,8 @@ import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
 import { accept } from '../../app/change.ts';
 import { addClaim, claimKinds, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
-import { unknownStatus } from '../../domain/current.ts';
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import type { Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
@@ -24,6 +24,7 @@ import {
   visitorForms,
   visitorRoute,
 } from './dashboard-forms.ts';
+import { tabsOf } from './dashboard-tabs.ts';
 import { incidentPages } from './incident-pages.ts';
 import { invitationCookie, invitationPages } from './invitation-pages.ts';
 import { maintenancePages } from './maintenance-pages.ts';
@@ -32,6 +33,7 @@ import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import { ruleCookie, rulePages } from './rule-pages.ts';
+import { createServiceTable } from './service-table.ts';
 import type { Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
@@ -40,28 +42,34 @@ const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heart
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
-  const { registry, directory, status, proofs, siteUrl, now } = sources;
+  const { registry, proofs, siteUrl, now } = sources;
   const context = changeContext(sources);
   const invitation = invitationCookie(sources);
   const rule = ruleCookie(sources);
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
-    const base = { language, siteUrl, token, account, ...viewRights(session) };
+    const path = 'path' in data ? data.path : undefined;
+    const tabs = tabsOf(language, session.role, template, path);
+    const base = { language, siteUrl, token, account, tabs, ...viewRights(session) };
     const answer = render(template, { ...base, ...data }, code);
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
+  const readTable = createServiceTable(sources);
+
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
-    const [keys, services, claims, notices, accounts, alerts] = await Promise.all([
+    const [keys, services, claims, notices, accounts, alerts, channels, pages] = await Promise.all([
       viewRights(session).mayOwn ? listKeys(context, memberOf(session)) : [],
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
       registry.membershipsOf(session.personId),
       openAlerts({ registry }, accountId),
+      registry.channelsOf(accountId),
+      registry.pagesOf(accountId),
     ]);
     return show(
       './dashboard',
@@ -95,10 +103,8 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
           value: chosen.join(' '),
           text: chosen.map((scope) => texts.scope[scope]).join(', '),
         })),
-        services: services.map((service) => {
-          const word = (status.get(service.id) ?? unknownStatus(service.id)).status;
-          return { service, page: directory.pageName(service), word };
-        }),
+        services: await readTable(services, language),
+        steps: stepsOf({ services, channels, pages }),
         alerts: alerts.map(({ thread, since, services: affected, total, acknowledged }) => {
           const more = total - affected.length;
           const names = [
@@ -185,4 +191,20 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     ...memberPages(show, sources),
     ...invitationPages(render, sources),
   ];
+}
+
+/** The first steps of an account, and which are done; empty: all that matter are. A status page is not for everyone. */
+function stepsOf(of: {
+  readonly services: readonly Pick<Service, 'verified'>[];
+  readonly channels: readonly unknown[];
+  readonly pages: readonly unknown[];
+}) {
+  const isWatched = of.services.length > 0;
+  if (isWatched && of.channels.length > 0) return [];
+  return [
+    { step: 'service', href: '#add', isDone: isWatched },
+    { step: 'proof', href: '#services', isDone: of.services.some(({ verified }) => verified) },
+    { step: 'channel', href: '/dashboard/channels', isDone: of.channels.length > 0 },
+    { step: 'page', href: '/dashboard/pages', isDone: of.pages.length > 0 },
+  ] as const;
 }

@@ -20,6 +20,20 @@ export const englishDashboard = {
   byCommand: 'Accounts, keys and services are also created on the command line:',
   signInLate: 'The sign-in took too long or was started in another browser. Try again.',
 
+  firstSteps: 'First steps',
+  step: {
+    service: 'Add a service, or send its first heartbeat',
+    proof: 'Prove that its domain is yours, so that Upbeat checks it',
+    channel: 'Add a channel, so that you are told when it is down',
+    page: 'Create a status page for your users',
+  },
+  done: 'done',
+  yourServices: 'Your services',
+  statusColumn: 'Status',
+  uptime: 'Uptime, 30 days',
+  lastCheck: 'Last check',
+  lastDay: 'Last 24 hours',
+  hoursOf: (name: string) => `${name}, the last 24 hours, a bar for each hour`,
   understood: 'Understood',
   noServices:
     'None yet. The first heartbeat for a domain registers it. Or add a domain below and verify it; Upbeat then checks it.',

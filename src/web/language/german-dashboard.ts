@@ -34,6 +34,20 @@ export const germanDashboard: Texts['dashboard'] = {
   signInLate:
     'Die Anmeldung dauerte zu lange oder wurde in einem anderen Browser begonnen. Versuchen Sie es noch einmal.',
 
+  firstSteps: 'Erste Schritte',
+  step: {
+    service: 'Fügen Sie einen Dienst hinzu, oder senden Sie sein erstes Lebenszeichen',
+    proof: 'Weisen Sie nach, dass die Domain Ihnen gehört, damit Upbeat sie prüft',
+    channel: 'Fügen Sie einen Kanal hinzu, damit Sie von Ausfällen erfahren',
+    page: 'Legen Sie eine Statusseite für Ihre Nutzer an',
+  },
+  done: 'erledigt',
+  yourServices: 'Ihre Dienste',
+  statusColumn: 'Status',
+  uptime: 'Verfügbarkeit, 30 Tage',
+  lastCheck: 'Letzte Prüfung',
+  lastDay: 'Letzte 24 Stunden',
+  hoursOf: (name) => `${name}, die letzten 24 Stunden, ein Balken für jede Stunde`,
   understood: 'Verstanden',
   noServices:
     'Noch keine. Das erste Lebenszeichen für eine Domain meldet sie an. Oder fügen Sie unten eine Domain hinzu und bestätigen Sie sie; Upbeat prüft sie dann.',

@@ -75,6 +75,7 @@ export function createAssets() {
       badgeBuilderScript: add('badge-builder', 'js'),
       badgeBuilderStyle: add('badge-builder', 'css'),
       designStyle: add('design', 'css'),
+      dashboardStyle: add('dashboard', 'css'),
       // For every page, before its other scripts: access to the document, times in the reader's time zone, live
       // updates.
       pageScript: addBody(

@@ -1,10 +1,10 @@
-/** The last 90 days of services as bars on status pages, with their uptime. */
+/** The past of services as bars with their uptime: the last 90 days on status pages, the last 24 hours on the dashboard. */
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
-import { daysUntil } from '../../view/time-ranges.ts';
+import { daysUntil, type Window } from '../../view/time-ranges.ts';
 import { uptimeOf } from '../service/service-days.ts';
 
 const DAYS = 90;
@@ -35,10 +35,14 @@ export interface UptimeBarSources {
 }
 
 /**
- * Creates the function that reads the last 90 days of services as bars. Bars are small: one line for each kind of day.
- * They are cached for five minutes.
+ * Creates the function that reads the past of services as bars. Bars are small: one line for each kind of day or hour.
+ * They are cached for five minutes. `windowAt`: the days or hours at a time; default: the last 90 days, in UTC as on the service's
+ * own page.
  */
-export function createUptimeBars({ samples, registry, now }: UptimeBarSources) {
+export function createUptimeBars(
+  { samples, registry, now }: UptimeBarSources,
+  windowAt: (at: number) => Window = (at) => daysUntil(at, DAYS),
+) {
   const cached = createPromiseCache<number, UptimeBars>({
     maxEntries: MAX_KEPT,
     maxAgeMs: KEPT_MS,
@@ -48,9 +52,8 @@ export function createUptimeBars({ samples, registry, now }: UptimeBarSources) {
   const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
     try {
       const isWhole = (samples.missingSince?.() ?? null) === null;
-      // UTC days, as on the service's own page.
       return await cached(serviceId, String(isWhole), async () => {
-        const window = daysUntil(at, DAYS);
+        const window = windowAt(at);
         const days = await samples.query({ serviceId, ...window });
         const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
         const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);

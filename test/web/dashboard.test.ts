@@ -1,0 +1,78 @@
+/** The overview of the dashboard: the table of services, the first steps, and the tabs of each role. */
+import t from 'tap';
+import { channelOf } from '../store/registry-contract-alerts.ts';
+import { owned } from '../store/registry-fixtures.ts';
+import { dashboard } from './dashboard-world.ts';
+
+t.test('it lists the first steps of an account until it has a service and a channel', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const steps = async () => {
+    const { text } = await call('/dashboard', ada);
+    const [list] = /<ol class="steps">.*?<\/ol>/.exec(text) ?? [];
+    return list === undefined
+      ? null
+      : [...list.matchAll(/<li( class="done")?>/g)].map(([, done]) => done !== undefined);
+  };
+  t.same(await steps(), [false, false, false, false]);
+  await post('/dashboard/pages/add', ada, { slug: 'acme', title: 'Acme' });
+  t.same(await steps(), [false, false, false, true]);
+  await registry.addChannel(channelOf(ada.id));
+  t.same(await steps(), [false, false, true, true]);
+  await registry.addService(owned('shop.example.com', ada.id));
+  t.equal(await steps(), null);
+});
+
+t.test('it takes the host of a pasted URL, and keeps what is none', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const table: readonly (readonly [typed: string, domain: string | null])[] = [
+    ['https://shop.example.com/cart?id=7#top', 'shop.example.com'],
+    [' HTTP://Blog.Example.com:8080 ', 'blog.example.com'],
+    ['api.example.com', 'api.example.com'],
+    ['https://', null],
+    ['api.example.com/v1', null],
+    ['ftp://files.example.com/', null],
+  ];
+  for (const [typed, domain] of table) {
+    const before = await registry.claimsOf(ada.id);
+    const answer = await post('/dashboard/domains', ada, { domain: typed, kind: 'root' });
+    const added = (await registry.claimsOf(ada.id)).filter(
+      (one) => !before.some((old) => old.domain === one.domain),
+    );
+    t.same(
+      added.map((one) => one.domain),
+      domain === null ? [] : [domain],
+      typed,
+    );
+    t.equal(answer.status, domain === null ? 400 : 303, typed);
+    if (domain === null) t.ok(answer.text.includes(`value="${typed}"`), 'what was typed stays');
+  }
+  t.match(await call('/dashboard', ada), {
+    text: /<input class="key" readonly value="upbeat-verify|data-copy="Copy"/,
+  });
+});
+
+t.test('it shows each role the tabs that it can open, and which one it is on', async (t) => {
+  const { ada, call, join } = await dashboard(t);
+  const tabs = async (path: string, who: typeof ada) => {
+    const { text } = await call(path, who);
+    const [nav = ''] = /<nav class="tabs".*?<\/nav>/.exec(text) ?? [];
+    return [...nav.matchAll(/<a href="([^"]+)"( aria-current="page")?>/g)].map(([, href, here]) =>
+      here ? `> ${href}` : href,
+    );
+  };
+  const all = [
+    '/dashboard',
+    '/dashboard/rules',
+    '/dashboard/channels',
+    '/dashboard/pages',
+    '/dashboard/incidents',
+  ];
+  const rest = ['/dashboard/maintenances', '/dashboard#keys', '/dashboard/webhooks', '/dashboard/members'];
+  t.same(await tabs('/dashboard', ada), ['> /dashboard', ...all.slice(1), ...rest]);
+  t.same(
+    (await tabs('/dashboard/incidents', ada)).filter((one) => one?.startsWith('>')),
+    ['> /dashboard/incidents'],
+  );
+  const viewer = await join(ada.id, 'viewer');
+  t.same((await tabs('/dashboard/rules', viewer)).length, all.length + rest.length - 2);
+});
