@@ -69,3 +69,10 @@ export function dayKindOf({
   if (downCount > 0) return 'down';
   return slowCount / count > SLOW_DAY_SHARE ? 'slow' : 'up';
 }
+
+/** Ratio of good checks over buckets, from 0 to 1; null without checks. */
+export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]): number | null {
+  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+  const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
+  return count === 0 ? null : (count - down) / count;
+}

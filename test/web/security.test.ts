@@ -240,6 +240,8 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/dashboard': ['/dashboard', PAGE],
   '/dashboard/services/:slug': ['/dashboard/services/shop-example-org', PAGE],
   '/dashboard/webhooks': ['/dashboard/webhooks', PAGE],
+  '/dashboard/incidents': ['/dashboard/incidents', PAGE],
+  '/dashboard/maintenances': ['/dashboard/maintenances', PAGE],
   '/dashboard/pages': ['/dashboard/pages', PAGE],
   '/dashboard/pages/:slug': ['/dashboard/pages/evil', PAGE],
   '/dashboard/keys': ['/dashboard/keys', DATA],

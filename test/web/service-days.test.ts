@@ -1,7 +1,7 @@
 /** Days of a service: what is said of them, how they are drawn, and the windows they come from. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type Bucket, dayKindOf } from '../../src/domain/sample.ts';
+import { type Bucket, dayKindOf, uptimeOf } from '../../src/domain/sample.ts';
 import { closeUp, daysUntil, lastDay, RANGE_NAMES, windowOf } from '../../src/view/time-ranges.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import {
@@ -12,7 +12,6 @@ import {
   downMsOf,
   firstKnownDay,
   monthRows,
-  uptimeOf,
 } from '../../src/web/service/service-days.ts';
 
 const { en, de } = LANGUAGES;

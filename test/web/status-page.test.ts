@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
-import { barsOf, createUptimeBars } from '../../src/web/status-page/uptime-bars.ts';
+import { barsOf, createUptimeBars } from '../../src/web/parts/uptime-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { at } from '../support/json.ts';

@@ -4,7 +4,7 @@ import type { Service } from '../../domain/service.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { daysUntil, hoursUntil } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
-import { createUptimeBars } from '../status-page/uptime-bars.ts';
+import { createUptimeBars } from '../parts/uptime-bars.ts';
 import type { DashboardSources } from './dashboard-forms.ts';
 
 /** Services beyond these have neither uptime nor bars, so that the page of a large account is not slow. */
@@ -14,7 +14,9 @@ const UPTIME_DAYS = 30;
 const BARS = 24;
 
 /** Creates the function that reads the rows. */
-export function createServiceTable(sources: Pick<DashboardSources, 'registry' | 'samples' | 'status' | 'now'>) {
+export function createServiceTable(
+  sources: Pick<DashboardSources, 'registry' | 'samples' | 'status' | 'now'>,
+) {
   const readUptime = createUptimeBars(sources, (at) => daysUntil(at, UPTIME_DAYS));
   const readBars = createUptimeBars(sources, (at) => hoursUntil(at, BARS));
   return async (services: readonly Service[], { formats, texts }: Language) => {

@@ -1,6 +1,6 @@
 /** Days of a service as rows and as drawings: bars and a calendar. Shape and position repeat the meaning of colours. */
 import { DAY_MS } from '../../domain/durations.ts';
-import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE } from '../../domain/sample.ts';
+import { type Bucket, type DayKind, dayKindOf, SLOW_DAY_SHARE, uptimeOf } from '../../domain/sample.ts';
 import type { Language } from '../language/language.ts';
 
 /**
@@ -25,13 +25,6 @@ export function firstKnownDay(days: readonly Bucket[]): Bucket | null {
 /** Number of days from the first known one on; 0: none is known. */
 export function countKnownDays(days: readonly Bucket[]): number {
   return sinceFirst(days).length;
-}
-
-/** Ratio of good checks over buckets, from 0 to 1; null without checks. */
-export function uptimeOf(buckets: readonly Pick<Bucket, 'count' | 'downCount'>[]): number | null {
-  const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
-  const down = buckets.reduce((sum, bucket) => sum + bucket.downCount, 0);
-  return count === 0 ? null : (count - down) / count;
 }
 
 /** A day in one line: `2026-11-20: 99.3% up, down for 10 min`. */

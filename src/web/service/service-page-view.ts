@@ -10,7 +10,7 @@ import type { CurrentStatus, LatestCheck } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
-import type { Bucket } from '../../domain/sample.ts';
+import { type Bucket, uptimeOf } from '../../domain/sample.ts';
 import { type CheckDefinition, fullName, type Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
 import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
@@ -23,7 +23,7 @@ import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { barsOf, calendarOf, countKnownDays, dayRows, monthRows, uptimeOf } from './service-days.ts';
+import { barsOf, calendarOf, countKnownDays, dayRows, monthRows } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 
 /** Remaining days from which a certificate is overdue; usually it is renewed two to four weeks before its expiry. */

@@ -29,11 +29,11 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
+import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { brandPart, brandStyle } from './brand-style.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
-import { createUptimeBars, DAY_KINDS } from './uptime-bars.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources

@@ -1,11 +1,10 @@
 /** The past of services as bars with their uptime: the last 90 days on status pages, the last 24 hours on the dashboard. */
 import { createPromiseCache } from '../../async/promise-cache.ts';
-import { type Bucket, type DayKind, dayKindOf } from '../../domain/sample.ts';
+import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
-import { uptimeOf } from '../service/service-days.ts';
 
 const DAYS = 90;
 const KEPT_MS = 300_000;
