@@ -6,6 +6,7 @@ import { retry } from '../async/retry.ts';
 import { systemClock } from '../clock.ts';
 import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
+import { readConnectionLimit } from './connection-limit.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
 /** Not imported by name, because Node.js would load `fetch` and WebSocket with it, which take 6 MB. */
@@ -172,8 +173,8 @@ const MIN_LOG_INTERVAL_MS = 60_000;
 
 /**
  * Listens and resolves with the port. With `patient`, a port in use is retried for 6 s, because another process may be
- * stopping. Rejects as {@link listen} does. If a connection cannot be accepted later, for example because the process
- * has too many open files, that is logged.
+ * stopping. Rejects as {@link listen} does. Connections beyond {@link readConnectionLimit} are closed. If a connection cannot be accepted
+ * later, for example because the process has too many open files, that is logged.
  */
 export async function listenWithRetry(
   server: Server,
@@ -181,6 +182,8 @@ export async function listenWithRetry(
   patient: boolean,
   log: Log,
 ): Promise<number> {
+  const maxConnections = readConnectionLimit();
+  if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
   const listeningPort = await retry(() => listen(server, host, port), {
     maxRetries: patient ? LISTEN_RETRIES : 0,
     pauseMs: LISTEN_RETRY_MS,
@@ -188,11 +191,13 @@ export async function listenWithRetry(
     onFirstRetry: () => log.info({ port }, 'waiting for another process to release the port'),
   });
   let silentUntilMs = 0;
-  server.on('error', (error) => {
+  const tell = (fields: object) => {
     const nowMs = systemClock.monotonic();
     if (nowMs < silentUntilMs) return;
     silentUntilMs = nowMs + MIN_LOG_INTERVAL_MS;
-    log.warn({ error }, 'a connection could not be accepted');
-  });
+    log.warn(fields, 'a connection could not be accepted');
+  };
+  server.on('error', (error) => tell({ error }));
+  server.on('drop', () => tell({ open: server.maxConnections, problem: 'too many connections are open' }));
   return listeningPort;
 }

@@ -3,6 +3,7 @@
  * batches. It runs until it is stopped; an error in an actor ends it, and the supervisor restarts it. An error in an attempt
  * concerns its service alone.
  */
+import { getHeapStatistics } from 'node:v8';
 import { threadId } from 'node:worker_threads';
 import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
@@ -256,7 +257,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   };
 
   const report = () => {
-    const { heapUsed, external } = process.memoryUsage();
+    // Not process.memoryUsage(), which opens a file and throws while there are too many.
+    const { used_heap_size: heapUsed, external_memory: external } = getHeapStatistics();
     const now = clock.monotonic();
     post({
       type: 'report',
