@@ -185,6 +185,8 @@ export async function startMonitor(
         onDelay: record.noteDelay,
       });
   let judging: Judging | null = null;
+  /** Resolves when the status pages of all services are known. */
+  let listing: Promise<void> = Promise.resolve();
 
   // Service changes from the catalogue, a command, the API or a heartbeat.
   const unwatchChanges = registry.watchChanges(lastChange, (change) => {
@@ -227,7 +229,7 @@ export async function startMonitor(
       const first = states;
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
-      // A service in maintenance is judged otherwise. The list of a million services takes seconds, for which no result waits.
+      // A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds.
       await intake.fill((serviceId) => directory.byId(serviceId) !== null);
       if (fleet !== null) {
         const targets = first.map(({ service, memory, current }) =>
@@ -241,7 +243,9 @@ export async function startMonitor(
         const regions = stoodBy?.regions ?? watchRegions(parts, await votersOf(first));
         judging = startJudging(parts, record, lease, regions);
       }
-      await intake.load(directory.all());
+      listing = intake
+        .load(directory.all())
+        .catch(parts.fail('the vendors of the services could not be loaded'));
       return { services: directory.all().length, threads: fleet === null ? 0 : countThreads(config) };
     },
     judging: () => judging,
@@ -251,6 +255,7 @@ export async function startMonitor(
       unwatchChanges();
       revoked.stop();
       await retention?.stop();
+      await listing;
       await vendors.stop();
       await Promise.all([fleet?.stop(), judging?.stop()]);
       // The inbox is read until now, so that heartbeats that other processes receive need not wait for the attempts in
