@@ -5,7 +5,12 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { ForbiddenAddress } from '../outbound/dial.ts';
 import type { OutboundSettings } from '../outbound/outbound.ts';
-import { type SupervisedThread, superviseThread, type ThreadPolicy } from '../thread/supervised-thread.ts';
+import {
+  SMALL_YOUNG_MB,
+  type SupervisedThread,
+  superviseThread,
+  type ThreadPolicy,
+} from '../thread/supervised-thread.ts';
 import type { Feed } from './feed-kind.ts';
 import type { FeedEvent, PollerSettings } from './poller.ts';
 
@@ -64,7 +69,7 @@ export function startFeedThread(options: FeedThreadOptions) {
       name: 'the feed thread',
       entry,
       workerData: null,
-      limits: { maxOldGenerationSizeMb: HEAP_MB },
+      limits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: SMALL_YOUNG_MB },
       policy: POLICY,
       clock,
       onStart(life) {

@@ -1,6 +1,7 @@
 /** The fleet of this process as configured: its threads, its settings, and the control targets of its connection. */
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
+import type { Service } from '../domain/service.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import {
@@ -23,6 +24,17 @@ const CONTROL_TIMEOUT_MS = 8_000;
 /** The number of probe threads of a fleet. */
 export function countThreads({ checks }: Config): number {
   return checks.threads === 'auto' ? Math.max(1, availableParallelism() - 1) : checks.threads;
+}
+
+/** Up to so many checks a second, the threads of a fleet are started with small young generations. */
+const QUIET_CHECKS_PER_SECOND = 100;
+
+/** Whether these services make few checks, the usual interval given in milliseconds; without services it is not known. */
+export function isQuiet(services: readonly Service[], intervalMs: number): boolean {
+  let perSecond = 0;
+  for (const { check, paused } of services)
+    if (!paused && check.kind !== 'heartbeat') perSecond += 1_000 / (check.intervalMs ?? intervalMs);
+  return services.length > 0 && perSecond <= QUIET_CHECKS_PER_SECOND;
 }
 
 /** Creates a fleet; nothing runs before its start. */
@@ -49,6 +61,7 @@ export function createConfiguredFleet(
   const fleet = createFleet({
     settings: { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency },
     threads: countThreads(config),
+    isQuiet: isQuiet(directory.all(), intervalMs),
     entry: new URL('../../workers/probe.ts', import.meta.url),
     prober,
     clock,

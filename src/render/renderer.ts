@@ -2,7 +2,7 @@
 import { BoundedMap } from '../async/bounded-map.ts';
 import type { BadgePicture, ChartPicture, HeatmapPicture } from '../domain/picture.ts';
 import type { Log } from '../log.ts';
-import { ON_DEMAND, superviseThread } from '../thread/supervised-thread.ts';
+import { ON_DEMAND, SMALL_YOUNG_MB, superviseThread } from '../thread/supervised-thread.ts';
 
 /** The methods of `workers/render.ts`; declared here because `src/` does not import `workers/`. */
 type RenderMethods = {
@@ -41,6 +41,7 @@ export function createRenderer(options: RendererOptions) {
     name: 'the render thread',
     entry,
     workerData: null,
+    limits: { maxYoungGenerationSizeMb: SMALL_YOUNG_MB },
     policy: ON_DEMAND,
     onEnd: ({ message }) =>
       log.warn({ error: message }, 'the render thread ended; the next image starts a new one'),

@@ -9,6 +9,7 @@ import { timingOf } from '../../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../../domain/credential-seal.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import type { Log } from '../../log.ts';
+import { SMALL_YOUNG_MB } from '../../thread/supervised-thread.ts';
 import { dueAfterCheck, shiftOf } from '../host/phase.ts';
 import {
   type BrokenAttempt,
@@ -35,6 +36,8 @@ export interface FleetOptions {
   readonly log: Log;
   /** Limit of a thread's heap, bytes; default 1 GiB. */
   readonly memoryLimitBytes?: number;
+  /** True: the threads make few checks, so that their young generations are kept small. Default: false. */
+  readonly isQuiet?: boolean;
   readonly onResults: (results: readonly CheckResult[]) => void;
   /** A first attempt failed without an HTTP response, at this time (epoch milliseconds). */
   readonly onDoubt: (failedAt: number) => void;
@@ -142,7 +145,10 @@ export function createFleet(options: FleetOptions): Fleet {
     concurrentTasksPerWorker: 1,
     idleTimeout: 0,
     atomics: 'disabled',
-    resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryLimitBytes / MIB) },
+    resourceLimits: {
+      maxOldGenerationSizeMb: Math.ceil(memoryLimitBytes / MIB),
+      ...(options.isQuiet === true ? { maxYoungGenerationSizeMb: SMALL_YOUNG_MB } : {}),
+    },
   });
   pool.on('error', (error: Error) =>
     log.error({ problem: error.message }, 'a probe thread failed outside its task'),
