@@ -4,7 +4,6 @@ import { fullName } from '../domain/service.ts';
 import type { OpenApiDocument } from '../http/openapi.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
-import { escapeMarkup } from '../language/phrase.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -87,23 +86,19 @@ function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimi
     first: `curl ${siteUrl}/api/v1/status/${known.service.slug}`,
     description: document.info.description,
     limits,
-    groups: describeOperations(document, siteUrl, known),
+    ...describeOperations(document, siteUrl, known),
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),
-    describeType,
     markCode,
+    escapeText,
   };
 }
 
 /** Converts a description to markup: escaped, with the text between backticks as code. */
 function markCode(text: string): string {
-  return escapeMarkup(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+  return escapeText(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-function describeType(schema: { enum?: string[]; type?: string; default?: unknown }): string {
-  return [
-    schema.enum === undefined ? (schema.type ?? '') : schema.enum.join(' | '),
-    schema.default === undefined ? '' : `default ${schema.default}`,
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
+/** Escapes text between elements, where quotes need no escaping: examples have thousands of them. */
+function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -19,7 +19,10 @@ export interface KnownThings {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** The operations by their first tag, in the order of the document's tags. */
+/** Answers of at least so many operations are explained once for all of them. */
+const MIN_COMMON = 4;
+
+/** The operations by their first tag, in the order of the document's tags, and the answers that many of them have. */
 export function describeOperations(document: OpenApiDocument, siteUrl: string, known: KnownThings) {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
     METHODS.flatMap((method) => {
@@ -27,14 +30,40 @@ export function describeOperations(document: OpenApiDocument, siteUrl: string, k
       return operation === undefined ? [] : [describe(operation, method, path, document, siteUrl, known)];
     }),
   );
-  return document.tags
+  const same = Map.groupBy(
+    all.flatMap(({ answers }) => answers),
+    ({ status, description }) => `${status} ${description}`,
+  );
+  const isCommon = ({ status, description }: Answer) =>
+    (same.get(`${status} ${description}`)?.length ?? 0) >= MIN_COMMON;
+  const groups = document.tags
     .map(({ name, description }) => ({
       name,
       description,
       id: `tag-${name.toLowerCase().replaceAll(' ', '-')}`,
-      operations: all.filter(({ tags }) => tags[0] === name),
+      operations: all
+        .filter(({ tags }) => tags[0] === name)
+        .map((one) => ({ ...one, answers: one.answers.filter((answer) => !isCommon(answer)) })),
     }))
     .filter(({ operations }) => operations.length > 0);
+  const common = [...same.values()].flatMap(([first]) =>
+    first !== undefined && isCommon(first) ? [first] : [],
+  );
+  const headers = Map.groupBy(
+    all.flatMap((one) => one.headers),
+    ({ name }) => name,
+  );
+  return {
+    groups,
+    /** Headers of requests, each explained once. */
+    headers: [...headers.values()].flatMap(([first]) => (first === undefined ? [] : [first])),
+    common: common.sort((a, b) => Number(a.status) - Number(b.status)),
+  };
+}
+
+interface Answer {
+  readonly status: string;
+  readonly description: string;
 }
 
 function describe(
@@ -61,7 +90,10 @@ function describe(
     look: method,
     parameters,
     needsKey,
-    members: body?.members ?? [],
+    described: [...parameters.map(viewParameter), ...(body?.members ?? [])].filter(
+      ({ isHeader }) => !isHeader,
+    ),
+    headers: parameters.map(viewParameter).filter(({ isHeader }) => isHeader),
     curl: curlOf(method, siteUrl + filled, needsKey, body),
     answer: answerOf(operation, schemas, valuesOf(known)),
     inputs: parameters.filter((parameter) => parameter.in !== 'header'),
@@ -81,6 +113,18 @@ function exampleValue({ name, example, ...parameter }: OpenApiParameter, path: s
     return (name === 'id' ? known.incident?.id : known.incident?.slug) ?? example ?? '';
   if (example === 'github') return known.service.slug;
   return example === 'github-com' ? known.service.page : (example ?? '');
+}
+
+function viewParameter({ name, description, schema, in: place }: OpenApiParameter) {
+  return { name, description, kind: [place, ...kindOf(schema)].join(', '), isHeader: place === 'header' };
+}
+
+/** The type or the values of a parameter or member, and its default. */
+function kindOf(schema: { enum?: readonly string[]; type?: string; default?: unknown }): string[] {
+  return [
+    schema.enum === undefined ? (schema.type ?? '') : schema.enum.join(' | '),
+    schema.default === undefined ? '' : `default ${schema.default}`,
+  ].filter((part) => part !== '');
 }
 
 function valuesOf({ service, incident }: KnownThings): ExampleValues {
@@ -110,8 +154,8 @@ function bodyOf({ requestBody }: OpenApiOperation, schemas: Readonly<Record<stri
     members: Object.entries(properties).map(([name, { description = '', ...schema }]) => ({
       name,
       description,
-      schema,
-      required: required.includes(name),
+      kind: ['body', ...kindOf(schema), ...(required.includes(name) ? ['required'] : [])].join(', '),
+      isHeader: false,
     })),
   };
 }
