@@ -41,7 +41,7 @@ async function startSilent(ageMs?: () => number) {
       chart: world.asked.charts.at(-1)?.ageText,
       shields: [at(badge, 'color'), at(badge, 'message')],
       isUptimeOld: at(uptime, 'color') === '#838c96',
-      servicePage: (await get('/status/shop-example')).text.includes('The last check is old'),
+      servicePage: (await get('/status/shop-example')).text.includes('The last check was'),
       statusPage: (await get('/p/acme')).text.includes('last check is old'),
     };
   };

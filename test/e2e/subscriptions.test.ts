@@ -71,7 +71,7 @@ t.test('a visitor subscribes, gets letters, and unsubscribes by one click', asyn
   const before = await installation.withRegistry((registry) => registry.countSubscriptions(['service:1']));
   t.same(before, [0]);
   const confirmed = await page(confirm, {});
-  t.match(confirmed.text, 'It is confirmed');
+  t.match(confirmed.text, 'Subscription confirmed');
   t.equal(confirmed.headers.get('referrer-policy'), 'no-referrer');
   const again = await page('/subscribe?service=shop', { address: ADDRESS });
   t.equal(again.text, asked.text, 'the answer does not tell a subscriber from another');

@@ -70,7 +70,7 @@ t.test('a refused request says so, and when to come again', async (t) => {
   );
   const page = await fetch(`${world.origin}/`, { headers: HTML });
   t.same([page.status, page.headers.get('retry-after')], [503, '10']);
-  t.match(await page.text(), /<h1[^>]*>Not available now/);
+  t.match(await page.text(), /<h1[^>]*>Temporarily unavailable/);
   const metrics = (await world.get('/metrics')).text;
   t.match(metrics, /^upbeat_http_overload_refusals_total\{class="pages"\} 1$/m);
   t.match(metrics, /^upbeat_http_overload_refusals_total\{class="api"\} 1$/m);

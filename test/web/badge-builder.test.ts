@@ -168,7 +168,7 @@ t.test('it says what is wrong with an address', async (t) => {
   t.teardown(api.close);
   const missing = await api.get('/badges/nobody');
   t.equal(missing.status, 404);
-  t.match(missing.text, /No service has the name "nobody"|No service has the name &quot;nobody&quot;/);
+  t.match(missing.text, /There is no service named (?:"|&quot;)nobody/);
   t.match(await api.get('/badges/github-com?variant=x'), {
     status: 400,
     json: { code: 'invalid_parameter', parameter: 'variant' },

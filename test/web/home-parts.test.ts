@@ -44,14 +44,14 @@ t.test('the search page and the search while typing show similar names where not
   const world = await startApi({ services: CATALOGUE });
   t.teardown(world.close);
   const { text } = await world.get('/?q=githbu');
-  t.match(text, 'No service has this in its name. These are similar:');
+  t.match(text, 'No service has exactly this name. Did you mean one of these?');
   t.same(
     [...text.matchAll(/<li class="unknown"><a href="([^"]+)">/g)].map(([, path]) => path),
     ['/status/github-com'],
   );
   t.match((await world.get('/?q=zzzz')).text, 'No service matches.');
   t.match((await world.get('/?q=git')).text, '3 services match.');
-  t.match((await world.get('/?q=githbu', { 'accept-language': 'de' })).text, 'Ähnlich sind:');
+  t.match((await world.get('/?q=githbu', { 'accept-language': 'de' })).text, 'Meinten Sie einen von diesen?');
   t.same((await world.get('/search.json?like=githbu')).json, [
     ['GitHub', 'github.com', 0, 'developer', 'unknown'],
   ]);
@@ -71,7 +71,7 @@ t.test('the verdict on all services claims only what is known', async (t) => {
   await world.status.put([current(2, check(NOW))]);
   t.equal(await verdict(), 'All 2 services are operational');
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
-  t.equal(await verdict(), 'Nothing is known right now: our own connection is away');
+  t.equal(await verdict(), 'Nothing is known right now: our own connection is down');
 });
 
 t.test(

@@ -143,13 +143,13 @@ t.test('it calls nothing well that is not known', async (t) => {
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no control target answers' };
   t.equal(await calm(), 'No service has been checked yet.');
   await world.status.put([current(1, check(NOW))]);
-  t.equal(await calm(), 'It is unknown what is down or slow right now: this monitor is offline.');
+  t.equal(await calm(), 'We cannot tell what is down or slow right now: this monitor is offline.');
   world.state.prober = { online: true, offlineSince: null, reason: null };
   t.equal(await calm(), 'Nothing is down or slow right now. One service has not been checked yet.');
   await world.status.put([current(2, check(NOW))]);
   t.equal(await calm(), 'Nothing is down or slow right now.');
   await world.clock.advance(11 * 60_000);
-  t.equal(await calm(), 'It is unknown what is down or slow right now: every check is late.');
+  t.equal(await calm(), 'We cannot tell what is down or slow right now: every check is late.');
   world.directory.load([]);
   t.equal(await calm(), 'No services are monitored yet.');
 });

@@ -103,7 +103,7 @@ t.test('it lets no markup of others through, on any page', async (t) => {
   const days = await api.get('/status/github-com');
   t.match(
     days.text,
-    'days on which it had a longer one show less than there was',
+    'Days on which the interval was longer show less downtime than there was',
     'of the downtime of past days',
   );
 });

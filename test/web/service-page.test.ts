@@ -236,15 +236,15 @@ t.test('it warns of old checks and of certificates that run out', async (t) => {
   t.same(ending(NOW + 14 * DAY).certificate, null);
   t.equal(
     textOf(ending(NOW + 14 * DAY - 1).certificate),
-    "The server's certificate expires on 4 Dec 2026, 09:59 UTC. If it is not renewed, browsers will warn their users.",
+    "The server's certificate expires on 4 Dec 2026, 09:59 UTC. If it is not renewed, browsers will warn visitors.",
   );
   t.equal(
     textOf(ending(NOW - 1).certificate),
-    "The server's certificate expired on 20 Nov 2026, 09:59 UTC. Browsers warn their users.",
+    "The server's certificate expired on 20 Nov 2026, 09:59 UTC. Browsers warn visitors.",
   );
   t.equal(ending(NOW).stale, null);
   const { stale } = viewServicePage(known({ staleSince: NOW - 3_600_000 }), en);
-  t.equal(textOf(stale), 'The last check is old (1 hour ago). The status may have changed since.');
+  t.equal(textOf(stale), 'The last check was 1 hour ago. The status may have changed since then.');
   const table: readonly [at: number, days: number, said: string][] = [
     [NOW + DAY, 1, '1 day left'],
     [NOW + DAY - 1, 0, 'less than a day left'],
@@ -584,7 +584,7 @@ t.test('it shows what it can while the store of past checks is away', async (t) 
   await world.status.put([current(1, check(NOW))]);
   const { status, text } = await world.get('/status/shop-example');
   t.equal(status, 200);
-  t.match(text, 'The store of past checks does not respond at the moment');
+  t.match(text, 'Past checks cannot be read at the moment');
   t.match(text, 'has been operational');
   t.notMatch(text, 'id="uptime"');
   t.equal(

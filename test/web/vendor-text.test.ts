@@ -32,7 +32,7 @@ t.test('it says what the vendor says, and how old that is', async (t) => {
     [{ status: 'maintenance', since: null }, 'reports maintenance.'],
     [
       { stale: true, readAt: NOW - 30 * MINUTE },
-      'reports no problems, 30 min ago; it could not be read since.',
+      'reports no problems, 30 min ago; it has not been readable since then.',
     ],
     [{ status: 'unknown', since: null, readAt: null, stale: true }, 'has not been read yet.'],
     [

@@ -40,6 +40,6 @@ export const englishIncidents = {
   heatmapTitle: 'Heat map of all services',
   heatmapHeading: 'Heat map',
   heatmapLead:
-    'A row for each service, a column for each step in time. A cell shows the worst of its time; the picture has the legend.',
+    'One row per service, one column per time step. Each cell shows the worst status of its step; the legend is in the picture.',
   heatmapAlt: (range: string) => `All services by time, ${range}`,
 };

@@ -16,10 +16,10 @@ export const englishServicePage = {
   itsReports: 'What it reports',
   lastCheck: (at: number, source: string) => phraseOf`Last check ${age(at)}, ${source}.`,
   blocked: 'It blocks automated requests or asks us to wait. All we know is that it responds.',
-  stale: (at: number) => phraseOf`The last check is old (${age(at)}). The status may have changed since.`,
+  stale: (at: number) => phraseOf`The last check was ${age(at)}. The status may have changed since then.`,
   paused: 'Checks of this service are paused. This is its last known status.',
   selfReported: 'Reported by its owner, who has not verified the domain yet.',
-  waiting: 'The first check is pending. This page will then show more.',
+  waiting: 'The first check has not been made yet. Once it has, this page will show more.',
 
   vendor: "Vendor's status page",
   vendorStatus: {
@@ -84,8 +84,8 @@ export const englishServicePage = {
           : `${days} days left`,
   certificateEnds: (at: Moment, expired: boolean) =>
     expired
-      ? phraseOf`The server's certificate expired on ${at}. Browsers warn their users.`
-      : phraseOf`The server's certificate expires on ${at}. If it is not renewed, browsers will warn their users.`,
+      ? phraseOf`The server's certificate expired on ${at}. Browsers warn visitors.`
+      : phraseOf`The server's certificate expires on ${at}. If it is not renewed, browsers will warn visitors.`,
   medianFor: (range: string) => `Median response time, ${range}`,
   upFor: (range: string) => `Uptime, ${range}`,
 
@@ -111,7 +111,7 @@ export const englishServicePage = {
     none: 'no checks',
   } satisfies WordOf<DayKind>,
   downNote:
-    'Uptime is the share of good checks. Down is the share of failed checks of the time that the checks stand for, each for the interval that the service has now: days on which it had a longer one show less than there was.',
+    'Uptime is the share of checks that did not fail. Downtime is estimated from the failed checks: each counts as one interval of the length that the service has now. Days on which the interval was longer show less downtime than there was.',
   day: (date: string, uptime: string, downtime: string | null, slow: string | null) =>
     `${date}: ${uptime} up${downtime === null ? '' : `, down for ${downtime}`}${slow === null ? '' : `, ${slow} of the responses slow`}`,
   dayWithout: (date: string, why: string) => `${date}: ${why}`,
@@ -152,7 +152,7 @@ export const englishServicePage = {
   chartFailed: 'This range could not be loaded. Try again in a moment.',
   samplesMissing: (since: Moment) =>
     phraseOf`Checks since ${since} are still being stored, so some are missing from the figures and charts.`,
-  historyAway: 'The store of past checks does not respond at the moment. The current status is not affected.',
+  historyAway: 'Past checks cannot be read at the moment. The current status is not affected.',
   gaps: 'A gap is a period without data. Checks that a fault of ours may have affected are left out.',
 
   phases: 'Last check, phase by phase',

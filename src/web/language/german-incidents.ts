@@ -5,7 +5,7 @@ import type { englishIncidents } from './english-incidents.ts';
 export const germanIncidents: typeof englishIncidents = {
   title: 'Vorfälle aller Dienste',
   heading: 'Vorfälle',
-  lead: 'Was unsere Prüfungen bemerkt und was Anbieter und Eigentümer gemeldet haben, das Neueste zuerst.',
+  lead: 'Was unsere Prüfungen bemerkt und was Anbieter und Betreiber gemeldet haben, das Neueste zuerst.',
   pages: 'Seiten',
   older: 'Ältere',
   newer: 'Neuere',
@@ -39,6 +39,6 @@ export const germanIncidents: typeof englishIncidents = {
   heatmapTitle: 'Heatmap aller Dienste',
   heatmapHeading: 'Heatmap',
   heatmapLead:
-    'Eine Zeile je Dienst, eine Spalte je Zeitschritt. Eine Zelle zeigt das Schlechteste ihrer Zeit; die Legende steht im Bild.',
+    'Eine Zeile je Dienst, eine Spalte je Zeitschritt. Eine Zelle zeigt den schlechtesten Zustand ihres Schritts; die Legende steht im Bild.',
   heatmapAlt: (range) => `Alle Dienste im Zeitverlauf, ${range}`,
 };

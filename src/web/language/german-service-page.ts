@@ -13,11 +13,10 @@ export const germanServicePage: Texts['page'] = {
   lastCheck: (at, source) => phraseOf`Letzte Prüfung ${age(at)}, ${source}.`,
   blocked:
     'Der Dienst blockiert automatische Anfragen oder bittet uns zu warten. Wir wissen nur, dass er antwortet.',
-  stale: (at) =>
-    phraseOf`Die letzte Prüfung ist alt (${age(at)}). Der Zustand kann sich seither geändert haben.`,
+  stale: (at) => phraseOf`Die letzte Prüfung war ${age(at)}. Der Zustand kann sich seither geändert haben.`,
   paused: 'Die Prüfungen dieses Dienstes sind angehalten. Dies ist sein letzter bekannter Zustand.',
   selfReported: 'Vom Betreiber gemeldet, der die Domain noch nicht bestätigt hat.',
-  waiting: 'Die erste Prüfung steht bevor. Danach zeigt diese Seite mehr.',
+  waiting: 'Die erste Prüfung steht noch aus. Danach zeigt diese Seite mehr.',
 
   vendor: 'Statusseite des Anbieters',
   vendorStatus: {
@@ -107,7 +106,7 @@ export const germanServicePage: Texts['page'] = {
     none: 'keine Prüfungen',
   },
   downNote:
-    'Die Verfügbarkeit ist der Anteil guter Prüfungen. Gestört ist der Anteil fehlgeschlagener an der Zeit, für welche die Prüfungen stehen, jede für das heutige Intervall des Dienstes: Tage mit einem längeren zeigen weniger, als es war.',
+    'Die Erreichbarkeit ist der Anteil der Prüfungen, die nicht fehlschlugen. Die Ausfallzeit ist aus den fehlgeschlagenen Prüfungen geschätzt: Jede zählt so lange, wie das Intervall des Dienstes heute ist. Tage mit einem längeren Intervall zeigen weniger, als es war.',
   day: (date, uptime, downtime, slow) =>
     `${date}: ${uptime} erreichbar${downtime === null ? '' : `, ${downtime} gestört`}${slow === null ? '' : `, ${slow} der Antworten langsam`}`,
   dayWithout: (date, why) => `${date}: ${why}`,
@@ -143,7 +142,7 @@ export const germanServicePage: Texts['page'] = {
   samplesMissing: (since) =>
     phraseOf`Prüfungen seit ${since} werden noch gespeichert; in Zahlen und Diagrammen fehlen deshalb einige.`,
   historyAway:
-    'Der Speicher vergangener Prüfungen antwortet gerade nicht. Der aktuelle Zustand ist davon nicht betroffen.',
+    'Vergangene Prüfungen lassen sich zurzeit nicht lesen. Der aktuelle Zustand ist davon nicht betroffen.',
   gaps: 'Eine Lücke ist ein Zeitraum ohne Daten. Prüfungen, die ein Fehler bei uns verfälscht haben kann, sind ausgelassen.',
 
   phases: 'Die letzte Prüfung, Schritt für Schritt',

@@ -52,7 +52,7 @@ export const german: Texts = {
     reloadByHand:
       'Diese Seite zeigt den Zustand zum Zeitpunkt des Ladens. Laden Sie sie neu, um den aktuellen zu sehen.',
     notFound: 'Nicht gefunden',
-    noService: (name) => `Kein Dienst hat den Namen „${name}“.`,
+    noService: (name) => `Es gibt keinen Dienst namens „${name}“.`,
     show: 'Zeigen',
     lookForIt: 'Alle Dienste durchsuchen',
   },
@@ -62,11 +62,11 @@ export const german: Texts = {
     request: { heading: 'Ungültige Anfrage', advice: 'Diese Anfrage lässt sich so nicht beantworten.' },
     forbidden: {
       heading: 'Nicht erlaubt',
-      advice: 'Sie dürfen das nicht, oder müssen sich zuerst anmelden.',
+      advice: 'Dazu fehlt Ihnen die Berechtigung, oder Sie müssen sich zuerst anmelden.',
     },
     method: {
       heading: 'Nicht möglich',
-      advice: 'Diese Adresse lässt sich nur öffnen, oder nimmt andere Anfragen an.',
+      advice: 'Diese Adresse nimmt Anfragen dieser Art nicht an.',
     },
     changed: {
       heading: 'Inzwischen geändert',
@@ -81,7 +81,7 @@ export const german: Texts = {
       advice: 'Warten Sie einen Augenblick, und versuchen Sie es dann noch einmal.',
     },
     fault: {
-      heading: 'Hier ist etwas fehlgeschlagen',
+      heading: 'Etwas ist schiefgegangen',
       advice: 'Der Fehler liegt bei uns. Versuchen Sie es gleich noch einmal.',
     },
   },
@@ -117,7 +117,7 @@ export const german: Texts = {
     troubledCount: (shown) => `${shown} gestört oder langsam`,
     verdict: (up, all) => `${up} von ${all} in Ordnung`,
     verdictAll: (count, all) =>
-      count === 1 ? 'Der eine Dienst ist in Ordnung' : `Alle ${all} Dienste sind in Ordnung`,
+      count === 1 ? 'Der Dienst ist in Ordnung' : `Alle ${all} Dienste sind in Ordnung`,
     verdictUnchecked: 'Noch ist nichts bekannt: Kein Dienst wurde geprüft',
     verdictOffline: 'Im Augenblick ist nichts bekannt: Unsere eigene Verbindung ist unterbrochen',
     verdictLate: 'Im Augenblick ist nichts bekannt: Alle Prüfungen sind verspätet',
@@ -126,7 +126,7 @@ export const german: Texts = {
     lastDayNote:
       'Jede Zelle ist eine Stunde einer Kategorie, gefüllt nach dem Anteil der Dienste, die gestört waren. Die Linien darunter sind die Antwortzeiten derselben Stunden, mit einer Marke, wo ein Dienst langsam oder gestört war.',
     dayAgo: 'vor 24 Stunden',
-    similar: 'Kein Dienst hat das im Namen. Ähnlich sind:',
+    similar: 'Kein Dienst heißt genau so. Meinten Sie einen von diesen?',
     incidents: 'Letzte Vorfälle',
     lasting: (since) => phraseOf`seit ${since}`,
     monitor: 'Überwachung',
