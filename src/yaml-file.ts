@@ -2,10 +2,18 @@
 import { type Document, isNode, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
 import { messageOf } from './error.ts';
 
+/** The parser's warnings quote the text, which may be secret, on standard error. */
+const LOG_LEVEL = 'error';
+
 /** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */
 export function readYaml(text: string, file: string) {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: LOG_LEVEL,
+  });
   const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
   const problems = document.errors.map(({ pos, message }) => ({
     place: `${file}:${lineAt(pos[0])}`,
@@ -41,7 +49,9 @@ export function createYamlLocator(text: string) {
   const lines = new LineCounter();
   let documents: readonly Document[] | null = null;
   return (document: number, path: readonly (string | number)[]): number | null => {
-    documents ??= [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })];
+    documents ??= [
+      ...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: LOG_LEVEL }),
+    ];
     for (let length = path.length; length >= 0; length--) {
       const keys = path.slice(0, length).map((part) => (/^\d+$/.test(String(part)) ? Number(part) : part));
       const node = length === 0 ? documents[document]?.contents : documents[document]?.getIn(keys, true);

@@ -220,6 +220,22 @@ t.test('it names the variable where the environment is wrong', async (t) => {
   });
 });
 
+t.test('the parser writes nothing of a file to standard error', async (t) => {
+  const warnings: string[] = [];
+  const note = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', note);
+  t.teardown(() => void process.off('warning', note));
+  for (const text of [
+    '? { clientSecret: hunter2 }\n: x',
+    'storage: !secret hunter2',
+    'http: !!js/function hunter2',
+  ])
+    t.throws(() => fromText(text));
+  // Warnings are emitted in the next turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(warnings, []);
+});
+
 t.test('it never shows a secret', async (t) => {
   const provider = '{ id: x, kind: github, clientId: a, clientSecret: [hunter2] }';
   const cases: readonly (readonly [text: string, env?: Record<string, string>])[] = [
