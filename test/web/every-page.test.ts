@@ -39,6 +39,7 @@ async function furnish(world: World) {
   await registry.setRole(1, ada.id, 'owner');
   const page = { name: 'Shops', services: [SERVICES.heartbeat, SERVICES.silent] };
   await world.putPage('acme', { text: 'Everything that we run.', colour: '#ffcc00', groups: [page] });
+  await world.putPage('inner', { access: 'password', passwordHash: 'x', groups: [page] });
   const channel = await registry.addChannel(channelOf(1));
   await registry.addRule(ruleOf(1, [channel.id]));
   const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
@@ -63,7 +64,7 @@ async function furnish(world: World) {
     ),
     '/status/:slug/incidents/:id': ['/status/pier-example/incidents/own-3-7'],
     '/badges/:slug': ['/badges/wordy-example?variant=uptime&window=24h'],
-    '/p/:slug': ['/p/acme'],
+    '/p/:slug': ['/p/acme', '/p/inner'],
     '/p/:slug/embed': ['/p/acme/embed'],
     '/setup/:secret': ['/setup/setup'],
     '/invitations/:secret': ['/invitations/invitation'],
@@ -92,6 +93,7 @@ const NO_PAGES: ReadonlySet<string> = new Set([
   '/p/:slug/brand.css',
   '/p/:slug/favicon',
   '/p/:slug/logo',
+  '/p/:slug/unlock',
   '/sign-in/:provider',
   '/sign-in/:provider/callback',
   '/sitemaps/:part',
