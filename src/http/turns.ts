@@ -1,6 +1,6 @@
 /**
  * When requests start, so that turns of the event loop stay short: Node.js accepts one connection in each turn, so a heartbeat on a new
- * connection waits for as many turns as there are connections before it. The API goes before pages and pictures, and heartbeats wait for nothing.
+ * connection waits for as many turns as there are connections before it. The API goes before pages and pictures, of which one starts in each turn, and heartbeats wait for nothing.
  */
 import type { Clock } from '../clock.ts';
 
@@ -39,15 +39,26 @@ export function createTurns(
     }
     if (cost === 'page') hasPage = true;
   };
+  /** Starts what waits in a queue while there is room, and so many at the least. */
+  const startWaiting = (queue: Waiting[], least: number): void => {
+    let started = 0;
+    for (
+      let next = queue[0];
+      next !== undefined && (started < least || hasRoom(next.cost));
+      next = queue[0]
+    ) {
+      queue.shift();
+      take(next.cost);
+      next.start();
+      started++;
+    }
+  };
   const begin = (): void => {
     begunMs = null;
     hasPage = false;
-    for (const queue of [first, later])
-      for (let next = queue[0]; next !== undefined && hasRoom(next.cost); next = queue[0]) {
-        queue.shift();
-        take(next.cost);
-        next.start();
-      }
+    startWaiting(first, 0);
+    // One at the least, so that pages get an answer, or their refusal, however much the API is asked.
+    startWaiting(later, 1);
   };
 
   return {

@@ -78,3 +78,14 @@ t.test('it knows how long requests have waited, and hands on what they reject wi
   clock.nowMs = 50;
   t.same(turns.waitedMs(), { first: 0, others: 10 });
 });
+
+t.test('one page starts in each turn, however much the API is asked', async (t) => {
+  const { run, started, nextTurn } = createWorld();
+  for (let n = 0; n < 4; n++) void run(`api ${n}`, 'small', true, 5);
+  for (const name of ['a', 'b']) void run(name, 'page');
+  t.same(started, ['api 0']);
+  nextTurn();
+  t.same(started, ['api 0', 'api 1', 'a']);
+  nextTurn();
+  t.same(started, ['api 0', 'api 1', 'a', 'api 2', 'b']);
+});
