@@ -93,8 +93,7 @@ t.test(
       t.equal(answer.status, 200);
     };
     await beat('slow');
-    await tab.goto(`${siteUrl}/dashboard`);
-    await tab.getByRole('link', { name: /Pages with services of your choice/ }).click();
+    await tab.goto(`${siteUrl}/dashboard/pages`);
     await tab.getByLabel('Title').fill('Acme & friends');
     await tab.getByLabel('Address').fill('admin');
     await tab.getByRole('button', { name: 'Create' }).click();
@@ -126,19 +125,25 @@ t.test(
     }
     await tab.getByRole('button', { name: 'Move Library up' }).click();
     const logo = { name: 'logo.png', mimeType: 'image/png', buffer: pngOf(120, 60) };
-    await tab.getByLabel(/^Picture/).setInputFiles({ ...logo, buffer: Buffer.from('<svg/>') });
-    await tab.getByRole('button', { name: 'Upload' }).click();
+    await tab.locator('input[name=logo]').setInputFiles({ ...logo, buffer: Buffer.from('<svg/>') });
+    await tab.getByRole('button', { name: 'Upload: Logo' }).click();
     await tab.getByText('SVG is not taken').waitFor();
-    await tab.getByLabel(/^Picture/).setInputFiles({ ...logo, buffer: Buffer.alloc(3_000_000, 1) });
-    await tab.getByRole('button', { name: 'Upload' }).click();
+    await tab.locator('input[name=logo]').setInputFiles({ ...logo, buffer: Buffer.alloc(3_000_000, 1) });
+    await tab.getByRole('button', { name: 'Upload: Logo' }).click();
     await tab.getByText('at most 256 KiB').waitFor();
-    await tab.getByLabel(/^Picture/).setInputFiles(logo);
-    await tab.getByRole('button', { name: 'Upload' }).click();
-    await tab.getByRole('button', { name: 'Replace' }).waitFor();
+    await tab.locator('input[name=logo]').setInputFiles(logo);
+    await tab.getByRole('button', { name: 'Upload: Logo' }).click();
+    await tab.getByRole('button', { name: 'Replace: Logo' }).waitFor();
     await tab.getByRole('link', { name: 'Show the page' }).click();
     const names = await tab.locator('.own-name a').allTextContents();
     t.same(names, ['Library', 'Post', 'shop.example.org'], 'in the order of their owner');
-    t.same(await tab.locator('h2').allTextContents(), ['Public', 'Our own', 'Incidents']);
+    t.same(await tab.locator('h2').allTextContents(), [
+      'Open incidents',
+      'Public',
+      'Our own',
+      'Past incidents',
+      'Subscribe to this page',
+    ]);
     t.match(await tab.locator('.overall').textContent(), '1 of 3 services is down.');
     t.equal(await tab.getByText('reported by its owner, not verified').count(), 1);
     await tab.locator('select[name="show"]').selectOption('past');
