@@ -29,6 +29,12 @@ const MAX_COUNTED_MS = 500;
 const MIN_PRESSURE = -0.5;
 const MAX_PRESSURE = REQUEST_CLASSES.length;
 
+/**
+ * A request that has waited for longer to be started is refused, milliseconds: its client may be gone, and those behind it would
+ * wait as long.
+ */
+export const MAX_TURN_MS = 5_000;
+
 /** What shows overload. */
 export interface Load {
   /** The event loop is late, or too many requests are in flight: it concerns all classes. */
@@ -131,6 +137,11 @@ export function createOverload({
   };
 
   return {
+    /** Counts a request that waited for {@link MAX_TURN_MS} to be started, and is refused in place of being handled. */
+    refuseLate(requestClass: RequestClass): void {
+      refused++;
+      onRefused(requestClass);
+    },
     /** Whether a request is refused now. Counts it as refused. */
     refuses(requestClass: RequestClass): boolean {
       measure();

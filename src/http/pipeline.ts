@@ -10,7 +10,7 @@ import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
-import { classOf, type Overload } from './overload.ts';
+import { classOf, MAX_TURN_MS, type Overload } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import {
@@ -184,8 +184,12 @@ export function createPipeline(options: PipelineOptions) {
     };
     if (requestClass === null) return await handleNow();
     const isRefused = overload.refuses(requestClass);
-    const next = isRefused ? () => refuse(route, request) : handleNow;
-    if (requestClass === 'heartbeats') return await next();
+    const next = (waitedMs: number): Promise<HttpResponse> => {
+      if (!isRefused && waitedMs <= MAX_TURN_MS) return handleNow();
+      if (!isRefused) overload.refuseLate(requestClass);
+      return refuse(route, request);
+    };
+    if (requestClass === 'heartbeats') return await next(0);
     // A refusal waits for its turn as well: clients that come back at once would make each turn long.
     const cost = route.bucket === 'pages' && !isRefused ? 'page' : 'small';
     return await turns.run(cost, requestClass === 'api', next);

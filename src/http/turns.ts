@@ -62,15 +62,19 @@ export function createTurns(
   };
 
   return {
-    /** Runs a task in this turn, or in a later one. `isFirst`: it precedes those that are not, such as a request of the API. */
-    run<T>(cost: Cost, isFirst: boolean, task: () => Promise<T>): Promise<T> {
+    /**
+     * Runs a task in this turn, or in a later one, with the time for which it has waited, milliseconds. `isFirst`: it precedes those
+     * that are not, such as a request of the API.
+     */
+    run<T>(cost: Cost, isFirst: boolean, task: (waitedMs: number) => Promise<T>): Promise<T> {
       const queue = isFirst ? first : later;
       if (first.length === 0 && (isFirst || later.length === 0) && hasRoom(cost)) {
         take(cost);
-        return task();
+        return task(0);
       }
+      const sinceMs = monotonic();
       return new Promise((resolve, reject) => {
-        queue.push({ cost, sinceMs: monotonic(), start: () => void task().then(resolve, reject) });
+        queue.push({ cost, sinceMs, start: () => void task(monotonic() - sinceMs).then(resolve, reject) });
       });
     },
     /** How long the oldest of the waiting requests has waited, milliseconds; 0: none waits. */

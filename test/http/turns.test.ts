@@ -79,6 +79,14 @@ t.test('it knows how long requests have waited, and hands on what they reject wi
   t.same(turns.waitedMs(), { first: 0, others: 10 });
 });
 
+t.test('a task is told how long it has waited', async (t) => {
+  const { turns, clock, nextTurn } = createWorld();
+  const told = [1, 2].map(() => turns.run('page', false, async (waitedMs) => waitedMs));
+  clock.nowMs += 70;
+  nextTurn();
+  t.same(await Promise.all(told), [0, 70]);
+});
+
 t.test('one page starts in each turn, however much the API is asked', async (t) => {
   const { run, started, nextTurn } = createWorld();
   for (let n = 0; n < 4; n++) void run(`api ${n}`, 'small', true, 5);

@@ -1,4 +1,5 @@
 /** Overload over HTTP: pages, pictures and events are refused before the API, the API before heartbeats, and probes of the state never. */
+import { connect } from 'node:net';
 import t from 'tap';
 import { service, startApi, type World } from './site-world.ts';
 
@@ -74,4 +75,25 @@ t.test('a refused request says so, and when to come again', async (t) => {
   const metrics = (await world.get('/metrics')).text;
   t.match(metrics, /^upbeat_http_overload_refusals_total\{class="pages"\} 1$/m);
   t.match(metrics, /^upbeat_http_overload_refusals_total\{class="api"\} 1$/m);
+});
+
+t.test('a page that has waited for five seconds to be started is refused', async (t) => {
+  const { world } = await startWorld();
+  t.teardown(world.close);
+  const count = 200;
+  const socket = connect(world.port, '127.0.0.1');
+  socket.write('GET /status/shop HTTP/1.1\r\nHost: upbeat.test\r\n\r\n'.repeat(count));
+  let text = '';
+  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status);
+  for await (const chunk of socket.setEncoding('latin1')) {
+    // All have arrived, and each turn of the event loop starts one.
+    if (text === '') await world.clock.skip(6_000);
+    text += chunk;
+    if (statuses().length === count) break;
+  }
+  const served = statuses().filter((status) => status === '200').length;
+  t.ok(served > 0 && served < count / 2, `${served} were served`);
+  t.equal(statuses().filter((status) => status === '503').length, count - served);
+  const refusals = `upbeat_http_overload_refusals_total{class="pages"} ${count - served}\n`;
+  t.ok((await world.get('/metrics')).text.includes(refusals), 'each is counted');
 });
