@@ -4,6 +4,7 @@ import type { Incident } from '../../src/domain/incident.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
+import { madeUpPast } from './made-up-past.ts';
 
 /** Text that must come out as text wherever it is written. */
 export const EVIL = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&`;
@@ -13,8 +14,6 @@ export const ODD_ID = `rss-feed-https://vendor.example/a b?x=1&y=2#z/../%2e%2e/"
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** So long ago the services began to be checked every five minutes. */
-const RECENT = 3 * DAY;
 /** How long the one that is down has been so. */
 const OUTAGE = 34 * MINUTE;
 const TIMING = { dnsMs: 4.2, connectMs: 18.4, tlsMs: 41.3, firstByteMs: 77.7, totalMs: 141.6 };
@@ -315,42 +314,16 @@ function vendorIncident(
   });
 }
 
-/** The past of every service, with good and bad times that follow from the time alone, so that every picture is the same. */
 function* samplesOfPast(): Generator<Sample> {
   for (const serviceId of Object.values(SERVICES)) {
     if (serviceId === SERVICES.unknown) continue;
-    const begins = NOW - (serviceId === SERVICES.stale ? 39 : 400) * DAY;
-    for (let at = begins; at < NOW; at += stepAt(at)) yield sampleAt(serviceId, at);
+    yield* madeUpPast({
+      serviceId,
+      begins: NOW - (serviceId === SERVICES.stale ? 39 : 400) * DAY,
+      baseMs: serviceId === SERVICES.slow ? 900 : 120,
+      trouble: serviceId === SERVICES.down || serviceId === SERVICES.hostile ? 0.06 : 0.015,
+      // The outage that goes on is in the past too.
+      downSince: serviceId === SERVICES.down ? NOW - OUTAGE : null,
+    });
   }
-}
-
-/** The older, the fewer checks: a year of one every five minutes takes long to store. */
-function stepAt(at: number): number {
-  if (at >= NOW - RECENT) return 5 * MINUTE;
-  return at >= NOW - 40 * DAY ? HOUR : 6 * HOUR;
-}
-
-function sampleAt(serviceId: number, at: number): Sample {
-  const spanMs = at >= NOW - RECENT ? HOUR : DAY;
-  const chance = fraction(Math.floor(at / spanMs) * 7_919 + serviceId * 104_729);
-  const isFirst = at % spanMs < stepAt(at);
-  const isTroubled = serviceId === SERVICES.down || serviceId === SERVICES.hostile;
-  const bygone = isFirst && chance < (isTroubled ? 0.06 : 0.015);
-  // The outage that goes on is in the past too.
-  const isDown = bygone || (serviceId === SERVICES.down && at >= NOW - OUTAGE);
-  const wave = Math.sin(at / (3.1 * HOUR)) + Math.sin(at / (17 * DAY));
-  const base = serviceId === SERVICES.slow ? 900 : 120;
-  return {
-    serviceId,
-    at,
-    status: isDown ? 'down' : isFirst && chance > 0.95 ? 'slow' : 'up',
-    latencyMs: isDown ? null : Math.round((base + 30 * wave + 12 * chance) * (1 + fraction(at) ** 8)),
-    statusCode: isDown ? 0 : 200,
-    suspect: chance > 0.985,
-  };
-}
-
-function fraction(seed: number): number {
-  const value = Math.sin(seed) * 43_758.5453;
-  return value - Math.floor(value);
 }
