@@ -198,7 +198,7 @@ t.test(
       text: /blog-example-org/,
     });
     t.match((await program.get('/api/v1/status/blog-example-org')).body, { self_reported: false });
-    for (const domain of ['localhost', '127.0.0.1', 'http://x.org', 'a b.org'])
+    for (const domain of ['localhost', '127.0.0.1', 'http://127.0.0.1/x', 'a b.org'])
       t.match(
         await ada.visit(`${siteUrl}/dashboard/domains`, { token, domain, kind: 'root' }),
         { status: 400 },
