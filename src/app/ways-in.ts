@@ -19,6 +19,7 @@ import type {
   SignInStore,
 } from '../store/ports/sign-in.ts';
 import { accept, attempt, type Outcome, type Refused, refuse } from './change.ts';
+import { readAll } from './read-input.ts';
 
 /** The dependencies of these changes. */
 export interface WaysInContext {
@@ -183,9 +184,9 @@ export async function renamePasskey(
   id: string,
   text: string,
 ): Promise<Outcome<void>> {
-  const name = readName(text, null);
-  if (!name.ok) return name;
-  const isRenamed = await registry.renamePasskey(personId, id, name.value);
+  const reading = readAll({ name: readName(text, null) });
+  if (!reading.ok) return reading;
+  const isRenamed = await registry.renamePasskey(personId, id, reading.value.name);
   return isRenamed ? accept(undefined) : refuse({ code: 'no_passkey' });
 }
 

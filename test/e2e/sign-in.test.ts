@@ -245,6 +245,10 @@ t.test('a person adds a passkey, signs in with it, and keeps a way in', async (t
     status: 400,
     text: /U\+0007/,
   });
+  t.match(await as('passkeys/rename', { id: authenticator.id, name: 'x'.repeat(101) }), {
+    status: 400,
+    text: /value="x{101}"[^>]*aria-invalid="true"[\s\S]*id="problem-passkeys\/rename-name"/,
+  });
   t.equal((await as('passkeys/rename', { id: authenticator.id, name: 'laptop' })).status, 303);
   t.match(await as('sessions/end', { id: '00' }), { status: 400, text: /no such session/ });
   ada = fresh;
