@@ -22,6 +22,7 @@ const SECTIONS = [
   'api',
   'events',
   'badge',
+  'pages',
   'heartbeats',
   'writes',
   'incidents',

@@ -8,6 +8,8 @@ import { type Failure, failureOf } from '../../src/domain/failure.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
 import { drawBadge } from '../../src/render/badge.ts';
+import { drawChart } from '../../src/render/chart.ts';
+import { drawHeatmap } from '../../src/render/heatmap.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { fraction, madeUpPast } from './made-up-past.ts';
@@ -55,11 +57,12 @@ export const PICTURES = {
   dashboard: '/dashboard',
 } as const;
 
-/** Starts a site over it; `cookie` signs the owner of the account in. */
-export async function startPictureWorld() {
-  const catalogue = readCatalogue(readFileSync(CATALOGUE, 'utf8'), CATALOGUE).map(
-    (entry, index): Service => ({ ...entry, id: index + 1, revision: 1 }),
-  );
+/**
+ * Starts a site over it; `cookie` signs the owner of the account in. `count`: how many public services it has, at most twice the
+ * catalogue; absent: the catalogue.
+ */
+export async function startPictureWorld(count?: number) {
+  const catalogue = listPublic(count);
   const own = OWN.map(([name, domain], index) =>
     service(catalogue.length + 1 + index, dashDomain(domain), {
       ...{ name, domain, origin: 'owner', accountId: 1 },
@@ -69,6 +72,7 @@ export async function startPictureWorld() {
   const world = await startApi({
     services: [...catalogue, ...own],
     renderBadge: async (picture) => drawBadge(picture),
+    pictures: { chart: async (picture) => drawChart(picture), heatmap: (picture) => drawHeatmap(picture) },
   });
   const shown = catalogue.find(({ slug }) => slug === SHOWN);
   if (shown === undefined) throw new Error(`the catalogue has no ${SHOWN}`);
@@ -97,6 +101,20 @@ export async function startPictureWorld() {
     ...{ status: 'major', since: NOW - OUTAGE + LAG, incidentId: 'vendor-outage' },
   });
   return { ...world, cookie: await furnish(world, own) };
+}
+
+/** The catalogue; where it is too short, its beginning once more, as further places of the same vendors. */
+function listPublic(count?: number): readonly Service[] {
+  const entries = readCatalogue(readFileSync(CATALOGUE, 'utf8'), CATALOGUE);
+  const again = entries.map(({ slug, name, domain, ...entry }) => ({
+    ...entry,
+    slug: `${slug}-eu`,
+    name: `${name} Europe`,
+    domain: `eu.${domain}`,
+  }));
+  return [...entries, ...again]
+    .slice(0, count ?? entries.length)
+    .map((entry, index) => ({ ...entry, id: index + 1, revision: 1 }));
 }
 
 type World = Awaited<ReturnType<typeof startApi>>;
