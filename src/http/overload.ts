@@ -4,6 +4,7 @@
  */
 import type { Cancel, Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { type HttpError, retryLater } from './problem.ts';
 import type { Route } from './route.ts';
 import type { Turns } from './turns.ts';
 
@@ -34,6 +35,9 @@ const MAX_PRESSURE = REQUEST_CLASSES.length;
  * wait as long.
  */
 export const MAX_TURN_MS = 5_000;
+
+/** When a client may repeat a refused request, seconds. */
+const RETRY_SECONDS = 10;
 
 /** What shows overload. */
 export interface Load {
@@ -66,6 +70,15 @@ export function classOf({
   if (bucket === 'none') return null;
   if (bucket === 'api') return isHeartbeat ? 'heartbeats' : 'api';
   return 'pages';
+}
+
+/** The answer to a request that is refused. */
+export function overloaded(): HttpError {
+  return retryLater(
+    'overloaded',
+    RETRY_SECONDS,
+    'There is too much to do at present. Send the request again.',
+  );
 }
 
 /** The overload of this process. */

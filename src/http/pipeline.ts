@@ -10,7 +10,7 @@ import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches, withValidator } from './conditional.ts';
-import { classOf, MAX_TURN_MS, type Overload } from './overload.ts';
+import { classOf, MAX_TURN_MS, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import {
@@ -317,17 +317,6 @@ function complete(
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {
   const detail = `More than ${limit} requests in a minute. Wait ${retryAfterSeconds} s.`;
   return retryLater('rate_limited', retryAfterSeconds, detail, { retry_after: retryAfterSeconds });
-}
-
-/** When a client may repeat a request that was refused under overload, seconds. */
-const OVERLOAD_RETRY_SECONDS = 10;
-
-function overloaded(): HttpError {
-  return retryLater(
-    'overloaded',
-    OVERLOAD_RETRY_SECONDS,
-    'There is too much to do at present. Send the request again.',
-  );
 }
 
 /** Converts an internal error: the client gets an id to report, and the error is logged under that id. */
