@@ -45,7 +45,7 @@ export const germanAlerts: Texts['alerts'] = {
   remove: 'Entfernen',
   removeOf: (name) => `${name} entfernen`,
   test: 'Test senden',
-  testOf: (name) => `${name} einen Test senden`,
+  testOf: (name) => `Test senden an ${name}`,
   tested: 'Der Test wurde zugestellt.',
   testWaits: 'Der Test ist unterwegs. Laden Sie die Seite neu, um sein Ergebnis zu sehen.',
   testFailed: (problem) => `Der Test ist fehlgeschlagen: ${problem}.`,

@@ -156,7 +156,7 @@ export const germanDashboard: Texts['dashboard'] = {
   secret: 'Geheimnis',
   since: (at) => phraseOf`seit ${at}`,
   sendTest: 'Test senden',
-  sendTestTo: (url) => `Test an ${url} senden`,
+  sendTestTo: (url) => `Test senden an ${url}`,
   remove: 'Entfernen',
   removeOf: (url) => `${url} entfernen`,
   addAddress: 'Eine URL hinzufügen',

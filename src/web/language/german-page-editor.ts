@@ -60,7 +60,7 @@ export const germanPageEditor: Texts['pageEditor'] = {
       ? 'Ihr Dienst verschwindet mit ihr von der Seite.'
       : `Ihre ${count} Dienste verschwinden mit ihr von der Seite.`,
   removeGroup: 'Die Gruppe entfernen',
-  removeGroupOf: (group) => `Die Gruppe ${group} entfernen`,
+  removeGroupOf: (group) => `Die Gruppe entfernen: ${group}`,
   newGroup: 'Neue Gruppe',
   newGroupName: 'Name der neuen Gruppe',
   groupExample: 'Zahlungen',
