@@ -1,7 +1,6 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
-import { type Static, Type } from '../json-schema.ts';
 import type {
   WantedChannel,
   WantedMaintenance,
@@ -24,8 +23,8 @@ import {
   ruleItem,
   wantedRuleItem,
 } from './apply-alerts.ts';
+import type { ApplyLists } from './apply-lists.ts';
 import {
-  AppliedMaintenanceSchema,
   keyMaintenances,
   maintenanceItem,
   type PresentMaintenances,
@@ -34,76 +33,23 @@ import {
 } from './apply-maintenances.ts';
 import { CONTENT_TYPES, type ContentItem, type ContentType } from './apply-plan.ts';
 import { type AccountPrincipal, accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
-import { ChannelDocumentSchema, type ChannelKinds } from './channel-document.ts';
+import type { ChannelKinds } from './channel-document.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
 import {
   listedFinder,
   nameOnPage,
   type PageDocument,
-  PageDocumentSchema,
   pageDocumentOf,
   type ReadPage,
   readPageDocument,
 } from './page-document.ts';
 import { sealReaders } from './page-readers.ts';
 import type { AllowedPorts } from './read-check.ts';
-import { createDocumentReader } from './read-document.ts';
 import { findParent, type Registration } from './register-services.ts';
-import { RuleDocumentSchema, ruleDocumentOf } from './rule-document.ts';
+import { ruleDocumentOf } from './rule-document.ts';
 import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
-import { readServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from './service-document.ts';
+import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
 
-/** The schema of a document. */
-export const ApplyDocumentSchema = Type.Object(
-  {
-    $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
-    services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
-    pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
-    channels: Type.Optional(Type.Array(ChannelDocumentSchema, { description: 'Where the account is told.' })),
-    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is told.' })),
-    maintenances: Type.Optional(
-      Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
-/** A document. */
-export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
-
-/** The lists of a document. Their members are validated one by one. */
-export interface ApplyLists {
-  readonly services?: readonly unknown[];
-  readonly pages?: readonly unknown[];
-  readonly channels?: readonly unknown[];
-  readonly rules?: readonly unknown[];
-  readonly maintenances?: readonly unknown[];
-}
-
-const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
-
-const readStructure = createDocumentReader<ApplyLists>(
-  Type.Object(
-    {
-      $schema: Type.Optional(Type.String()),
-      services: AnyList,
-      pages: AnyList,
-      channels: AnyList,
-      rules: AnyList,
-      maintenances: AnyList,
-    },
-    { additionalProperties: false },
-  ),
-);
-
-/** The names of the lists. */
-const LISTS = [
-  'services',
-  'pages',
-  'channels',
-  'rules',
-  'maintenances',
-] as const satisfies readonly (keyof ApplyLists)[];
 /** The list of each type. */
 const LIST_OF = {
   service: 'services',
@@ -112,18 +58,6 @@ const LIST_OF = {
   rule: 'rules',
   maintenance: 'maintenances',
 } as const;
-
-/** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
-export function readLists(document: unknown): {
-  readonly lists: ApplyLists;
-  readonly refusals: readonly FieldRefusal[];
-} {
-  const structure = readStructure(document);
-  if (structure.ok) return { lists: structure.value, refusals: [] };
-  const given: Readonly<Record<string, unknown>> = Object(document);
-  const lists = LISTS.filter((name) => Array.isArray(given[name])).map((name) => [name, given[name]]);
-  return { lists: Object.fromEntries(lists), refusals: structure.refusals };
-}
 
 /** The public services. */
 export interface PublicServices {

@@ -5,11 +5,11 @@ import type { OwnershipStore } from '../store/ports/ownership.ts';
 import {
   type PresentContent,
   type ReadApplyContext,
-  readLists,
   readPresent,
   readWanted,
   type WantedContent,
 } from './apply-document.ts';
+import { readLists } from './apply-lists.ts';
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
 import { type AccountPrincipal, type FieldRefusal, type Refused, refuseRole } from './change.ts';
 import { sealSettings } from './seal-settings.ts';

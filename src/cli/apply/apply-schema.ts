@@ -1,7 +1,7 @@
 /** The JSON Schema of files of `apply`, with which editors complete them: `npm run schema` writes it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApplyDocumentSchema } from '../../app/apply-document.ts';
+import { ApplyDocumentSchema } from '../../app/apply-lists.ts';
 import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
