@@ -9,7 +9,8 @@ import { makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
 import { listenOn } from '../support/loopback.ts';
 import { startMailServer, type TakenLetter } from '../support/mail-server.ts';
 import { startNameServer } from '../support/name-server.ts';
-import type { Installation, RunningProgram } from '../support/program.ts';
+import { type Installation, install, type RunningProgram } from '../support/program.ts';
+import { createWallClock } from '../support/wall-clock.ts';
 
 /** What each channel was told, in order, in the terms of its service. */
 export interface Told {
@@ -38,6 +39,31 @@ const TO = 'ops@example.org';
 
 /** Only root may listen on the ports of services. */
 export const NEEDS_PORT_443 = process.getuid?.() === 0 ? {} : { skip: 'needs root, to listen on port 443' };
+
+/** The program in the world, on a wall clock that a test sets forward. It ends after the test. */
+export async function startToldProgram(t: Parameters<typeof createWallClock>[0], world: ToldWorld) {
+  let now = Date.now();
+  const startedAt = performance.now();
+  const clock = createWallClock(t, now, 'UTC');
+  const environment = { ...clock.environment, ...world.environment };
+  const installation = await install(world.catalogue, world.settings, environment);
+  t.teardown(() => installation.remove());
+  let program = await installation.start();
+  t.teardown(() => program.killHard());
+  return {
+    installation,
+    program: () => program,
+    /** Sets the clock forward. */
+    pass(ms: number): void {
+      now += ms;
+      clock.set(now + (performance.now() - startedAt));
+    },
+    /** Starts it again after it has ended. */
+    async restart(): Promise<void> {
+      program = await installation.start();
+    },
+  };
+}
 
 /** Starts it with services `shop`, `shop-2` and so on; it ends after the test. */
 export async function startToldWorld(t: { teardown(end: () => unknown): void }, services = 1) {

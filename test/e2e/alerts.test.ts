@@ -1,8 +1,7 @@
 /** An outage as its owner lives it: the whole program, real receivers, and a wall clock that is set forward. */
 import t from 'tap';
-import { NEEDS_PORT_443, startToldWorld } from '../alerts/told-world.ts';
-import { install } from '../support/program.ts';
-import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
+import { NEEDS_PORT_443, startToldProgram, startToldWorld } from '../alerts/told-world.ts';
+import { NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
 
 t.setTimeout(180_000);
 
@@ -18,20 +17,8 @@ t.test(
   },
   async (t) => {
     const world = await startToldWorld(t);
-    let now = Date.now();
-    const startedAt = performance.now();
-    const clock = createWallClock(t, now, 'UTC');
-    const pass = (ms: number) => {
-      now += ms;
-      clock.set(now + (performance.now() - startedAt));
-    };
-    const installation = await install(world.catalogue, world.settings, {
-      ...clock.environment,
-      ...world.environment,
-    });
-    t.teardown(() => installation.remove());
-    const program = await installation.start();
-    t.teardown(() => program.killHard());
+    const { installation, program: running, pass } = await startToldProgram(t, world);
+    const program = running();
     const is = (status: string) =>
       program.until('/api/v1/status/shop', (shown: { readonly status: string }) => shown.status === status);
     await is('up');

@@ -1,8 +1,7 @@
 /** An owner's maintenance as it goes through kills and restarts of the whole program, on a wall clock that is set forward. */
 import t from 'tap';
-import { NEEDS_PORT_443, startToldWorld } from '../alerts/told-world.ts';
-import { install } from '../support/program.ts';
-import { createWallClock, NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
+import { NEEDS_PORT_443, startToldProgram, startToldWorld } from '../alerts/told-world.ts';
+import { NEEDS_WALL_CLOCK } from '../support/wall-clock.ts';
 
 t.setTimeout(180_000);
 
@@ -15,24 +14,11 @@ t.test(
   { ...NEEDS_WALL_CLOCK, ...NEEDS_PORT_443 },
   async (t) => {
     const world = await startToldWorld(t);
-    let now = Date.now();
-    const startedAt = performance.now();
-    const clock = createWallClock(t, now, 'UTC');
-    const pass = (ms: number) => {
-      now += ms;
-      clock.set(now + (performance.now() - startedAt));
-    };
-    const installation = await install(world.catalogue, world.settings, {
-      ...clock.environment,
-      ...world.environment,
-    });
-    t.teardown(() => installation.remove());
-    let program = await installation.start();
-    t.teardown(() => program.killHard());
+    const { installation, program, pass, restart } = await startToldProgram(t, world);
     const made = await installation.runHere('keys', 'create', '--account', 'acme', '--name', 'beats');
     const heartbeatKey = made.stdout.trim();
     const post = async (key: string, path: string, body: object) => {
-      const response = await fetch(`${program.siteUrl}/api/v1${path}`, {
+      const response = await fetch(`${program().siteUrl}/api/v1${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -41,11 +27,11 @@ t.test(
     };
     const beat = (status: string) => post(heartbeatKey, '/heartbeat', { domain: DOMAIN, status });
     await beat('ok');
-    const writeKey = await world.addChannels(installation, program, [SLUG]);
+    const writeKey = await world.addChannels(installation, program(), [SLUG]);
     await post(writeKey, '/maintenances', { title: 'New disks', services: [SLUG], duration: '8h' });
     type Incidents = { readonly incidents: readonly { readonly severity: string; readonly title: string }[] };
     const listed = (count: number) =>
-      program.until(`/api/v1/incidents/${SLUG}`, ({ incidents }: Incidents) => incidents.length === count);
+      program().until(`/api/v1/incidents/${SLUG}`, ({ incidents }: Incidents) => incidents.length === count);
     await listed(1);
     await beat('down');
     const { incidents } = await listed(2);
@@ -56,15 +42,15 @@ t.test(
     );
     const nothingIsTold = () => t.same(Object.values(world.told()).flat(), []);
     pass(PASSED_MS);
-    await program.until('/readyz', ({ status }: { readonly status: string }) => status === 'ready');
+    await program().until('/readyz', ({ status }: { readonly status: string }) => status === 'ready');
     nothingIsTold();
     for (const end of ['kill', 'stop']) {
-      await (end === 'kill' ? program.killHard() : program.stop());
+      await (end === 'kill' ? program().killHard() : program().stop());
       pass(PASSED_MS);
-      program = await installation.start();
+      await restart();
       await beat('down');
       pass(PASSED_MS);
-      await program.until('/readyz', ({ status }: { readonly status: string }) => status === 'ready');
+      await program().until('/readyz', ({ status }: { readonly status: string }) => status === 'ready');
       nothingIsTold();
     }
 
@@ -85,15 +71,15 @@ t.test(
       'upbeat_alert_events_backlog 0',
       'upbeat_alert_overdue_seconds 0',
     ];
-    const figures = async () => await (await fetch(`${program.siteUrl}/metrics`)).text();
+    const figures = async () => await (await fetch(`${program().siteUrl}/metrics`)).text();
     // They are read every ten seconds.
     for (let text = await figures(); !text.includes(`${messages}\n`); text = await figures())
       await new Promise((resolve) => setTimeout(resolve, 500));
     t.match(await figures(), `${backlog}\n`);
     t.match(await figures(), `${overdue}\n`);
-    const ready = (await (await fetch(`${program.siteUrl}/readyz`)).json()) as { parts: object };
+    const ready = (await (await fetch(`${program().siteUrl}/readyz`)).json()) as { parts: object };
     t.match(ready, { degraded: [] });
     t.notOk('alerts' in ready.parts, 'nothing of alerts is wrong');
-    t.equal(await program.stop(), 0);
+    t.equal(await program().stop(), 0);
   },
 );
