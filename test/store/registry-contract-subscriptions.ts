@@ -465,7 +465,7 @@ export async function subscriptionContract(
       await registry.tidySubscriptions(now, now);
       const found: string[] = [];
       for (;;) {
-        // A part at a time, and delivered in between: what is told does not depend on letters that wait.
+        // In parts, delivered in between: letters that wait must not change which others are written.
         await registry.writeLetters(now, limit);
         const due = (await registry.dueLetters(now, ALL)).filter(({ kind }) => kind === 'change');
         if (due.length === 0) return found.toSorted();

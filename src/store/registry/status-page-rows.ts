@@ -163,7 +163,7 @@ export async function changePage(
 
 /**
  * The columns of who sees a page. A page with a password is also marked as one for members, so that an earlier version hides it,
- * and what is told only of public pages asks one column.
+ * and queries for public pages read one column.
  */
 function readersOf(access: PageAccess, passwordHash: string | null) {
   if (access === 'password' && passwordHash === null) throw new Error('the page has no password');
