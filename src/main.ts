@@ -17,7 +17,7 @@ import { createActiveRole } from './main/active-role.ts';
 import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
-import { openSharedStores, type StoreStates } from './main/open-stores.ts';
+import { openSharedStores } from './main/open-stores.ts';
 import { operatorChannels } from './main/operator-channels.ts';
 import type { Probing } from './main/start-probing.ts';
 import { type RoleChanges, startRole } from './main/start-role.ts';
@@ -31,7 +31,7 @@ import { openPageDomains } from './site/page-domains.ts';
 import type { StorageHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
 import { keepReads } from './view/kept-reads.ts';
-import type { Readiness } from './view/monitor.ts';
+import type { PartStates, Readiness } from './view/monitor.ts';
 import { createServiceDirectory } from './view/service-directory.ts';
 
 /** Starts everything and resolves when the program serves. Rejects with an error whose message is one sentence. */
@@ -259,27 +259,27 @@ const READS = [
 ] as const;
 
 /** Adds the state of this process' own connection to the registry, which the states from the monitor do not cover. */
-function ownStorage({ problem }: StorageHealth): StoreStates {
+function ownStorage({ problem }: StorageHealth): PartStates {
   const message = problem()?.message;
   return message === undefined ? {} : { storage: { problem: message } };
 }
 
 /** Adds the results of this node that have not been sent to the judge, if it makes checks for a cluster. */
-function ownResults(probing: Probing | null): StoreStates {
+function ownResults(probing: Probing | null): PartStates {
   if (probing === null) return {};
   const { problem, waiting, dropped } = probing.results();
   return { results: { problem, waiting, lost: dropped } };
 }
 
-/** Adds why this process decides or sends no alerts although it should. */
 /** Parts that are shown while they have a problem. */
-function ownTroubles(problems: Readonly<Record<string, string | null>>): StoreStates {
+function ownTroubles(problems: Readonly<Partial<Record<keyof PartStates, string | null>>>): PartStates {
   return Object.fromEntries(
     Object.entries(problems).flatMap(([name, problem]) => (problem === null ? [] : [[name, { problem }]])),
   );
 }
 
-function ownAlerts(figures: AlertFigures | null): StoreStates {
+/** Adds why this process decides or sends no alerts although it should. */
+function ownAlerts(figures: AlertFigures | null): PartStates {
   if (figures === null || figures.problem === null) return {};
   const { problem, counts } = figures;
   return { alerts: { problem, waiting: counts.waiting } };

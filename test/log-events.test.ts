@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { eventOf, LOG_EVENTS, NAMED_EVENTS } from '../src/log-events.ts';
+import { READINESS_PARTS } from '../src/view/monitor.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -82,6 +83,20 @@ const rowsOf = (section: string) =>
 
 t.test('the runbook says what each event means, and knows no other', async (t) => {
   t.strictSame(rowsOf('By event').sort(), [...Object.keys(LOG_EVENTS), ...NAMED_EVENTS].sort());
+});
+
+t.test('the runbook says what each part of /readyz means, and names metrics that exist', async (t) => {
+  const section = 'By part of `/readyz`';
+  t.strictSame(rowsOf(section).sort(), ['prober', ...READINESS_PARTS].sort());
+  const sources = globSync('src/{metrics,main,site}/**/*.ts', { cwd: ROOT }).map(read).join('\n');
+  const named = [
+    ...(runbook.split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/`(upbeat_\w+)/g),
+  ];
+  t.ok(named.length >= READINESS_PARTS.length);
+  t.strictSame(
+    named.map(([, name = '']) => name).filter((name) => !sources.includes(name)),
+    [],
+  );
 });
 
 t.test('the runbook says what to do about each alert that is shipped', async (t) => {

@@ -15,8 +15,7 @@ import type { ProberState } from '../record/connection-watch.ts';
 import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
-import type { Readiness } from '../view/monitor.ts';
-import type { StoreStates } from './open-stores.ts';
+import type { PartStates, Readiness } from '../view/monitor.ts';
 
 /** A role of a process: monitor or serving. */
 export interface Role {
@@ -28,7 +27,7 @@ export interface Role {
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
   /** States of the external stores other than Redis. */
-  stores(): StoreStates;
+  stores(): PartStates;
   readonly fleet: ObservedParts['fleet'];
   feeds(): readonly FeedHealth[];
   polls(): { readonly good: number; readonly failed: number };

@@ -1,13 +1,13 @@
 /** The state that the monitor publishes for serving processes: strings by name, formatted and parsed only here. */
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { ProberState } from '../record/connection-watch.ts';
-import type { StoreStates } from './open-stores.ts';
+import type { PartStates } from '../view/monitor.ts';
 
 /** The state. */
 export interface MonitorState {
   readonly prober: ProberState;
   /** States of the monitor's stores, except Redis. */
-  readonly stores: StoreStates;
+  readonly stores: PartStates;
   readonly feeds: readonly FeedHealth[];
   /** A number that changes with every change of a vendor status. */
   readonly vendorChanges: number;

@@ -11,7 +11,7 @@ import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/inf
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
-import type { PartState } from '../view/monitor.ts';
+import type { PartState, PartStates } from '../view/monitor.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 
 /** Options for opening stores. */
@@ -27,9 +27,6 @@ export interface StoreParts {
 
 /** Stores that all processes of a data directory share. */
 export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
-
-/** States of external stores, by name. */
-export type StoreStates = Readonly<Record<string, PartState>>;
 
 /** Opens the stores of every process. Rejects with an error whose message is one sentence. */
 export async function openSharedStores({ config, clock, log, fail }: StoreParts) {
@@ -136,7 +133,7 @@ export async function openMonitorStores(
     redis: inRedis,
     status: inRedis?.status ?? createMemoryStatusStore({ log }),
     /** The states of stores other than Redis, to which every process connects itself. */
-    states: (): StoreStates => ({
+    states: (): PartStates => ({
       storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
       ...(ownSamples === null ? {} : { history: { problem: ownSamples.missingHistory() } }),
       ...(influxSamples === null ? {} : { influx: influxState(influxSamples) }),

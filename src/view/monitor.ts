@@ -1,6 +1,21 @@
 /** The state of the monitor, and the current limits. */
 import type { NodeRole, NodeState } from '../domain/node.ts';
 
+/** The parts of `/readyz` besides `prober`; a process has those that it uses. docs/runbook.md says what to do about each. */
+export const READINESS_PARTS = [
+  'storage',
+  'redis',
+  'influx',
+  'history',
+  'results',
+  'alerts',
+  'mail',
+  'overload',
+] as const;
+
+/** States of parts, by name. */
+export type PartStates = Readonly<Partial<Record<(typeof READINESS_PARTS)[number], PartState>>>;
+
 /** The state of the program, as `/readyz` and the pages show it. */
 export interface Readiness {
   /** `serving` answers 200; before loading has ended and while stopping it is 503. */
@@ -19,8 +34,7 @@ export interface Readiness {
     readonly offlineSince: number | null;
     readonly reason: string | null;
   };
-  /** Other parts by name. */
-  readonly parts: Readonly<Record<string, PartState>>;
+  readonly parts: PartStates;
 }
 
 /** The state of a part outside of the process. Members that do not apply to it are absent. */
