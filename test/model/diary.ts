@@ -3,6 +3,8 @@
  * implementation are compared by it, so it knows nothing of the rules.
  */
 
+import type { Listed, WorkChange } from './world-announcements.ts';
+
 /** When something happened. */
 export interface Instant {
   /** Monotonic milliseconds. */
@@ -65,6 +67,26 @@ export type Happening = Instant &
         /** Epoch milliseconds. */
         readonly timestamp: number | null;
       }
+    /** The owner announced maintenance. Epoch milliseconds. */
+    | {
+        readonly what: 'work';
+        readonly work: number;
+        readonly service: number;
+        readonly startsAt: number;
+        readonly lastsMs: number;
+        readonly daily: boolean;
+      }
+    /** The owner changed it; `byMs`: of `extend`. */
+    | {
+        readonly what: 'work-change';
+        readonly work: number;
+        readonly change: WorkChange['what'];
+        readonly byMs: number;
+      }
+    /** A vendor's page was read. */
+    | { readonly what: 'page'; readonly page: number; readonly listed: readonly Listed[] }
+    /** The program looks at the clock for maintenance that begins or ends. */
+    | { readonly what: 'look' }
   );
 
 /** What happened, before it has a time. */
@@ -80,6 +102,9 @@ export interface DefinedService {
   readonly slowOverMs: number;
   /** Null: it is checked. */
   readonly beats: { readonly periodMs: number; readonly graceMs: number } | null;
+  /** The vendor's page that tells of it, and its components there; null: the whole page. */
+  readonly page: number;
+  readonly components: readonly string[] | null;
 }
 
 /** What is given beside the diary. */
@@ -89,8 +114,8 @@ export interface Given {
   /** More than one: a cluster. */
   readonly places: number;
   readonly quorum: 'majority' | 'any' | 'all' | number;
-  /** Whether the vendor works on the service at a wall time. */
-  readonly isMaintained: (service: number, wall: number) => boolean;
+  /** Wall time of the beginning of the world, which is also that of vendors' times. */
+  readonly startAt: number;
 }
 
 /** What the program, or the reference, made of it. Times are epoch milliseconds. */
@@ -105,7 +130,7 @@ export interface Outcome {
     readonly scope: string | null;
     readonly regions: string;
   }[];
-  /** By ID; `timeline`: status and time of each update. */
+  /** By ID, those of vendors by their entry and service; `timeline`: status and time of each update. */
   readonly incidents: readonly {
     readonly id: string;
     readonly severity: string;
@@ -113,6 +138,11 @@ export interface Outcome {
     readonly startedAt: number;
     readonly resolvedAt: number | null;
     readonly timeline: string;
+  }[];
+  /** For each own outage that is no maintenance the lag of the vendor's incident about it, milliseconds; null: there is none. */
+  readonly lags: readonly {
+    readonly id: string;
+    readonly lagMs: number | null;
   }[];
   /** Figures of each day of each service, in order. */
   readonly days: readonly {

@@ -10,11 +10,15 @@ import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import type { UpdateStore } from '../../src/store/ports/updates.ts';
+import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { USUAL } from '../support/attempts.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import type { DefinedService, Given, Happening, News, Outcome } from './diary.ts';
+import { createSpeakers, openVendorDesk } from './play-announcements.ts';
+import { readOutcome } from './read-outcome.ts';
 import { SPREAD_MS, startPlace } from './simulated-place.ts';
-import { type Beat, beatsOf, type Fault, isIn, moodOf, SILENCE_MS, type World } from './world.ts';
+import { type Beat, beatsOf, type Fault, isIn, moodOf, SILENCE_MS, storiesOf, type World } from './world.ts';
+import { componentsOf, pageOf } from './world-announcements.ts';
 import { createWorldClock } from './world-clock.ts';
 import { addServices, readDays, type SampleShelf, START } from './world-stores.ts';
 
@@ -43,14 +47,16 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const given: Given = {
     services: services.map(({ id, check }): DefinedService => {
       const { slowOverMs = USUAL.slowOverMs, periodMs = SILENCE_MS, graceMs = 0 } = check;
-      return { id, slowOverMs, beats: check.kind === 'heartbeat' ? { periodMs, graceMs } : null };
+      const beats = check.kind === 'heartbeat' ? { periodMs, graceMs } : null;
+      return { id, slowOverMs, beats, page: pageOf(id - 1), components: componentsOf(id - 1) };
     }),
     intervalMs: usual.intervalMs,
     places: world.places,
     quorum: world.quorum,
-    isMaintained: (service, wall) =>
-      world.maintenances.some((one) => one.service === service - 1 && isIn(one.span, wall - START)),
+    startAt: START,
   };
+  const client = registry.client(clock);
+  let position = await client.lastChange();
   const names = Array.from({ length: world.places }, (_, index) => `p${index}`);
   const places = new Map<string, ReturnType<typeof openPlace>>();
   let voting: readonly string[] = [];
@@ -104,6 +110,15 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
         lastTransition: live(registry.lastTransition),
         listIncidents: live(registry.listIncidents),
       },
+      vendors: {
+        putVendorReadings: live((all: readonly VendorReading[]) => client.putVendorReadings(all)),
+        endOtherFeeds: live(client.endOtherFeeds),
+        loadVendorStates: live(client.loadVendorStates),
+        advanceMaintenances: live((now: number) => {
+          note({ what: 'look' });
+          return client.advanceMaintenances(now);
+        }),
+      },
       status: { put: live(async () => 0), remove: live(async () => {}) },
       samples: {
         append: live((all: Parameters<SampleStore['append']>[0]) =>
@@ -121,11 +136,13 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       voting: () => voting,
       requestRechecks: (region, ids) => places.get(region)?.prober.recheck(ids, 0),
     };
-    const { kill, ...stores } = openPorts();
+    const { kill, vendors, ...stores } = openPorts();
+    const log = { ...silentLog, error: fail };
+    const desk = openVendorDesk({ registry: vendors, clock, log });
     const started: ResultRecord = createRecord({
       ...stores,
       clock,
-      log: { ...silentLog, error: fail },
+      log,
       settings: { usual, firstSpreadMs: SPREAD_MS, controlTargets: 2 },
       heartbeats: {
         registry,
@@ -135,13 +152,14 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       queryControlTargets: controlOf('p0'),
       onRecheck: (ids, spreadMs) => places.get('p0')?.prober.recheck(ids, spreadMs),
       sourceUrl: ({ slug }) => `http://localhost/status/${slug}`,
-      isInMaintenance: given.isMaintained,
+      isInMaintenance: desk.isInMaintenance,
       ...(isCluster ? { regions, sampleRegions: { nameOf: (region = 'p0') => region } } : {}),
     });
     note({ what: 'start' });
     await started.load(await registry.loadServices());
     if (world.services.some(({ kind }) => kind === 'beats')) started.startListening();
-    return { record: started, kill };
+    await desk.intake.load(services);
+    return { record: started, desk, kill };
   }
 
   /** Results that no judge has acknowledged. The next one gets them again. */
@@ -223,6 +241,16 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     voting = next;
   }
 
+  /** Hands the changes of services to the process. */
+  async function deliver(): Promise<void> {
+    for (const change of await client.changesAfter(position)) {
+      position = change.seq;
+      record.applyChange(change);
+      desk.intake.applyChange(change.serviceId, change.service);
+    }
+    clock.touch();
+  }
+
   async function receive(service: number, { word, latencyMs, sentBefore }: Beat): Promise<void> {
     const { domain = '' } = services[service - 1] ?? {};
     const timestamp = sentBefore === null ? null : clock.now() - sentBefore * 1_000;
@@ -249,7 +277,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
         clock.clear();
       }
       kill();
-      ({ record, kill } = await startJudge());
+      ({ record, desk, kill } = await startJudge());
       if (world.places === 1) startPlaceOf('p0');
       for (const ruled of [...unacknowledged]) send(ruled);
       return;
@@ -265,10 +293,12 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     note({ what: 'wall', byMs: ms });
   }
 
-  let { record, kill } = await startJudge();
+  let { record, desk, kill } = await startJudge();
   for (const place of names) startPlaceOf(place);
+  const stories = storiesOf(world);
+  const speakers = createSpeakers({ client, clock, services, stories, desk: () => desk, deliver, note });
   await clock.settle();
-  for (const { at, act } of agendaOf(world, { suffer, receive, startPlaceOf, endPlace, names })) {
+  for (const { at, act } of agendaOf(world, { suffer, receive, startPlaceOf, endPlace, names, speakers })) {
     await clock.advanceTo(Math.max(at * 1_000, clock.elapsed()));
     await act();
     if (error !== null) throw error;
@@ -278,22 +308,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   await clock.settle();
   if (error !== null) throw error;
   await record.idle();
-  const outcome: Outcome = {
-    transitions: registry.transitions
-      .toSorted((a, b) => a.serviceId - b.serviceId || a.seq - b.seq)
-      .map(({ serviceId: service, from, to, at, recordedAt, scope }) => ({
-        ...{ service, from, to, at, recordedAt },
-        scope: scope === undefined ? (to === 'down' ? 'global' : null) : scope.to,
-        regions: (scope?.regions ?? []).join(' '),
-      })),
-    incidents: [...registry.incidents.values()]
-      .map(({ id, severity, status, startedAt, resolvedAt, updates }) => ({
-        ...{ id, severity, status, startedAt, resolvedAt },
-        timeline: updates.map((one) => `${one.status}@${one.at}`).join(' '),
-      }))
-      .sort((a, b) => (a.id < b.id ? -1 : 1)),
-    days: await readDays(samples, firstSample, services.length, world.seconds),
-  };
+  const days = await readDays(samples, firstSample, services.length, world.seconds);
+  const outcome: Outcome = { ...readOutcome(registry, clock.now()), days };
   await registry.close();
   return { diary, given, outcome, endMs: clock.monotonic() };
 }
@@ -304,10 +320,11 @@ interface Acts {
   readonly startPlaceOf: (place: string) => void;
   readonly endPlace: (place: string) => void;
   readonly names: readonly string[];
+  readonly speakers: ReturnType<typeof createSpeakers>;
 }
 
 /** What happens from outside, in order. */
-function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names }: Acts) {
+function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names, speakers }: Acts) {
   const agenda: { readonly at: number; readonly act: () => unknown }[] = [];
   for (const fault of world.faults) agenda.push({ at: fault.at, act: () => suffer(fault) });
   for (const [index, script] of world.services.entries())
@@ -324,6 +341,14 @@ function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names
         startPlaceOf(name);
       },
     });
+  }
+  for (const page of [0, 1]) agenda.push({ at: 0, act: () => speakers.read(page) });
+  for (const { page, at } of world.said.reads) agenda.push({ at, act: () => speakers.read(page) });
+  for (const [index, work] of world.said.works.entries()) {
+    if (work.service >= world.services.length) continue;
+    agenda.push({ at: work.at, act: () => speakers.announce(index, work) });
+    for (const change of work.changes)
+      agenda.push({ at: change.at, act: () => speakers.changeWork(index, change) });
   }
   return agenda.sort((a, b) => a.at - b.at);
 }

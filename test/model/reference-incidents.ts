@@ -1,5 +1,4 @@
 /** The reference implementation's own incidents: "D" is the section Incidents of the contract's page of decisions, "T" docs/truth.md. */
-import type { Given, Outcome } from './diary.ts';
 import type { Verdict } from './reference-prober.ts';
 
 /** A status after a check or a heartbeat. Epoch milliseconds. */
@@ -18,6 +17,7 @@ export interface StatusStep {
 
 interface Own {
   readonly id: string;
+  readonly service: number;
   severity: string;
   status: 'investigating' | 'monitoring' | 'resolved';
   readonly startedAt: number;
@@ -29,8 +29,8 @@ interface Own {
 /** T: of a service that flaps for weeks, the first entry and the newest ones are kept. */
 const MAX_ENTRIES = 50;
 
-/** Makes an empty list. */
-export function createReferenceIncidents({ isMaintained }: Pick<Given, 'isMaintained'>) {
+/** Makes an empty list. `isMaintained`: whether the vendor or the owner works on the service. */
+export function createReferenceIncidents(isMaintained: (service: number, at: number) => boolean) {
   const all: Own[] = [];
   const openOf = new Map<number, Own>();
 
@@ -55,7 +55,8 @@ export function createReferenceIncidents({ isMaintained }: Pick<Given, 'isMainta
       const timeline = [{ status: 'investigating', at: since }];
       const id = `own-${service}-${seq}`;
       const made: Own = {
-        ...{ id, severity, status: 'investigating', startedAt: since, resolvedAt: null, good: 0, timeline },
+        ...{ id, service, severity, status: 'investigating', startedAt: since, resolvedAt: null },
+        ...{ good: 0, timeline },
       };
       all.push(made);
       openOf.set(service, made);
@@ -79,13 +80,10 @@ export function createReferenceIncidents({ isMaintained }: Pick<Given, 'isMainta
       open.resolvedAt = open.timeline.at(-1)?.at ?? step.at;
       openOf.delete(service);
     },
-    /** All incidents by ID. */
-    all: (): Outcome['incidents'] =>
-      all
-        .map(({ id, severity, status, startedAt, resolvedAt, timeline }) => ({
-          ...{ id, severity, status, startedAt, resolvedAt },
-          timeline: timeline.map((one) => `${one.status}@${one.at}`).join(' '),
-        }))
-        .sort((a, b) => (a.id < b.id ? -1 : 1)),
+    /** All incidents. */
+    all: () =>
+      all.map(({ service, id, severity, status, startedAt, resolvedAt, timeline }) => ({
+        ...{ service, id, severity, status, startedAt, resolvedAt, updates: timeline },
+      })),
   };
 }

@@ -4,8 +4,10 @@
  * "T" docs/truth.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
  */
 import type { DefinedService, Given, Happening, Outcome } from './diary.ts';
+import { createReferenceAnnouncements } from './reference-announcements.ts';
 import { createReferenceDeadlines } from './reference-deadlines.ts';
 import { createReferenceIncidents } from './reference-incidents.ts';
+import { listIncidents } from './reference-lists.ts';
 import { createReferenceProber, type Ended, type Ruled, type Verdict } from './reference-prober.ts';
 
 interface Seen {
@@ -35,7 +37,8 @@ interface State {
 export function refer(given: Given, diary: readonly Happening[], endMs: number) {
   const faults: string[] = [];
   const transitions: Outcome['transitions'][number][] = [];
-  const incidents = createReferenceIncidents(given);
+  const announcements = createReferenceAnnouncements(given);
+  const incidents = createReferenceIncidents(announcements.isMaintained);
   /** By service, place and time: of two samples at one time the last one counts. */
   const samples = new Map<
     string,
@@ -78,10 +81,11 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
   }
   deadlines.lookUntil(endMs, stoodUntilMs);
   for (const prober of probers.values()) faults.push(...prober.faults(endMs));
+  faults.push(...announcements.faults(Math.max(endMs, stoodUntilMs)));
   transitions.sort((a, b) => a.service - b.service);
   return {
     transitions,
-    incidents: incidents.all(),
+    ...listIncidents(incidents.all(), announcements.all(), now.wall),
     days: daysOf(),
     faults,
   };
@@ -130,6 +134,18 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
         return;
       case 'beat':
         receive(happening);
+        return;
+      case 'work':
+        announcements.announce(happening);
+        return;
+      case 'work-change':
+        announcements.change(happening);
+        return;
+      case 'page':
+        announcements.read(happening);
+        return;
+      case 'look':
+        announcements.look(happening, stoodUntilMs);
         return;
     }
   }

@@ -6,6 +6,7 @@ import type { NewService } from '../../src/store/ports/services.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { Outcome } from './diary.ts';
 import type { World } from './world.ts';
+import { componentsOf, pageOf } from './world-announcements.ts';
 
 /** Wall time of the beginning of each world: shortly before midnight, so that short worlds have two days. */
 export const START = Date.UTC(2026, 0, 1, 23, 55);
@@ -36,12 +37,17 @@ export async function addServices(registry: RecordedRegistry, world: World): Pro
           };
     const domain = `s${id}.example.com`;
     const named = { slug: `s${id}-example-com`, name: domain, domain, category: 'developer' } as const;
-    const owned = { origin: 'owner', accountId: 1, verified: true, paused: false, statusPage: null } as const;
-    return { ...named, ...owned, check };
+    const owned = { origin: 'owner', accountId: 1, verified: true, paused: false } as const;
+    return { ...named, ...owned, statusPage: statusPageOf(index), check };
   });
   const added: Service[] = [];
   for (const service of services) added.push(await client.addService(service));
   return added;
+}
+
+function statusPageOf(index: number) {
+  const url = `https://vendor${pageOf(index)}.example/`;
+  return { url, kind: 'statuspage', feedUrl: null, components: componentsOf(index) } as const;
 }
 
 /** The figures of each day with samples, of each service. `firstId`: of the first service in the store, minus 1; `seconds`: of the world. */

@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import type { Quorum } from '../../src/domain/region.ts';
+import { type Announcements, announcements, pageOf, type Story } from './world-announcements.ts';
 
 /** The usual silence of services whose owners have set no period. */
 export const SILENCE_MS = 600_000;
@@ -84,8 +85,9 @@ export interface World {
   /** Times in which the node of a place is gone. Clusters only. */
   readonly lost: readonly { readonly place: number; readonly span: Span }[];
   readonly faults: readonly Fault[];
-  /** A vendor works on a service. */
+  /** A vendor works on a service; it is on its page from the beginning. */
   readonly maintenances: readonly { readonly service: number; readonly span: Span }[];
+  readonly said: Announcements;
 }
 
 /** How large worlds are. */
@@ -221,6 +223,8 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     maintenances: fc.array(fc.record({ service: fc.nat({ max: most - 1 }), span: spanOf(10 * interval) }), {
       maxLength: 2,
     }),
+    // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
+    said: announcements(seconds, interval, most),
   });
 }
 
@@ -235,6 +239,20 @@ export function beatsOf(
   });
   const isSilent = (at: number) => script.silent.some(([from, until]) => at >= from && at < until);
   return [...regular.filter(({ at }) => !isSilent(at)), ...script.others];
+}
+
+/** What stands on the pages of vendors. */
+export function storiesOf({ seconds, services, maintenances, said }: World): readonly Story[] {
+  return [
+    ...said.stories,
+    ...maintenances
+      .filter(({ service }) => service < services.length)
+      .map(({ service, span: [startsAt, endsAt] }): Story => {
+        const about = { kind: 'maintenance', startsAt, endsAt, states: [], tells: false } as const;
+        // Standstills make a world longer.
+        return { page: pageOf(service), component: `s${service}`, listed: [[0, seconds + 36_000]], about };
+      }),
+  ];
 }
 
 /** How a service responds to a place, by its number, milliseconds after the beginning. */

@@ -1,0 +1,211 @@
+/**
+ * The reference implementation's maintenance of owners and vendors, and vendors' incidents. "D" is the section Incidents of the
+ * contract's page of decisions, "M" docs/maintenance.md, "F" docs/feeds.md. Times are epoch milliseconds.
+ */
+import type { Given, Happening, Instant } from './diary.ts';
+import {
+  type Entry,
+  endEntry,
+  isRunningAt,
+  moveMaintenance,
+  nextMoveOf,
+  readIncident,
+  readMaintenance,
+} from './reference-entries.ts';
+
+const DAY_MS = 86_400_000;
+/** How long an owner's maintenance may last in all. */
+const MAX_LENGTH_MS = 30 * DAY_MS;
+/** M: "takes a change into account within ... at most a minute": so often it looks if nothing is due. */
+const LOOK_MS = 60_000;
+
+interface Work {
+  readonly id: number;
+  readonly service: number;
+  readonly startsAt: number;
+  readonly lastsMs: number;
+  readonly daily: boolean;
+  /** Ends of single occurrences by their start; null: cancelled. */
+  readonly changed: Map<number, number | null>;
+  isWithdrawn: boolean;
+}
+
+/** Makes an empty list. */
+export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 'services' | 'startAt'>) {
+  const works = new Map<number, Work>();
+  /** By the ID of the incident. */
+  const entries = new Map<string, Entry>();
+  /** The present entry of each key of a page, by service. */
+  const present = new Map<string, Entry>();
+  const faults: string[] = [];
+  let lookByMs = Number.POSITIVE_INFINITY;
+
+  /** The occurrence that runs or comes next, and the one after it. */
+  function occurrencesOf(work: Work, now: number): { readonly startsAt: number; readonly endsAt: number }[] {
+    if (work.isWithdrawn) return [];
+    const found: { startsAt: number; endsAt: number }[] = [];
+    for (let day = 0; found.length < 2 && day < (work.daily ? 1_000 : 1); day++) {
+      const startsAt = work.startsAt + day * DAY_MS;
+      const changed = work.changed.get(startsAt);
+      const endsAt = changed === undefined ? startsAt + work.lastsMs : changed;
+      if (endsAt !== null && endsAt > now) found.push({ startsAt, endsAt });
+    }
+    return found;
+  }
+
+  function plan(work: Work, now: number, isLook: boolean): void {
+    const wanted = new Map(
+      occurrencesOf(work, now).map((one) => [
+        `owner-m${work.id}-${Math.round(one.startsAt / 1_000)}-${work.service}`,
+        one,
+      ]),
+    );
+    for (const [id, entry] of entries) {
+      if (entry.work !== work.id || entry.phase === 'over') continue;
+      const one = wanted.get(id);
+      wanted.delete(id);
+      if (one !== undefined) entry.endsAt = one.endsAt;
+      else if ((entry.endsAt ?? now) > now) {
+        // M: "withdraws it; one that runs ends now". One that had not begun leaves no incident.
+        entry.endsAt = entry.phase === 'planned' && entry.startsAt >= now ? entry.startsAt - 1 : now;
+        entry.state = 'done';
+      } else continue;
+      entry.dueAt = isLook ? nextMoveOf(entry, now) : now;
+    }
+    for (const [id, one] of wanted) {
+      const before = entries.get(id);
+      const entry: Entry = {
+        ...{
+          id,
+          service: work.service,
+          work: work.id,
+          kind: 'maintenance' as const,
+          title: `work ${work.id}`,
+        },
+        ...{ ...one, state: 'planned', phase: 'planned', dueAt: now, isOpen: true, written: [] },
+        incident: before?.incident ?? null,
+      };
+      if (isLook) entry.dueAt = nextMoveOf(entry, now);
+      entries.set(id, entry);
+    }
+  }
+
+  function change(work: Work, what: string, byMs: number, now: number): void {
+    const ahead = occurrencesOf(work, now);
+    const next = ahead.find(({ startsAt }) => startsAt > now);
+    const running = ahead.find(({ startsAt }) => startsAt <= now);
+    if (what === 'withdraw' || (what === 'skip' && next !== undefined && !work.daily))
+      work.isWithdrawn = true;
+    else if (what === 'skip' && next !== undefined) work.changed.set(next.startsAt, null);
+    else if (what === 'end' && running !== undefined) work.changed.set(running.startsAt, now);
+    else if (what === 'extend' && running !== undefined) {
+      const endsAt = running.endsAt + byMs;
+      if (endsAt - running.startsAt > MAX_LENGTH_MS) return;
+      work.changed.set(running.startsAt, endsAt);
+    } else return;
+    plan(work, now, false);
+  }
+
+  /** F: "An entry becomes one incident for each service that it concerns." */
+  function read(
+    { page, listed }: Extract<Happening, { readonly what: 'page' }>,
+    service: number,
+    components: readonly string[] | null,
+    now: number,
+  ): void {
+    const concerning = listed.filter(
+      ({ component }) => component === null || components === null || components.includes(component),
+    );
+    for (const one of concerning) {
+      const place = `${page} ${service} ${one.key}`;
+      let entry = present.get(place);
+      // An entry without a time of its own that is listed again after its end is another incident.
+      const isNew =
+        entry === undefined ||
+        (!entry.isOpen && one.kind === 'incident' && one.startedAt === null && one.status !== 'resolved');
+      if (entry === undefined || isNew) {
+        const id = `${one.key} ${service}${entry === undefined ? '' : ` ${now}`}`;
+        entry = {
+          ...{ id, service, work: null, kind: one.kind, title: one.key, startsAt: 0, endsAt: null },
+          ...{ state: 'planned', phase: 'planned', dueAt: null, isOpen: true, written: [], incident: null },
+        };
+        entries.set(id, entry);
+        present.set(place, entry);
+      }
+      if (one.kind === 'incident') readIncident(entry, one, startAt, now);
+      else readMaintenance(entry, one, startAt, now);
+    }
+    // F: "An entry that its document no longer lists ends at that reading". Lists here are too short to push any out.
+    for (const [place, entry] of present)
+      if (
+        place.startsWith(`${page} ${service} `) &&
+        entry.isOpen &&
+        !concerning.some((one) => place === `${page} ${service} ${one.key}`)
+      )
+        endEntry(entry, now);
+  }
+
+  return {
+    /** The owner announces maintenance. */
+    announce(made: Extract<Happening, { readonly what: 'work' }>): void {
+      const { work: id, service, startsAt, lastsMs, daily, wall } = made;
+      // A start that is past is now.
+      const work: Work = {
+        ...{ id, service, startsAt: Math.max(startsAt, wall), lastsMs, daily },
+        ...{ changed: new Map(), isWithdrawn: false },
+      };
+      works.set(id, work);
+      plan(work, wall, false);
+    },
+    change({
+      work: id,
+      change: what,
+      byMs,
+      wall,
+    }: Extract<Happening, { readonly what: 'work-change' }>): void {
+      const work = works.get(id);
+      if (work !== undefined && !work.isWithdrawn) change(work, what, byMs, wall);
+    },
+    /** A page was read. */
+    read(reading: Extract<Happening, { readonly what: 'page' }>): void {
+      for (const { id, page, components } of services)
+        if (page === reading.page) read(reading, id, components, reading.wall);
+    },
+    /** M: "The monitor begins and ends maintenance by the clock": what is due at a look moves. */
+    look({ ms, wall }: Instant, stoodUntilMs: number): void {
+      if (ms > Math.max(lookByMs, stoodUntilMs))
+        faults.push(`maintenance was looked at by ${ms}, not ${lookByMs}`);
+      const planned = new Set<number>();
+      for (const entry of entries.values()) {
+        if (entry.dueAt === null || entry.dueAt > wall) continue;
+        moveMaintenance(entry, wall);
+        if (entry.work !== null) planned.add(entry.work);
+      }
+      for (const id of planned) {
+        const work = works.get(id);
+        if (work !== undefined) plan(work, wall, true);
+      }
+      const due = Math.min(...[...entries.values()].map(({ dueAt }) => dueAt ?? Number.POSITIVE_INFINITY));
+      lookByMs = ms + Math.max(0, Math.min(LOOK_MS, due - wall));
+    },
+    /** D: "Within a vendor's maintenance"; M: "incidents of checks have the severity `maintenance`" in that of an owner, too. */
+    isMaintained: (service: number, at: number): boolean =>
+      [...entries.values()].some(
+        (one) =>
+          one.service === service && one.kind === 'maintenance' && one.phase !== 'over' && isWithin(one, at),
+      ),
+    /** All incidents. */
+    all: () =>
+      [...entries.values()].flatMap(({ id, service, work, title, kind, incident }) =>
+        incident === null ? [] : [{ id, service, isVendor: work === null, title, kind, ...incident }],
+      ),
+    faults: (endMs: number): readonly string[] =>
+      lookByMs < endMs ? [...faults, `maintenance was not looked at by ${lookByMs}`] : faults,
+  };
+}
+
+function isWithin(entry: Entry, at: number): boolean {
+  if (!isRunningAt(entry, at)) return false;
+  // One that its vendor has begun earlier runs already.
+  return at >= entry.startsAt || (entry.state === 'running' && entry.phase === 'running');
+}
