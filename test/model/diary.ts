@@ -96,12 +96,23 @@ export type News = Happening extends infer One
     : never
   : never;
 
+/** A cron expression and its time zone. */
+export interface DefinedSchedule {
+  readonly cron: string;
+  readonly timezone: string;
+}
+
 /** A service as its owner defined it. Milliseconds. */
 export interface DefinedService {
   readonly id: number;
   readonly slowOverMs: number;
   /** Null: it is checked. */
-  readonly beats: { readonly periodMs: number; readonly graceMs: number } | null;
+  readonly beats: {
+    readonly periodMs: number;
+    readonly graceMs: number;
+    /** In place of the period; null: none. */
+    readonly schedule: DefinedSchedule | null;
+  } | null;
   /** The vendor's page that tells of it, and its components there; null: the whole page. */
   readonly page: number;
   readonly components: readonly string[] | null;

@@ -47,7 +47,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const given: Given = {
     services: services.map(({ id, check }): DefinedService => {
       const { slowOverMs = USUAL.slowOverMs, periodMs = SILENCE_MS, graceMs = 0 } = check;
-      const beats = check.kind === 'heartbeat' ? { periodMs, graceMs } : null;
+      const { schedule = null } = check;
+      const beats = check.kind === 'heartbeat' ? { periodMs, graceMs, schedule } : null;
       return { id, slowOverMs, beats, page: pageOf(id - 1), components: componentsOf(id - 1) };
     }),
     intervalMs: usual.intervalMs,

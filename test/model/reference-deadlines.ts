@@ -4,6 +4,7 @@
  */
 import type { DefinedService, Given, Instant } from './diary.ts';
 import type { ReferenceProber } from './reference-prober.ts';
+import { untilRun } from './reference-schedule.ts';
 
 /** What the deadlines need of the rest. */
 export interface DeadlineSources {
@@ -36,15 +37,15 @@ export function createReferenceDeadlines(given: Given, { now, setNow, prober, mi
   let lookedMs = 0;
   let isRestart = false;
 
-  /** D: "10 minutes after the newest heartbeat", or the period and the grace of its owner. */
-  function silenceOf(id: number): number {
-    const { periodMs = 0, graceMs = 0 } = given.services[id - 1]?.beats ?? {};
-    return periodMs + graceMs;
+  /** D: "10 minutes after the newest heartbeat", or the period or schedule and the grace of its owner. `from`: epoch milliseconds. */
+  function silenceOf(id: number, from: number): number {
+    const { periodMs = 0, graceMs = 0, schedule = null } = given.services[id - 1]?.beats ?? {};
+    return (schedule === null ? periodMs : untilRun(schedule, from)) + graceMs;
   }
 
   function restart(id: number, missed = 0): void {
-    const lengthMs = silenceOf(id);
     const { ms, wall } = now();
+    const lengthMs = silenceOf(id, wall);
     running.set(id, { at: wall + lengthMs, dueMs: ms + lengthMs, missed, isDoubted: missed > 0 });
   }
 
@@ -64,7 +65,7 @@ export function createReferenceDeadlines(given: Given, { now, setNow, prober, mi
       const { at, missed, dueMs } = deadline;
       // T: a missed deadline counts only if a control target has answered within the last two seconds.
       if (missed === 0 && !(home?.isProven(ms) ?? false)) continue;
-      const lengthMs = silenceOf(id);
+      const lengthMs = silenceOf(id, at);
       Object.assign(deadline, { at: at + lengthMs, dueMs: dueMs + lengthMs, missed: missed + 1 });
       miss(id, at, missed === 0);
     }

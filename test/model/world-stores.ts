@@ -1,10 +1,11 @@
 /** The stores of simulated worlds: their services in the registry, and the daily figures of their samples. */
 import { systemClock } from '../../src/clock.ts';
+import { readSchedule } from '../../src/domain/heartbeat-schedule.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
-import type { Outcome } from './diary.ts';
+import type { DefinedSchedule, Outcome } from './diary.ts';
 import type { World } from './world.ts';
 import { componentsOf, pageOf } from './world-announcements.ts';
 
@@ -32,7 +33,7 @@ export async function addServices(registry: RecordedRegistry, world: World): Pro
         : {
             ...DEFAULT_CHECK,
             kind: 'heartbeat' as const,
-            ...(script.period === null ? {} : { periodMs: script.period * 1_000 }),
+            ...lengthOf(script.period, world.schedules[index] ?? null),
             graceMs: script.grace * 1_000,
           };
     const domain = `s${id}.example.com`;
@@ -43,6 +44,13 @@ export async function addServices(registry: RecordedRegistry, world: World): Pro
   const added: Service[] = [];
   for (const service of services) added.push(await client.addService(service));
   return added;
+}
+
+function lengthOf(period: number | null, schedule: DefinedSchedule | null) {
+  if (schedule === null) return period === null ? {} : { periodMs: period * 1_000 };
+  const reading = readSchedule(schedule.cron, schedule.timezone);
+  if (!reading.ok) throw new Error(`the schedule ${schedule.cron} was refused`);
+  return { schedule: reading.schedule };
 }
 
 function statusPageOf(index: number) {

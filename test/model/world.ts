@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import type { Quorum } from '../../src/domain/region.ts';
+import type { DefinedSchedule } from './diary.ts';
 import { type Announcements, announcements, pageOf, type Story } from './world-announcements.ts';
 
 /** The usual silence of services whose owners have set no period. */
@@ -88,6 +89,8 @@ export interface World {
   /** A vendor works on a service; it is on its page from the beginning. */
   readonly maintenances: readonly { readonly service: number; readonly span: Span }[];
   readonly said: Announcements;
+  /** Schedules of services that send heartbeats, by their index, in place of their periods; null or absent: none. */
+  readonly schedules: readonly (DefinedSchedule | null)[];
 }
 
 /** How large worlds are. */
@@ -198,6 +201,18 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     fc.record({ at: time, what: fc.constant('killed' as const) }),
     fc.record({ at: time, what: fc.constant('killed' as const) }),
   );
+  const schedule: fc.Arbitrary<DefinedSchedule> = fc.record({
+    cron: fc.constantFrom(
+      '* * * * *',
+      '*/2 * * * *',
+      '1-59/3 * * * *',
+      '58,0,3 * * * *',
+      '0 * * * *',
+      '@daily',
+      '2 1 * * *',
+    ),
+    timezone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York'),
+  });
   const [least, most] = size.services;
   return fc.record({
     seconds: fc.constant(seconds),
@@ -225,6 +240,7 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     }),
     // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
     said: announcements(seconds, interval, most),
+    schedules: fc.array(fc.option(schedule, { freq: 1 }), { maxLength: most }),
   });
 }
 
