@@ -65,10 +65,12 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   samples_in_memory: 'samples cannot be written; they are kept in memory',
   samples_dropped_disk_full: 'samples are dropped: the disk has accepted none for too long',
   samples_damaged: 'samples.sqlite was damaged and is set aside: *',
+  samples_log_damaged: 'samples.sqlite-wal was damaged: *',
   samples_damaged_places:
     'samples.sqlite is damaged in places: samples of some days of services cannot be read, and are left out',
   influx_refuses: 'InfluxDB accepts no samples; they are kept on disk',
   influx_unreadable: 'InfluxDB cannot be queried; histories are unavailable',
+  spool_damaged: 'influx-spool.sqlite was damaged: *',
   influx_points_dropped: 'points for InfluxDB were dropped',
 
   // The registry and its lease.

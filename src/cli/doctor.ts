@@ -255,7 +255,7 @@ function examineHistory({ storage }: Config): Finding[] {
   const damaged = finding(
     'history',
     `${samplesFile(dataDir)} is damaged (${problem})`,
-    `${restore}; a start sets it aside and begins without history`,
+    `${restore}; a start sets aside what is damaged and goes on without it`,
   );
   return [
     ...(problem === null ? [] : [damaged]),

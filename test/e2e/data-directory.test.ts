@@ -1,5 +1,13 @@
 /** The data directory of the whole program: who may read it, and what is said where something of it is missing. */
-import { chmodSync, readdirSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { install } from '../support/program.ts';
@@ -72,6 +80,28 @@ t.test('the data directory of one installation', async (t) => {
     );
     t.match(program.output(), /samples\.sqlite was damaged and is set aside/);
     t.same(modesOf(dataDir), ['700', '600']);
+  });
+
+  await t.test('it does not start with a damaged log of the registry, and names the remedies', async (t) => {
+    const program = await start(t);
+    await program.killHard();
+    const log = `${registry}-wal`;
+    const whole = readFileSync(log);
+    const torn = Buffer.from(whole);
+    torn[Math.floor(whole.length / 2)] = ~(whole[Math.floor(whole.length / 2)] ?? 0);
+    writeFileSync(log, torn);
+    t.match(await installation.run('start'), {
+      status: 1,
+      stdout: /registry\.sqlite-wal is damaged after \d+ bytes.*restore a backup.*truncate -s/,
+    });
+    const doctor = await installation.runHere('doctor', '--json');
+    t.match(
+      (JSON.parse(doctor.stdout) as { what: string }[]).find(({ what }) => what === 'registry'),
+      { state: 'MEND', advice: /registry\.sqlite-wal is damaged/ },
+    );
+    t.ok(readFileSync(log).equals(torn), 'nothing is changed');
+    writeFileSync(log, whole);
+    t.equal(await (await start(t)).stop(), 0);
   });
 
   await t.test('it names the file and the remedy where the registry is damaged', async (t) => {

@@ -10,6 +10,7 @@ import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
 import { copySnapshot, openSqliteTarget } from '../registry/copy-registry.ts';
 import { registryFile } from '../registry/registry-database.ts';
+import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
 import { syncFile, syncFolder } from './durable-files.ts';
 import {
@@ -101,6 +102,8 @@ function prepareFolder(folder: string): void {
 
 /** Copies a database as it is now. Its program reads and writes on meanwhile. */
 async function copyDatabase(from: string, to: string, note: (bytes: number) => void): Promise<void> {
+  if (findLogDamage(from) !== null)
+    throw new BackupError(`${from}-wal is damaged. "upbeat doctor" says what to do.`);
   const source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     // A transaction that has read keeps its snapshot, so what others write does not begin the copy anew.

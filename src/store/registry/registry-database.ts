@@ -3,9 +3,11 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
+import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage, isDiskRefusal, openWithoutRoom, type SqliteAccess } from '../sqlite/open-full.ts';
 import { createMigrationSteps } from './migrations.ts';
 import {
+  damagedLog,
   damagedRegistry,
   explainSqliteError,
   fullDisk,
@@ -47,6 +49,8 @@ export function registryFile(dataDir: string): string {
 export async function openRegistryDatabase(dataDir: string): Promise<RegistryDatabase> {
   const file = registryFile(dataDir);
   makeDirectory(dataDir);
+  const damage = findLogDamage(file);
+  if (damage !== null) throw damagedLog(file, damage);
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
@@ -54,8 +58,8 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');
     database.exec(`PRAGMA journal_size_limit = ${CHECKED_BYTES}`);
-    const damage = statSync(file).size > CHECKED_BYTES ? null : findDamage(database);
-    if (damage !== null) throw damagedRegistry(file, damage);
+    const detail = statSync(file).size > CHECKED_BYTES ? null : findDamage(database);
+    if (detail !== null) throw damagedRegistry(file, detail);
     const opened = withQueries(file, database, 'shared');
     const done = executedMigrations(database);
     await SQLITE_STEPS.migrate(opened.kysely, done, file, 'put back the copy of the data directory');

@@ -3,11 +3,12 @@ import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import { toError } from '../../error.ts';
 import type { RegistryErrorCode } from '../ports/services.ts';
 import type { StorageRefusal } from '../ports/storage-health.ts';
+import type { LogDamage } from '../sqlite/log-damage.ts';
 import { isDiskRefusal, resultCodeOf } from '../sqlite/open-full.ts';
 
 /** Codes of faults that only an operator can fix. They are stable, like those of {@link RegistryErrorCode}. */
 export type RegistryFaultCode =
-  /** The file is not a database, or its pages are inconsistent. */
+  /** The file is not a database, its pages are inconsistent, or its log is damaged. */
   | 'registry_damaged'
   /** A newer version of the program has changed the tables. */
   | 'registry_newer'
@@ -51,6 +52,17 @@ export function damagedRegistry(file: string, detail: string, cause?: unknown): 
     `${file} is damaged (${detail}). Stop Upbeat, then put a backup in its place, or save what can be read with ` +
       `"sqlite3 ${file} .recover", or move ${file} with its -wal and -shm files away to begin with an empty registry.`,
     { cause },
+  );
+}
+
+/** The error for a damaged write-ahead log of `file`. */
+export function damagedLog(file: string, { keptBytes, lostCommits }: LogDamage): RegistryError {
+  const log = `${file}-wal`;
+  return new RegistryError(
+    'registry_damaged',
+    `${log} is damaged after ${keptBytes} bytes: what was committed behind them, at least ${lostCommits} ` +
+      `${lostCommits === 1 ? 'transaction' : 'transactions'}, cannot be read. Stop Upbeat, copy the data directory, and ` +
+      `restore a backup. To go on with what was committed before instead: "truncate -s ${keptBytes} ${log}; rm -f ${file}-shm".`,
   );
 }
 

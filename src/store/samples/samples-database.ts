@@ -41,7 +41,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
   const open = () => openSamplesFile({ ...options, dataDir });
   let opened: OpenedSamples = open();
   let sql = prepareStatements(opened.database);
-  const { setAside } = opened;
+  const { setAside, damagedLog } = opened;
 
   /** Opens a file again that could not be shared when it was opened, because its disk may accept writes by now. */
   const share = (): void => {
@@ -65,6 +65,8 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
   return {
     /** Where a damaged file was moved when this one was opened; null: there was none. */
     setAside,
+    /** The copy of a damaged log that was found when this file was opened; null: it was whole. */
+    damagedLog,
     /** Runs `work` in one transaction, on disk when it returns; rolls back and rethrows what it throws. */
     transaction<T>(work: () => T): T {
       share();

@@ -1,15 +1,17 @@
 /** Opens the file of the sample store: creates it, moves a damaged one away, refuses the file of another program. */
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../error.ts';
+import { findLogDamage } from '../sqlite/log-damage.ts';
 import {
   findDamage,
+  isDamage,
   isDiskRefusal,
   openWithoutRoom,
-  resultCodeOf,
   type SqliteAccess,
 } from '../sqlite/open-full.ts';
+import { copyDamagedLog, setFileAside } from '../sqlite/set-aside.ts';
 
 /** Why the store cannot be opened. */
 export class SamplesError extends Error {
@@ -40,15 +42,19 @@ export interface OpenedSamples {
   readonly database: DatabaseSync;
   /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
+  /** Where a damaged file was moved; null: there was none. */
   readonly setAside: string | null;
+  /** A copy of a log that was damaged, of which SQLite reads the beginning only; null: there was none. */
+  readonly damagedLog: string | null;
 }
+
+type OpenedFile = Pick<OpenedSamples, 'database' | 'access'>;
 
 const FORMAT = 1;
 const APPLICATION_ID = 0x55505453;
 const BUSY_TIMEOUT_MS = 5_000;
 /** Up to this size the whole file is checked at start, which takes about a second. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
-const DAMAGES: ReadonlySet<number> = new Set([11, 26]);
 
 /** The name of the fact with the name of a region, by its number. */
 export function regionFact(number: number): string {
@@ -64,17 +70,16 @@ export function samplesFile(dataDir: string): string {
 export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
   const { dataDir, mayReplace = true, now = () => 0 } = options;
   const file = samplesFile(dataDir);
+  const damagedLog = mayReplace ? copyDamagedLog(file, now()) : null;
   try {
-    return openFile(file, options);
+    return { ...openFile(file, options), setAside: null, damagedLog };
   } catch (error) {
     if (error instanceof SamplesError && error.code !== 'samples_damaged') throw error;
     const detail = damageOf(error);
     if (detail === null) throw unusable(file, error);
     if (!mayReplace) throw damaged(file, detail);
-    const setAside = `${file}.damaged-${new Date(now()).toISOString().replaceAll(':', '-')}`;
-    for (const end of ['', '-wal', '-shm'])
-      if (existsSync(file + end)) renameSync(file + end, setAside + end);
-    return { ...openFile(file, options), setAside };
+    const setAside = setFileAside(file, now());
+    return { ...openFile(file, options), setAside, damagedLog };
   }
 }
 
@@ -82,6 +87,8 @@ export function openSamplesFile(options: SamplesFileOptions): OpenedSamples {
 export function examineSamplesFile(dataDir: string): string | null {
   const file = samplesFile(dataDir);
   if (!existsSync(file)) return null;
+  const damage = findLogDamage(file);
+  if (damage !== null) return `its log after ${damage.keptBytes} bytes`;
   try {
     const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     try {
@@ -94,12 +101,12 @@ export function examineSamplesFile(dataDir: string): string | null {
   }
 }
 
-function openFile(file: string, options: SamplesFileOptions): OpenedSamples {
+function openFile(file: string, options: SamplesFileOptions): OpenedFile {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
     prepareFile(database, file, options);
-    return { database, access: 'shared', setAside: null };
+    return { database, access: 'shared' };
   } catch (error) {
     database?.close();
     if (!isDiskRefusal(error, file)) throw error;
@@ -108,16 +115,16 @@ function openFile(file: string, options: SamplesFileOptions): OpenedSamples {
 }
 
 /** Opens the file for reading; without a file that has its tables, an empty store in memory replaces it. */
-function openOnFullDisk(file: string): OpenedSamples {
+function openOnFullDisk(file: string): OpenedFile {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     const { database, access } = openWithoutRoom(file);
     if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'days'").get() !== undefined)
-      return { database, access, setAside: null };
+      return { database, access };
     database.close();
   }
   const database = new DatabaseSync(':memory:');
   database.exec(TABLES);
-  return { database, access: 'frozen', setAside: null };
+  return { database, access: 'frozen' };
 }
 
 const TABLES = `
@@ -177,8 +184,7 @@ function claimFor(database: DatabaseSync, file: string, installation: string): v
 /** SQLite's message for damaged content; null: the error has another cause. */
 function damageOf(error: unknown): string | null {
   if (error instanceof SamplesError) return error.message;
-  const code = resultCodeOf(error);
-  return code !== null && DAMAGES.has(code.primary) ? messageOf(error) : null;
+  return isDamage(error) ? messageOf(error) : null;
 }
 
 function damaged(file: string, detail: string): SamplesError {

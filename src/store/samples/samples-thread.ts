@@ -22,6 +22,8 @@ export type SamplesMethods = { readonly [Name in keyof SampleEngine]: SampleEngi
   readonly open: () => {
     /** Where a damaged file was moved; null: there was none. */
     readonly setAside: string | null;
+    /** A copy of a damaged log; null: it was whole. */
+    readonly damagedLog: string | null;
     /** The regions of the store, in the order of their numbers. */
     readonly regions: readonly string[];
   };
@@ -51,7 +53,8 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
         return engine.close();
       };
       Object.assign(methods, engine, { close });
-      return { setAside: database.setAside, regions: engine.regions() };
+      const { setAside, damagedLog } = database;
+      return { setAside, damagedLog, regions: engine.regions() };
     },
   };
   return methods;

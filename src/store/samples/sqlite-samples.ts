@@ -35,7 +35,7 @@ export interface SqliteSamples extends SampleStore {
   lost(): number;
   /** Where a damaged file was moved when the store was opened; null: there was none. */
   readonly setAside: string | null;
-  /** Why the history before the start is missing, until the operator removes the damaged file; null: it is not. */
+  /** Why history before the start is missing, until the operator removes what was kept of the damaged file; null: it is not. */
   missingHistory(): string | null;
   /** Moves the journal into blocks and deletes what is out of retention; this also happens hourly. */
   compact(): Promise<void>;
@@ -64,12 +64,17 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     throw error;
   }
 
-  const { setAside } = opened;
+  const { setAside, damagedLog } = opened;
   const regions = createRegionNumbers(opened.regions);
   if (setAside !== null)
     log.error(
       { setAside },
       'samples.sqlite was damaged and is set aside: the history up to now is missing. Put a backup in its place while the program is stopped, or save what can be read of it with "sqlite3 FILE .recover"',
+    );
+  if (damagedLog !== null)
+    log.error(
+      { damagedLog },
+      'samples.sqlite-wal was damaged: the last samples before the start are missing. A copy of it is kept',
     );
 
   let state = NO_STATE;
@@ -102,10 +107,13 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
 
   return {
     setAside,
-    missingHistory: () =>
-      setAside === null || !existsSync(setAside)
-        ? null
-        : `samples.sqlite was damaged; the history up to the start is in ${setAside}`,
+    missingHistory() {
+      if (setAside !== null && existsSync(setAside))
+        return `samples.sqlite was damaged; the history up to the start is in ${setAside}`;
+      if (damagedLog !== null && existsSync(damagedLog))
+        return `samples.sqlite-wal was damaged; the last samples before the start are missing, and a copy of it is ${damagedLog}`;
+      return null;
+    },
     problem: () => state.problem,
     lost: () => state.lost,
     append: batcher.append,

@@ -44,6 +44,12 @@ export function isDiskRefusal(error: unknown, file: string): boolean {
   return isOnReadOnlyDisk(dirname(file));
 }
 
+/** Whether SQLite failed because of the content of a file. */
+export function isDamage(error: unknown): boolean {
+  const primary = resultCodeOf(error)?.primary;
+  return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB;
+}
+
 /** What SQLite finds wrong with the pages of a database, all of which it reads; null: nothing. */
 export function findDamage(database: DatabaseSync): string | null {
   const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
@@ -85,7 +91,9 @@ function openExclusively(location: string, options: DatabaseSyncOptions): Databa
 
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
 /** Extended codes of SQLITE_IOERR: WRITE, FSYNC, DIR_FSYNC, TRUNCATE, DELETE, SHMOPEN, SHMSIZE, SHMMAP. */
 const WRITING_FAULTS = new Set([3, 4, 5, 6, 10, 18, 19, 21]);

@@ -7,7 +7,13 @@ import { listenOn } from '../../support/loopback.ts';
 import { type Installation, install, type RunningProgram } from '../../support/program.ts';
 import { workerOf } from '../../support/stall.ts';
 import { CREATED_BY_KEY, startLoad } from './crash-load.ts';
-import { judgeRegistry, judgeSamples, readRegistryFacts } from './crash-verdict.ts';
+import {
+  judgeFiles,
+  judgeRegistry,
+  judgeSamples,
+  readKilledRegistry,
+  readRegistryFacts,
+} from './crash-verdict.ts';
 
 /** What to do. */
 export interface CrashOptions {
@@ -85,7 +91,10 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
       }
       await program.killHard();
       noteKill();
-      const found = judgeRegistry(readRegistryFacts(dataDir), load);
+      const found = [
+        ...judgeFiles(dataDir, program.output()),
+        ...judgeRegistry(readKilledRegistry(dataDir, join(installation.folder, 'copy')), load),
+      ];
       wrong.push(...found.map((line) => `kill ${killedAt.length}: ${line}`));
       program = await installation.start();
     }

@@ -1,9 +1,12 @@
 /** Compares the files of a program that was killed with what its clients were told. */
+import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Sample } from '../../../src/domain/sample.ts';
 import { registryFile } from '../../../src/store/registry/registry-database.ts';
 import { createSampleEngine } from '../../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
+import { findLogDamage } from '../../../src/store/sqlite/log-damage.ts';
 import type { AcknowledgedBeat, CrashLoad } from './crash-load.ts';
 
 /** What the registry has. */
@@ -59,6 +62,30 @@ export function readRegistryFacts(dataDir: string): RegistryFacts {
   } finally {
     database.close();
   }
+}
+
+/** Reads the registry of a program that was killed, from a copy in `folder`: the program itself is to find its files as they are. */
+export function readKilledRegistry(dataDir: string, folder: string): RegistryFacts {
+  mkdirSync(folder, { recursive: true });
+  try {
+    for (const end of ['', '-wal'])
+      if (existsSync(registryFile(dataDir) + end))
+        copyFileSync(registryFile(dataDir) + end, registryFile(folder) + end);
+    return readRegistryFacts(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** No file may be taken for damaged after a kill, neither now nor when the program began with it. */
+export function judgeFiles(dataDir: string, output: string): string[] {
+  const damaged = ['registry.sqlite', 'samples.sqlite'].filter(
+    (name) => findLogDamage(join(dataDir, name)) !== null,
+  );
+  return [
+    ...damaged.map((name) => `${name}-wal is taken for damaged`),
+    ...output.split('\n').filter((line) => /damaged/.test(line)),
+  ];
 }
 
 /** What of the registry contradicts the clients, or itself: sentences, none where all is right. */

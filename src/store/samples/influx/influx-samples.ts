@@ -56,6 +56,7 @@ const ENTRY = new URL('../../../../workers/samples-influx.ts', import.meta.url);
 const POLL_MS = 1_000;
 const SPOOL_BYTES = 1024 ** 3;
 const RETENTION_MS = 90 * DAY_MS;
+const DAMAGED_SPOOL = 'influx-spool.sqlite was damaged: points that waited in it are missing, and it is kept';
 /** Maximum number of observations that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 100_000;
 
@@ -74,7 +75,7 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const regions = createRegionNumbers([]);
   const sentLabels = new Map<number, string>();
   const first = await thread.call('state', []);
-  let state: InfluxState = { ...first, problem: null, unread: null, lost: 0 };
+  let state: InfluxState = { ...first, problem: null, unread: null, lost: 0, damagedSpool: null };
   const adviceOf = (fault: InfluxFault | null): string | null =>
     fault === null ? null : adviceFor(fault, settings);
 
@@ -109,6 +110,8 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
         { points: next.lost - state.lost, lost: next.lost, refusal: next.refusal },
         'points for InfluxDB were dropped',
       );
+    if (next.damagedSpool !== null && state.damagedSpool === null)
+      log.error({ kept: next.damagedSpool }, DAMAGED_SPOOL);
     state = next;
   };
 
@@ -187,7 +190,11 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       pending: batcher.waiting + waiting + state.pending,
       fileBytes: state.spoolBytes,
     }),
-    problem: () => state.problem ?? waitingText(state.spooled) ?? state.unread?.problem ?? null,
+    problem: () =>
+      state.problem ??
+      waitingText(state.spooled) ??
+      state.unread?.problem ??
+      (state.damagedSpool === null ? null : `${DAMAGED_SPOOL}: ${state.damagedSpool}`),
     advice: () => adviceOf(state.problem === null ? (state.unread?.fault ?? null) : state.fault),
     missingSince: () => state.missingSince,
     lost: () => state.lost + dropped,

@@ -46,7 +46,7 @@ export function createInfluxMethods({
   timeoutMs,
 }: InfluxThreadData) {
   const link = openInfluxLink(settings, timeoutMs);
-  const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes), systemClock);
+  const writer = createInfluxWriter(link, openLateSpool(dataDir, spoolBytes, systemClock.now), systemClock);
   /** In the order of their numbers. */
   const regions: string[] = [];
   const lines = createLineWriter(regions);

@@ -17,6 +17,8 @@ export interface InfluxWriterState {
   readonly spoolBytes: number;
   /** Lines in the spool alone. */
   readonly spooled: number;
+  /** What is kept of a spool that was damaged at the start, a file; null: nothing. */
+  readonly damagedSpool: string | null;
   /** Time of the oldest check in the spool, epoch milliseconds; null: no check waits there. */
   readonly missingSince: number | null;
   /** Why the server does not accept samples, one line; null: it does. */
@@ -211,6 +213,7 @@ export function createInfluxWriter(link: Pick<InfluxLink, 'send'>, spool: Spool,
     pending: inMemory() + spool.samples,
     spoolBytes: spool.bytes,
     spooled: spool.samples,
+    damagedSpool: spool.damaged(),
     missingSince: spool.oldestCheckAt(),
     problem,
     fault,

@@ -4,11 +4,10 @@
  */
 
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isDiskRefusal } from '../../sqlite/open-full.ts';
 import { MEASUREMENT } from './influx-settings.ts';
+import { openSpoolFile, spoolFile } from './spool-file.ts';
 
 /** The oldest lines of the spool, as many rows as fill a request. */
 export interface SpooledBatch {
@@ -20,8 +19,6 @@ export interface SpooledBatch {
 /** The spool. */
 export type Spool = ReturnType<typeof openSpool>;
 
-/** Name of the file in the data directory. */
-const SPOOL_FILE = 'influx-spool.sqlite';
 /** Finds the oldest check in a spool; rows of earlier versions do not tell. */
 const OLDEST_CHECK =
   'SELECT check_at FROM batches WHERE seq > ? AND check_at IS NOT NULL ORDER BY seq LIMIT 1';
@@ -31,25 +28,15 @@ const MAX_EMPTY_PAGES = 256;
 
 /** Whether a process has opened a spool in the data directory, which may be empty. */
 export function hasSpool(dataDir: string): boolean {
-  return existsSync(join(dataDir, SPOOL_FILE));
+  return existsSync(spoolFile(dataDir));
 }
 
-/** Opens the spool of a data directory, whose compressed rows take at most `maxBytes`. */
-export function openSpool(dataDir: string, maxBytes: number) {
-  mkdirSync(dataDir, { recursive: true });
-  const database = new DatabaseSync(join(dataDir, SPOOL_FILE), { timeout: 5_000 });
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    CREATE TABLE IF NOT EXISTS batches (
-      seq INTEGER PRIMARY KEY AUTOINCREMENT,
-      samples INTEGER NOT NULL,
-      lines BLOB NOT NULL,
-      check_at INTEGER
-    ) STRICT`);
-  const columns = database.prepare("SELECT name FROM pragma_table_info('batches')").all();
-  if (!columns.some(({ name }) => name === 'check_at'))
-    database.exec('ALTER TABLE batches ADD COLUMN check_at INTEGER');
+/**
+ * Opens the spool of a data directory, whose compressed rows take at most `maxBytes`. A damaged one is set aside. `now`: epoch
+ * milliseconds, for its new name. Default: 1970.
+ */
+export function openSpool(dataDir: string, maxBytes: number, now: () => number = () => 0) {
+  const { database, kept } = openSpoolFile(dataDir, now());
   const sums = database.prepare(
     'SELECT coalesce(sum(samples), 0) AS samples, coalesce(sum(length(lines)), 0) AS bytes FROM batches',
   );
@@ -168,6 +155,8 @@ export function openSpool(dataDir: string, maxBytes: number) {
     get bytes(): number {
       return bytes;
     },
+    /** What was damaged when the spool was opened, and is kept until the operator removes it; null: nothing. */
+    damaged: (): string | null => (kept !== null && existsSync(kept) ? kept : null),
     /** Samples that were dropped for lack of space since the spool was opened. */
     get dropped(): number {
       return dropped;
@@ -190,24 +179,25 @@ function timeOfFirstCheck(lines: readonly string[]): number | null {
  * Opens the spool of a data directory. If its disk is full, the spool refuses lines until it can be opened. Throws other
  * errors.
  */
-export function openLateSpool(dataDir: string, maxBytes: number): Spool {
+export function openLateSpool(dataDir: string, maxBytes: number, now?: () => number): Spool {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   let opened: Spool | null = null;
   /** Throws while the disk accepts no writes: the writer then keeps the lines in memory and tries again. */
   const open = (): Spool => {
-    opened ??= openSpool(dataDir, maxBytes);
+    opened ??= openSpool(dataDir, maxBytes, now);
     return opened;
   };
   try {
     open();
   } catch (error) {
-    if (!isDiskRefusal(error, join(dataDir, SPOOL_FILE))) throw error;
+    if (!isDiskRefusal(error, spoolFile(dataDir))) throw error;
   }
   return {
     put: (lines) => open().put(lines),
     first: (maxLines) => open().first(maxLines),
     remove: (batch, unsent) => open().remove(batch, unsent),
     oldestCheckAt: () => opened?.oldestCheckAt() ?? null,
+    damaged: () => opened?.damaged() ?? null,
     get samples() {
       return opened?.samples ?? 0;
     },
