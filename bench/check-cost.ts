@@ -8,7 +8,6 @@ import { Agent } from 'undici';
 import {
   attempt,
   CA_FILE,
-  checkThroughEngine,
   createLoopbackProber,
   handMade,
   handMadeTls,
@@ -18,6 +17,7 @@ import {
   type Way,
 } from './check-ways.ts';
 import { startHelper } from './child.ts';
+import { openEngine } from './engine-run.ts';
 import {
   type BlackboxExporter,
   findWrk,
@@ -53,13 +53,14 @@ export async function run(): Promise<readonly BenchRow[]> {
   const blackbox = await startBlackboxExporter(CA_FILE, OPEN);
   const urlOf = (scheme: 'http' | 'https', n: number) =>
     `${scheme}://127.0.0.1:${ports[scheme][n % LISTENERS]}/`;
+  const open = (scheme: 'http' | 'https', count: number) =>
+    openEngine(targetsOf(scheme, ports[scheme], count), prober.runAttempt, OPEN);
+  const engines = { http: await open('http', HTTP_CHECKS), https: await open('https', HTTPS_CHECKS) };
   const shared = (scheme: 'http' | 'https') => ({
     wrk: wrk && fireWrk(wrk, urlOf(scheme, 0)),
     blackbox: blackbox && scrape(blackbox, (n) => blackbox.probe(urlOf(scheme, n))),
     attempt: own(each(attempt(prober.runAttempt, scheme, ports[scheme]))),
-    engine: own((count) =>
-      checkThroughEngine(targetsOf(scheme, ports[scheme], count), prober.runAttempt, OPEN),
-    ),
+    engine: own(engines[scheme].checkAll),
   });
   const http = await measure(
     {
@@ -78,6 +79,7 @@ export async function run(): Promise<readonly BenchRow[]> {
     },
     HTTPS_CHECKS,
   );
+  await Promise.all([engines.http.close(), engines.https.close()]);
   await prober.close();
   await Promise.all([agents.plain.close(), agents.shared.close(), blackbox?.stop()]);
   server.stop();

@@ -1,22 +1,11 @@
-/** Ways of making a check that benchmarks compare: floors, undici, an attempt of the prober, the whole engine. */
+/** Ways of making a check that benchmarks compare: floors, undici, an attempt of the prober. */
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import { MessageChannel } from 'node:worker_threads';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
-import { systemClock } from '../src/clock.ts';
 import type { CheckTarget, RunAttempt } from '../src/domain/check-target.ts';
-import { unknownStatus } from '../src/domain/current.ts';
-import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
-import type { Service } from '../src/domain/service.ts';
-import { runHost } from '../src/engine/host/host.ts';
-import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
-import { silentLog } from '../src/log.ts';
+import { NO_MEMORY } from '../src/domain/result.ts';
 import { createProber } from '../src/probe/prober.ts';
-import { createRecord, type ResultRecord } from '../src/record/record.ts';
-import { packSamples } from '../src/store/samples/encoding.ts';
-import { createMemoryStatusStore } from '../src/store/status/memory-status-store.ts';
-import { engineSettings, makeServices, RECORD_OPTIONS } from './services.ts';
 
 /** One way of making a check of the address number `n`, in a slot. */
 export type Way = (n: number, slot: number) => Promise<unknown>;
@@ -124,89 +113,4 @@ function converse(socket: Socket, ready: 'connect' | 'secureConnect'): Promise<u
       resolve(chunk.toString('latin1', 9, 12));
     });
   });
-}
-
-/** Options of {@link checkThroughEngine}. */
-interface EngineRunOptions {
-  readonly onResults?: (results: readonly CheckResult[]) => void;
-  /** How results get from the engine to the record; default: at once. `taken` counts those that it has. */
-  readonly road?: (record: ResultRecord) => {
-    readonly take: (results: readonly CheckResult[]) => void;
-    readonly taken: () => number;
-  };
-}
-
-function directRoad(record: ResultRecord) {
-  let count = 0;
-  return {
-    take(results: readonly CheckResult[]) {
-      record.takeResults(results);
-      count += results.length;
-    },
-    taken: () => count,
-  };
-}
-
-/**
- * Checks every target once in one thread: timing wheel, actor, attempt, packing, unpacking, evaluation, status and sample,
- * without the disks. All targets are due at once, so that only work is measured. Resolves when all results are evaluated.
- */
-export async function checkThroughEngine(
-  targets: readonly CheckTarget[],
-  runAttempt: RunAttempt,
-  concurrency: number,
-  { onResults = () => {}, road = directRoad }: EngineRunOptions = {},
-): Promise<void> {
-  const record = createRecord({
-    registry: {
-      commitUpdates: async (updates) => updates.map(() => ({ kind: 'committed', transition: null })),
-      listIncidents: async () => [],
-      transitionsAfter: async () => [],
-      lastTransition: async () => 0,
-    },
-    status: createMemoryStatusStore({ log: silentLog }),
-    samples: { append: async (samples) => void packSamples(samples) },
-    heartbeats: {
-      registry: { claimDomain: () => Promise.reject(new Error('no heartbeats here')) },
-      isCatalogueDomain: () => false,
-      silenceMs: 600_000,
-    },
-    ...RECORD_OPTIONS,
-  });
-  await record.load(
-    targets.map((target) => ({
-      service: serviceOf(target),
-      current: unknownStatus(target.serviceId),
-      memory: NO_MEMORY,
-      openIncident: null,
-    })),
-  );
-  const { port1, port2 } = new MessageChannel();
-  const done = Promise.withResolvers<void>();
-  let left = targets.length;
-  const { take, taken } = road(record);
-  port1.on('message', (message: FromHost) => {
-    if (message.type === 'ready') port1.postMessage({ type: 'assign', services: targets, spreadMs: 0 });
-    if (message.type !== 'results') return;
-    const results = unpackResults(message.packed);
-    take(results);
-    onResults(results);
-    left -= results.length;
-    if (left === 0) done.resolve();
-  });
-  const settings = engineSettings({ intervalMs: 3_600_000, firstSpreadMs: 0, concurrency });
-  const task = { epoch: 1, port: port2, loopTicks: new SharedArrayBuffer(4), settings, prober: null };
-  const host = runHost(task, runAttempt, systemClock);
-  await done.promise;
-  while (taken() < targets.length) await new Promise((resolve) => setTimeout(resolve, 5));
-  port1.postMessage({ type: 'stop' });
-  await host;
-  await record.stop();
-  port1.close();
-}
-
-function serviceOf({ serviceId, revision, domain, check }: CheckTarget): Service {
-  const [service] = makeServices(1);
-  if (service === undefined) throw new RangeError('no services');
-  return { ...service, id: serviceId, slug: `s${serviceId}`, name: domain, domain, check, revision };
 }

@@ -21,8 +21,9 @@ import { packSamples } from '../src/store/samples/encoding.ts';
 import { openRedisStatusStore } from '../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../test/support/postgres-server.ts';
 import { NEEDS_REDIS, startRedis } from '../test/support/redis-server.ts';
-import { checkThroughEngine, createLoopbackProber, targetsOf } from './check-ways.ts';
+import { createLoopbackProber, targetsOf } from './check-ways.ts';
 import { startHelper } from './child.ts';
+import { openEngine } from './engine-run.ts';
 import { absent, atLeast, type BenchRow, floor, median, printRows, ratioAtMost } from './row.ts';
 import { makeServices, RECORD_OPTIONS } from './services.ts';
 
@@ -117,20 +118,20 @@ async function measureCheck(url: string): Promise<BenchRow[]> {
   const prober = createLoopbackProber(OPEN);
   const targets = targetsOf('http', server.line.http, CHECKS);
   const road = openRoad(addressOf(url));
+  const engines = {
+    single: await openEngine(targets, prober.runAttempt, OPEN),
+    cluster: await openEngine(targets, prober.runAttempt, OPEN, { road: road.through }),
+  };
   const costs = { single: [] as number[], cluster: [] as number[] };
   for (let round = 0; round <= ROUNDS; round++) {
     for (const way of ['single', 'cluster'] as const) {
       const before = process.cpuUsage();
-      await checkThroughEngine(
-        targets,
-        prober.runAttempt,
-        OPEN,
-        way === 'single' ? {} : { road: road.through },
-      );
+      await engines[way].checkAll();
       const { user, system } = process.cpuUsage(before);
       if (round > 0) costs[way].push((user + system) / CHECKS);
     }
   }
+  await Promise.all([engines.single.close(), engines.cluster.close()]);
   await road.close();
   await prober.close();
   server.stop();

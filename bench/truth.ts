@@ -6,8 +6,9 @@
 import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { percentileOf } from '../src/domain/percentile.ts';
-import { CA_FILE, checkThroughEngine, createLoopbackProber, targetsOf, type Way } from './check-ways.ts';
+import { CA_FILE, createLoopbackProber, targetsOf, type Way } from './check-ways.ts';
 import { startHelper } from './child.ts';
+import { openEngine } from './engine-run.ts';
 import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
 import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';
 
@@ -58,17 +59,19 @@ export async function run(): Promise<readonly BenchRow[]> {
     return timing.totalMs ?? Number.NaN;
   };
   const byHand: Way = (n) => timeByHand(ports[n % ports.length] ?? 0);
+  const burst: number[] = [];
+  const engine = await openEngine(targets, prober.runAttempt, SLOTS, {
+    onResults(results) {
+      for (const { timing } of results) burst.push(timing.totalMs ?? Number.NaN);
+    },
+  });
   const blackbox = await startBlackboxExporter(CA_FILE, SLOTS);
   const subjects: Record<Name, Subject | null> = {
     upbeat: async (perSecond, count) => {
       if (Number.isFinite(perSecond)) return offer(byProber, perSecond, count);
-      const latencies: number[] = [];
-      await checkThroughEngine(targets, prober.runAttempt, SLOTS, {
-        onResults(results) {
-          for (const { timing } of results) latencies.push(timing.totalMs ?? Number.NaN);
-        },
-      });
-      return latencies;
+      burst.length = 0;
+      await engine.checkAll();
+      return [...burst];
     },
     net: (perSecond, count) => offer(byHand, perSecond, count),
     blackbox: blackbox && ((perSecond, count) => offer(scrape(blackbox, ports), perSecond, count)),
@@ -79,6 +82,7 @@ export async function run(): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = [];
   const errors = await measure(subjects);
   for (const load of LOADS) rows.push(...judge(load, errors[load.name]));
+  await engine.close();
   await prober.close();
   await blackbox?.stop();
   server.stop();
