@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { createAddressGuard } from '../../src/outbound/address-guard.ts';
+import { createIdentityReader } from '../../src/outbound/certificate-identity.ts';
 import { newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
@@ -26,7 +27,7 @@ async function start(t: Test, answer: (question: NameQuestion) => NameResult) {
     const deadline = startDeadline(systemClock, timeoutMs);
     const timings = newPhaseTimings();
     const destination = readDestination(url) as Destination;
-    const trust = { context: createSecureContext(), verify: true };
+    const trust = { context: createSecureContext(), verify: true, identify: createIdentityReader() };
     const order = { destination, guard, trust, fresh: false };
     const startedAt = performance.now();
     const result = await dial({ clock: systemClock, resolver }, order, deadline, timings);

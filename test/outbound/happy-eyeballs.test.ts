@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import type { AddressGuard } from '../../src/outbound/address-guard.ts';
+import { createIdentityReader } from '../../src/outbound/certificate-identity.ts';
 import { newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
@@ -60,7 +61,7 @@ function start(t: Test, four: Known, six: Known, lateness?: () => number) {
     /** Dials and lets time pass until it has ended. */
     async dial(url: string) {
       const destination = readDestination(url) as Destination;
-      const trust = { context: createSecureContext(), verify: true };
+      const trust = { context: createSecureContext(), verify: true, identify: createIdentityReader() };
       let ended: Dialled | null = null;
       const order = { destination, guard, trust, fresh: false };
       void dial({ clock, resolver }, order, deadline, timings).then((result) => {

@@ -97,6 +97,21 @@ t.test('it fails where the certificate is not to be trusted, and still knows its
   t.equal((await probe(url)).certificateExpiresAt, Date.UTC(2025, 1, 1));
 });
 
+t.test('it notices a changed certificate at the next check', async (t) => {
+  const probe = openProbe(t);
+  const { url, server } = await serve(t, read('localhost'));
+  const good = { statusCode: 204, failure: null };
+  t.match(await probe(url), { ...good, certificateExpiresAt: Date.UTC(2056, 0, 1) });
+  t.match(await probe(url), { ...good, certificateExpiresAt: Date.UTC(2056, 0, 1) });
+  const notAfter = new Date(Math.floor(Date.now() / 1000) * 1000 + 5 * 86_400_000);
+  server.setSecureContext(makeCertificate({ names: ['127.0.0.1'], notAfter }));
+  t.match(await probe(url), { ...good, certificateExpiresAt: notAfter.getTime() });
+  server.setSecureContext(read('wrong-name'));
+  for (let n = 0; n < 2; n++) t.match(await probe(url), tlsFailure('the certificate is for another name'));
+  server.setSecureContext(read('localhost'));
+  t.match(await probe(url), good);
+});
+
 t.test('it trusts the authority of one service for that service alone', async (t) => {
   const probe = openProbe(t);
   const { url } = await serve(t, read('localhost'));
