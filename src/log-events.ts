@@ -23,6 +23,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   // Requests.
   overloaded: 'overloaded; requests are refused, the least important first',
   connection_refused: 'a connection could not be accepted',
+  client_connections_refused: 'a client has its share of connections',
   request_failed: 'a request failed',
   request_failed_outside: 'a request failed outside its handler',
   stream_closed: 'an event stream was closed',

@@ -11,6 +11,7 @@ import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
 import { messageOf } from './error.ts';
+import { limitConnections, readConnectionLimit } from './http/connection-limit.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
 import { type CountedLog, createLog } from './log.ts';
 import { createActiveRole } from './main/active-role.ts';
@@ -172,6 +173,12 @@ export async function startProgram(
     log.warn({ event: 'setting_unusual', setting: path }, message);
 
   const server = createHttpServer(api.listener, siteUrl);
+  limitConnections(server, {
+    maxConnections: readConnectionLimit(),
+    trustedProxies: http.trustedProxies,
+    onRefused: metrics.noteRefusedConnection,
+    log,
+  });
   const port = await listenWithRetry(server, http, role.current.name !== 'monitor', log);
   await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   if (owners !== null && role.current.name === 'monitor' && config.auth.providers.length === 0)

@@ -11,11 +11,8 @@ import ipaddr from 'ipaddr.js';
  * `trustedProxies` are addresses or CIDR blocks. Throws for anything else.
  */
 export function createClientReader(trustedProxies: readonly string[]) {
-  const blocks = trustedProxies.map((text) =>
-    ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
-  );
-  const isTrusted = (address: Address) =>
-    blocks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+  const blocks = parseBlocks(trustedProxies);
+  const isTrusted = (address: Address) => isInBlocks(address, blocks);
 
   return (remoteAddress: string | undefined, forwardedFor: string | undefined): string => {
     if (blocks.length === 0 && remoteAddress !== undefined && !remoteAddress.includes(':'))
@@ -33,7 +30,33 @@ export function createClientReader(trustedProxies: readonly string[]) {
   };
 }
 
+/**
+ * Creates the function that determines the client of a connection from the socket's address; null: it is a trusted proxy, which
+ * connects for many clients. `trustedProxies` as for {@link createClientReader}.
+ */
+export function createPeerReader(trustedProxies: readonly string[]) {
+  const blocks = parseBlocks(trustedProxies);
+  return (remoteAddress: string | undefined): string | null => {
+    if (blocks.length === 0 && remoteAddress !== undefined && !remoteAddress.includes(':'))
+      return remoteAddress;
+    const peer = parse(remoteAddress ?? '');
+    if (peer === null) return 'unknown';
+    return isInBlocks(peer, blocks) ? null : countedAs(peer);
+  };
+}
+
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Block = readonly [base: Address, bits: number];
+
+function parseBlocks(texts: readonly string[]): readonly Block[] {
+  return texts.map((text) =>
+    ipaddr.parseCIDR(text.includes('/') ? text : `${text}/${isIP(text) === 6 ? 128 : 32}`),
+  );
+}
+
+function isInBlocks(address: Address, blocks: readonly Block[]): boolean {
+  return blocks.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+}
 
 /** Parses `ip`, `ip:port` and `[ip]:port`; an IPv4-mapped IPv6 address becomes the IPv4 address. */
 function parse(text: string): Address | null {

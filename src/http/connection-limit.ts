@@ -1,8 +1,95 @@
-/** How many connections the server may hold, so that descriptors are left for files, checks and messages. */
+/**
+ * How many connections the server and each client may hold, so that descriptors are left for files, checks and messages, and no client
+ * takes those of all others.
+ */
 import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { systemClock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { createClientCounts, createPeerReader } from './client-address.ts';
 
 /** The part of the descriptors that clients may take. */
 const CLIENTS_PART = 0.75;
+/** The part of those connections that one client may take. */
+const CLIENT_PART = 0.25;
+/** Minimum time between two log entries about connections that are refused, milliseconds. */
+const MIN_LOG_INTERVAL_MS = 60_000;
+
+/** Why a connection is refused: its client has its share, all connections are taken, or the system gives none. */
+export const REFUSED_CONNECTIONS = ['client', 'full', 'system'] as const;
+
+/** One of {@link REFUSED_CONNECTIONS}. */
+export type RefusedConnection = (typeof REFUSED_CONNECTIONS)[number];
+
+/** Options of {@link limitConnections}. */
+export interface ConnectionLimits {
+  /** Maximum number of open connections; infinite: no limit, for a client neither. */
+  readonly maxConnections: number;
+  /** Addresses or CIDR blocks whose connections are those of many clients, and not counted by address. */
+  readonly trustedProxies: readonly string[];
+  /** Called for each connection that is refused. */
+  readonly onRefused: (reason: RefusedConnection) => void;
+  readonly log: Log;
+}
+
+/**
+ * Limits the connections of a server. A client, which is an IPv4 address or the /64 of an IPv6 address, has at most a quarter of them; a
+ * further one is reset before anything is read from it or allocated for it. Refusals are logged at most once a minute for each reason.
+ */
+export function limitConnections(
+  server: Server,
+  { maxConnections, trustedProxies, onRefused, log }: ConnectionLimits,
+): void {
+  const tellClient = createSilence();
+  const tellAny = createSilence();
+  server.on('error', (error) => {
+    onRefused('system');
+    if (tellAny()) log.warn({ error }, 'a connection could not be accepted');
+  });
+  if (!Number.isFinite(maxConnections)) return;
+  server.maxConnections = maxConnections;
+  server.on('drop', () => {
+    onRefused('full');
+    if (tellAny())
+      log.warn(
+        { open: maxConnections, problem: 'too many connections are open' },
+        'a connection could not be accepted',
+      );
+  });
+
+  const maxOfClient = Math.max(1, Math.floor(maxConnections * CLIENT_PART));
+  const open = createClientCounts();
+  const readPeer = createPeerReader(trustedProxies);
+  // In place of the listeners of Node.js, which would allocate a parser for the connection first.
+  const accept = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const client = readPeer(socket.remoteAddress);
+    if (client !== null) {
+      if (open.of(client) >= maxOfClient) {
+        onRefused('client');
+        if (tellClient()) log.warn({ client, open: maxOfClient }, 'a client has its share of connections');
+        socket.resetAndDestroy();
+        return;
+      }
+      open.add(client);
+      socket.once('close', () => open.remove(client));
+    }
+    for (const listener of accept) Reflect.apply(listener, server, [socket]);
+  });
+}
+
+/** Creates the function that says whether a log entry may be written now. */
+function createSilence(): () => boolean {
+  let untilMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = systemClock.monotonic();
+    if (nowMs < untilMs) return false;
+    untilMs = nowMs + MIN_LOG_INTERVAL_MS;
+    return true;
+  };
+}
 
 /**
  * The number of connections for a process with the limits of `/proc/self/limits` (proc(5)): three quarters of its open files. Infinite: there is

@@ -3,10 +3,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { retry } from '../async/retry.ts';
-import { systemClock } from '../clock.ts';
 import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import { readConnectionLimit } from './connection-limit.ts';
 import { HttpError, PROBLEMS, problemBody } from './problem.ts';
 
 /** Not imported by name, because Node.js would load `fetch` and WebSocket with it, which take 6 MB. */
@@ -168,36 +166,21 @@ export function listen(server: Server, host: string, port: number): Promise<numb
 /** Pause between attempts to listen on a port in use, milliseconds. There are {@link LISTEN_RETRIES} retries. */
 const LISTEN_RETRY_MS = 200;
 const LISTEN_RETRIES = 30;
-/** Minimum time between two log entries about connections that cannot be accepted, milliseconds. */
-const MIN_LOG_INTERVAL_MS = 60_000;
 
 /**
  * Listens and resolves with the port. With `patient`, a port in use is retried for 6 s, because another process may be
- * stopping. Rejects as {@link listen} does. Connections beyond {@link readConnectionLimit} are closed. If a connection cannot be accepted
- * later, for example because the process has too many open files, that is logged.
+ * stopping. Rejects as {@link listen} does.
  */
-export async function listenWithRetry(
+export function listenWithRetry(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
   patient: boolean,
   log: Log,
 ): Promise<number> {
-  const maxConnections = readConnectionLimit();
-  if (Number.isFinite(maxConnections)) server.maxConnections = maxConnections;
-  const listeningPort = await retry(() => listen(server, host, port), {
+  return retry(() => listen(server, host, port), {
     maxRetries: patient ? LISTEN_RETRIES : 0,
     pauseMs: LISTEN_RETRY_MS,
     isTransient: (error) => errorCodeOf(error) === 'EADDRINUSE',
     onFirstRetry: () => log.info({ port }, 'waiting for another process to release the port'),
   });
-  let silentUntilMs = 0;
-  const tell = (fields: object) => {
-    const nowMs = systemClock.monotonic();
-    if (nowMs < silentUntilMs) return;
-    silentUntilMs = nowMs + MIN_LOG_INTERVAL_MS;
-    log.warn(fields, 'a connection could not be accepted');
-  };
-  server.on('error', (error) => tell({ error }));
-  server.on('drop', () => tell({ open: server.maxConnections, problem: 'too many connections are open' }));
-  return listeningPort;
 }

@@ -36,6 +36,12 @@ export function createMetrics() {
     labelNames: ['class'],
     registers: [registry],
   });
+  const refusedConnections = new Counter({
+    name: 'upbeat_http_connections_refused_total',
+    help: 'Connections refused, by reason: client (it has its share), full (all are taken), system (no descriptors).',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
   return {
     contentType: registry.contentType as string,
     /** The exposition in Prometheus' text format. */
@@ -121,6 +127,10 @@ export function createMetrics() {
     /** Counts a request that was refused under overload. */
     noteOverloadRefusal(requestClass: string): void {
       refusals.inc({ class: requestClass });
+    },
+    /** Counts a connection that was refused. */
+    noteRefusedConnection(reason: string): void {
+      refusedConnections.inc({ reason });
     },
     /** Counts a completed request; `seconds` from its arrival to the end of its response. */
     noteRequest(route: string, status: number, seconds: number): void {

@@ -10,7 +10,7 @@ interface Status {
   readonly last_checked: string;
 }
 
-/** Clients may take three quarters of them; what is left has to suffice for files, threads and checks. */
+/** Clients may take three quarters of them, each client a quarter of those; what is left has to suffice for files, threads and checks. */
 const DESCRIPTORS = 400;
 const STATUS = '/api/v1/status/shop';
 
@@ -43,12 +43,22 @@ t.test('connections that take all descriptors cost neither a service nor the pro
     return response.status;
   };
   await program.until<Status>(STATUS, ({ status }) => status === 'up');
-  const { port } = new URL(installation.siteUrl);
-  for (let n = 0; n < 2 * DESCRIPTORS; n++) {
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.on('error', () => {});
-    taken.push(socket);
-  }
+  const port = Number(new URL(installation.siteUrl).port);
+  const take = (localAddress: string) => {
+    for (let n = 0; n < DESCRIPTORS; n++) {
+      const socket = connect({ port, host: '127.0.0.1', localAddress });
+      socket.on('error', () => {});
+      taken.push(socket);
+    }
+  };
+  take('127.0.0.2');
+  await until(() => /a client has its share of connections/.test(program.output()), 60_000);
+  t.equal(await beat(), 200, 'one client takes nothing from others');
+  const { body: metrics } = await program.get('/metrics');
+  t.match(String(metrics), /^upbeat_http_connections_refused_total\{reason="client"\} [1-9]/m);
+  t.notMatch(program.output(), /a connection could not be accepted/);
+
+  for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) take(address);
   await until(() => /a connection could not be accepted/.test(program.output()), 60_000);
   const checks = site.accepted();
   await until(() => site.accepted() > checks + 2, 60_000);

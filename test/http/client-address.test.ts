@@ -1,7 +1,7 @@
 /** Who asks, as limits count them (decisions, Keys and limits). */
 import fc from 'fast-check';
 import t from 'tap';
-import { createClientReader } from '../../src/http/client-address.ts';
+import { createClientReader, createPeerReader } from '../../src/http/client-address.ts';
 
 t.test(
   'it believes X-Forwarded-For from trusted proxies only, and takes the right-most address that is none',
@@ -32,6 +32,22 @@ t.test(
     t.end();
   },
 );
+
+t.test('a connection is that of its address, or of nobody where a trusted proxy opened it', async (t) => {
+  const table: readonly [string[], string | undefined, string | null][] = [
+    [[], '203.0.113.1', '203.0.113.1'],
+    [[], '::ffff:203.0.113.1', '203.0.113.1'],
+    [[], '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    [[], undefined, 'unknown'],
+    [['10.0.0.0/8'], '10.0.0.1', null],
+    [['10.0.0.0/8'], '::ffff:10.0.0.1', null],
+    [['10.0.0.0/8'], '11.0.0.1', '11.0.0.1'],
+    [['2001:db8:9::1'], '2001:db8:9::1', null],
+    [['2001:db8:9::1'], '2001:db8:9::2', '2001:db8:9:0::/64'],
+  ];
+  for (const [trusted, address, client] of table)
+    t.equal(createPeerReader(trusted)(address), client, `${trusted} ${address}`);
+});
 
 t.test('it ignores the addresses before the first untrusted hop', (t) => {
   const read = createClientReader(['10.0.0.0/8', 'fd00::/8']);
