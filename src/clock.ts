@@ -39,29 +39,3 @@ export const systemClock: Clock = {
     return () => clearInterval(timer);
   },
 };
-
-/** A step of the wall clock ahead counts for retention after it has stood for this time: a day. */
-const STEP_HOLD_MS = 86_400_000;
-/** Less is no step: a clock that is synchronized slowly. */
-const MIN_STEP_MS = 60_000;
-
-/**
- * Creates the clock of retention, which says what is old enough to be deleted: epoch milliseconds. It is the wall clock,
- * but does not follow a step ahead within the first day, so that a wrong clock does not make old what is young. It has to
- * be read at least once a day. A clock that is wrong when this is created is not noticed.
- */
-export function createRetentionClock({ now, monotonic }: Pick<Clock, 'now' | 'monotonic'>): () => number {
-  let startOfTime = now() - monotonic();
-  let steppedAt: number | null = null;
-  return () => {
-    const elapsedMs = monotonic();
-    const next = now() - elapsedMs;
-    if (next > startOfTime + MIN_STEP_MS) {
-      steppedAt ??= elapsedMs;
-      if (elapsedMs - steppedAt < STEP_HOLD_MS) return startOfTime + elapsedMs;
-    }
-    startOfTime = next;
-    steppedAt = null;
-    return startOfTime + elapsedMs;
-  };
-}

@@ -1,4 +1,4 @@
-/** How long resolved incidents and transitions are kept, and by which time their age counts. */
+/** How long resolved incidents and transitions are kept, and by which time the age of what is deleted one day counts. */
 import { DAY_MS } from './durations.ts';
 
 /** Shortest retention of incidents: webhooks, feeds and pages speak of the last 30 days. */
@@ -12,9 +12,4 @@ export const MIN_INCIDENT_RETENTION_MS = 30 * DAY_MS;
  */
 export function nextRetentionTime(known: number, now: number, elapsedMs: number): number {
   return Math.max(known, Math.min(now, known + 2 * elapsedMs));
-}
-
-/** What was recorded at `before` or earlier is out of retention. A clock that is behind deletes less. */
-export function outOfRetention(retentionTime: number, now: number, retentionMs: number): number {
-  return Math.min(retentionTime, now) - retentionMs;
 }

@@ -17,6 +17,7 @@ import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
+import { createRetentionTime } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import { findKey } from '../store/registry/secret-box.ts';
@@ -71,11 +72,13 @@ export async function joinOwners(parts: {
      */
     startDeliveries(isOurs: () => boolean) {
       const random = systemRandom;
-      const webhooks = startWebhookSender({ registry, outbound, policy, clock, random, log, isOurs });
+      const retentionNow = createRetentionTime({ registry, clock });
+      const common = { registry, retentionNow, clock, random, log, isOurs };
+      const webhooks = startWebhookSender({ ...common, outbound, policy });
       const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
-      alerts = startAlerts({ ...parts.alerts, registry, links, operator, tools, log }, isOurs);
-      const sending = { registry, siteUrl: http.siteUrl, clock, random, log, isOurs };
-      const sender = mailer === null ? undefined : letters?.startLetterSender({ ...sending, mailer });
+      alerts = startAlerts({ ...parts.alerts, registry, links, operator, tools, retentionNow, log }, isOurs);
+      const { siteUrl } = http;
+      const sender = mailer === null ? undefined : letters?.startLetterSender({ ...common, siteUrl, mailer });
       const isAble = () => isOurs() && parts.alerts.prober().online;
       const stopRechecks = startDomainRechecks({ registry, proofs, clock, log, isAble });
       return async () => {

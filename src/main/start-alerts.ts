@@ -10,6 +10,7 @@ import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { startMessageSender } from '../notify/message-sender.ts';
 import { startOperatorSender } from '../notify/operator-sender.ts';
 import type { ProberState } from '../record/connection-watch.ts';
+import type { RetentionNow } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
 
 /** What alerts are made from. */
@@ -23,6 +24,7 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   /** The operator's own channels, as they are configured now. */
   readonly operator: () => readonly Channel[];
   readonly tools: ChannelTools;
+  readonly retentionNow: RetentionNow;
   readonly log: Log;
 }
 
@@ -35,11 +37,12 @@ export interface Alerts {
 
 /** Starts both. */
 export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts {
-  const { registry, services, status, prober, watchTransitions, links, operator, tools, log } = parts;
+  const { registry, services, status, prober, watchTransitions, links, operator, tools, retentionNow, log } =
+    parts;
   const { clock, siteUrl } = tools;
   const isOurs = () => isMonitor() && prober().online;
   const sender = startMessageSender({
-    ...{ registry, tools, log, isOurs },
+    ...{ registry, tools, retentionNow, log, isOurs },
     kinds: CHANNEL_KINDS_TABLE,
     random: systemRandom,
   });

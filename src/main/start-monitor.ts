@@ -7,6 +7,7 @@ import { checkTargetOf } from '../domain/check-target.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import { startRetention } from '../record/retention.ts';
+import { createRetentionTime } from '../record/retention-time.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
@@ -167,11 +168,11 @@ export async function startMonitor(
       }),
   });
 
-  const { incidentRetentionMs } = config.storage;
+  const retentionNow = createRetentionTime({ registry, clock });
+  await retentionNow();
+  const { incidentRetentionMs: retentionMs } = config.storage;
   const retention =
-    incidentRetentionMs === null
-      ? null
-      : await startRetention({ registry, retentionMs: incidentRetentionMs, clock, log });
+    retentionMs === null ? null : startRetention({ registry, retentionMs, retentionNow, clock, log });
 
   // The engine. In a cluster the nodes with the role `probe` make the checks (start-probing.ts).
   const fleet = isClustered(config)

@@ -2,7 +2,7 @@
  * Sends letters that are not messages of channels: news to subscribers, and requests for confirmations. They wait in the registry,
  * so that a restart loses none, and leave at a bounded rate.
  */
-import { type Cancel, type Clock, createRetentionClock, type Random } from '../clock.ts';
+import type { Cancel, Clock, Random } from '../clock.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
@@ -22,6 +22,8 @@ export interface LetterSenderOptions {
   readonly mailer: Mailer;
   /** Public URL of the site, without a slash at its end. */
   readonly siteUrl: string;
+  /** The time by which the age of unconfirmed subscriptions counts, epoch milliseconds. */
+  readonly retentionNow: () => Promise<number>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -41,12 +43,11 @@ const JITTER = 0.1;
 
 /** Starts the sender. */
 export function startLetterSender(options: LetterSenderOptions) {
-  const { registry, mailer, siteUrl, clock, random, log, isOurs } = options;
+  const { registry, mailer, siteUrl, retentionNow, clock, random, log, isOurs } = options;
   const inFlight = new Set<number>();
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
   let tidiedAt = Number.NEGATIVE_INFINITY;
-  const retentionNow = createRetentionClock(clock);
   let preparedAt = Number.NEGATIVE_INFINITY;
 
   const prepare = async (now: number): Promise<void> => {
@@ -54,7 +55,7 @@ export function startLetterSender(options: LetterSenderOptions) {
     preparedAt = clock.monotonic();
     if (clock.monotonic() - tidiedAt >= TIDY_INTERVAL_MS) {
       tidiedAt = clock.monotonic();
-      await registry.tidySubscriptions(now, retentionNow());
+      await registry.tidySubscriptions(now, await retentionNow());
       await registry.turnOffChannels(now);
     }
     await registry.askChannels(now);
@@ -102,6 +103,7 @@ export function startLetterSender(options: LetterSenderOptions) {
     },
     note: (outcome) => registry.noteLetters([outcome]),
     forget: async () => {},
+    retentionNow,
     clock,
     log,
     isOurs,

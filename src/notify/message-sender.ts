@@ -22,6 +22,8 @@ export interface MessageSenderOptions {
   >;
   readonly kinds: Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
   readonly tools: ChannelTools;
+  /** The time by which the age of settled messages counts, epoch milliseconds. */
+  readonly retentionNow: () => Promise<number>;
   readonly random: Random;
   readonly log: Log;
   /** Whether this process is the monitor, and online; if not, nothing is sent. */
@@ -57,7 +59,7 @@ const TIMED_OUT: ChannelProblem = {
 
 /** Starts the sender. */
 export function startMessageSender(options: MessageSenderOptions) {
-  const { registry, kinds, tools, random, log, isOurs } = options;
+  const { registry, kinds, tools, retentionNow, random, log, isOurs } = options;
   const { clock } = tools;
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
@@ -117,6 +119,7 @@ export function startMessageSender(options: MessageSenderOptions) {
     attempt,
     note: registry.noteMessage,
     forget: registry.forgetMessages,
+    retentionNow,
     clock,
     log,
     isOurs,

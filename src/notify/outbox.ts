@@ -3,7 +3,7 @@
  * an attempt is repeated only if its outcome could not be stored.
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
-import { type Cancel, type Clock, createRetentionClock } from '../clock.ts';
+import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
@@ -34,6 +34,8 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   readonly note: (outcome: Outcome) => Promise<void>;
   /** Deletes what was settled before `before`, epoch milliseconds. */
   readonly forget: (before: number) => Promise<unknown>;
+  /** The time by which the age of what was settled counts, epoch milliseconds. */
+  readonly retentionNow: () => Promise<number>;
   readonly clock: Clock;
   readonly log: Log;
   /** Whether this process may send; if not, another one may do so, or nothing can be sent. */
@@ -52,7 +54,18 @@ const KEPT_MS = 30 * DAY_MS;
 
 /** Starts to send. */
 export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<Item, Outcome>) {
-  const { due, keyOf = ({ id }) => id, attempt, note, forget, clock, log, isOurs, what } = options;
+  const {
+    due,
+    keyOf = ({ id }) => id,
+    attempt,
+    note,
+    forget,
+    retentionNow,
+    clock,
+    log,
+    isOurs,
+    what,
+  } = options;
   const end = new AbortController();
   /** Attempts in flight by key; their items are still due in the registry. */
   const inFlight = new Map<number, Promise<void>>();
@@ -63,7 +76,6 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   let failing = false;
   let stopped = false;
   let tidiedAt = Number.NEGATIVE_INFINITY;
-  const retentionNow = createRetentionClock(clock);
 
   const polling = createCoalescingLoop(async () => {
     if (stopped || !isOurs()) return;
@@ -97,7 +109,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     if (!(await storeAgain())) return;
     if (clock.monotonic() - tidiedAt > HOUR_MS) {
       tidiedAt = clock.monotonic();
-      await forget(retentionNow() - KEPT_MS);
+      await forget((await retentionNow()) - KEPT_MS);
     }
     if (inFlight.size >= MAX_IN_FLIGHT) return;
     endedSinceRead.clear();

@@ -19,6 +19,8 @@ interface WebhookSenderOptions {
   readonly outbound: Pick<Outbound, 'request'>;
   /** Addresses that webhooks may have. */
   readonly policy: AddressPolicy;
+  /** The time by which the age of settled deliveries counts, epoch milliseconds. */
+  readonly retentionNow: () => Promise<number>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -32,7 +34,7 @@ const JITTER = 0.1;
 
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions) {
-  const { registry, outbound, policy, clock, random, log, isOurs } = options;
+  const { registry, outbound, policy, retentionNow, clock, random, log, isOurs } = options;
 
   const deliver = async (delivery: DueDelivery, signal: AbortSignal): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
@@ -75,6 +77,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
     attempt: deliver,
     note: registry.noteDelivery,
     forget: registry.forgetDeliveries,
+    retentionNow,
     clock,
     log,
     isOurs,

@@ -41,6 +41,7 @@ const statuses = new Map(states.map(({ service, current }) => [service.id, curre
 const log = { ...silentLog, error: (fields: object, message: string) => console.error(message, fields) };
 const sender = startMessageSender({
   ...{ registry, log, kinds: CHANNEL_KINDS_TABLE, random: Math.random, isOurs: () => true },
+  retentionNow: async () => clock.now(),
   tools: {
     outbound: createOutbound({ userAgent: 'Upbeat/test', nameservers: [] }),
     policy: { allowPrivate: ['127.0.0.0/8'], ports: [] },

@@ -76,6 +76,7 @@ export async function openLetterWorld(t: Test, count: number) {
         registry: readMs === 0 ? registry : { ...registry, dueLetters: readSlowly(readMs) },
         mailer,
         siteUrl: 'https://status.example.org',
+        retentionNow: async () => clock.now(),
         clock,
         random: () => 0,
         log: { debug() {}, info: note, warn: note, error: note },

@@ -57,6 +57,7 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
   const open = () =>
     startMessageSender({
       ...{ registry, kinds, tools, log: silentLog, random: () => 0 },
+      retentionNow: async () => clock.now(),
       isOurs: () => world.isOurs,
     });
   let sender = open();

@@ -52,6 +52,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
     registry,
     outbound,
     policy: { allowPrivate, ports: [80, 443] },
+    retentionNow: async () => clock.now(),
     clock,
     random: () => 0,
     log: silentLog,

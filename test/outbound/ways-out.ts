@@ -95,6 +95,7 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
         noteDelivery: async (outcome) => noted.resolve(outcome),
         forgetDeliveries: async () => 0,
       },
+      retentionNow: async () => systemClock.now(),
       ...{ outbound, policy, clock: systemClock, random: () => 0, log: silentLog, isOurs: () => true },
     });
     const outcome = await noted.promise;

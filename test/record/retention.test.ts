@@ -5,6 +5,7 @@ import { unknownStatus } from '../../src/domain/current.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
 import { silentLog } from '../../src/log.ts';
 import { startRetention } from '../../src/record/retention.ts';
+import { createRetentionTime } from '../../src/record/retention-time.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { entry, incident, NOON, stay } from '../store/registry-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -30,8 +31,13 @@ async function fill(t: Test): Promise<Registry> {
   return registry;
 }
 
+function begin(registry: Registry, clock: Clock) {
+  const retentionNow = createRetentionTime({ registry, clock });
+  return startRetention({ registry, retentionMs: RETENTION_MS, retentionNow, clock, log: silentLog });
+}
+
 async function keptAfter(registry: Registry, clock: Clock, wait: () => Promise<void> = async () => {}) {
-  const retention = await startRetention({ registry, retentionMs: RETENTION_MS, clock, log: silentLog });
+  const retention = begin(registry, clock);
   await wait();
   await retention.settled();
   await retention.stop();
@@ -41,7 +47,7 @@ async function keptAfter(registry: Registry, clock: Clock, wait: () => Promise<v
 t.test('it deletes what is old, at the start and every hour', async (t) => {
   const registry = await fill(t);
   const clock = createFakeClock(NOON + 20 * DAY_MS);
-  const retention = await startRetention({ registry, retentionMs: RETENTION_MS, clock, log: silentLog });
+  const retention = begin(registry, clock);
   t.teardown(retention.stop);
   const kept = async () => {
     await retention.settled();
