@@ -5,7 +5,7 @@ import { latestCheckOf } from './judge.ts';
 import type { Quorum } from './region.ts';
 import type { CheckResult } from './result.ts';
 import type { ServiceStatus, Verdict } from './status.ts';
-import { nextStatus, scopeOf } from './transition.ts';
+import { beginAfter, nextStatus, scopeOf } from './transition.ts';
 
 /** A check result with its region. */
 export interface RegionalCheck {
@@ -54,7 +54,7 @@ export function nextRegionalStatus(
     // The end of the scope is a change that is numbered.
     return { ...next, seq: next.seq + 1 };
   }
-  return judgeRegions(current, regions, check, rules);
+  return judgeRegions(current, regions, check, limit, rules);
 }
 
 /** Whether the region has a check that is as new, or the service has one from the time before several regions checked it. */
@@ -109,6 +109,7 @@ function judgeRegions(
   current: CurrentStatus,
   regions: readonly RegionStatus[],
   { result, voting }: RegionalCheck,
+  limit: number,
   { quorum, freshMs }: RegionRules,
 ): CurrentStatus {
   const votes = regions.filter((one) => one.votes);
@@ -123,7 +124,7 @@ function judgeRegions(
     seq: isChanged ? current.seq + 1 : current.seq,
     observedAt: Math.max(result.endedAt, current.observedAt + 1),
     status,
-    since: isNew && beganAt !== null ? Math.max(beganAt, current.since ?? beganAt) : current.since,
+    since: isNew && beganAt !== null ? beginAfter(current, beganAt, limit) : current.since,
     latest: latest ?? (status === 'unknown' ? null : newestCheckOf(votes, status)) ?? current.latest,
     regions,
     scope,

@@ -31,16 +31,35 @@ export function nextStatus(
     current.observedAt > now ? Math.max(current.observedAt + 1, result.endedAt) : result.endedAt;
   if (observedAt <= current.observedAt) return null;
   const startedAt = verdict === 'down' ? (result.firstFailedAt ?? result.startedAt) : result.startedAt;
-  return replaceLatest(current, latestCheckOf(result, verdict), observedAt, startedAt);
+  return replaceLatest(
+    current,
+    latestCheckOf(result, verdict),
+    observedAt,
+    beginAfter(current, startedAt, now),
+  );
 }
 
 /**
  * The status after a heartbeat or a missed one. Heartbeats count in order of arrival (decisions, Heartbeats): each is newer
  * than the current status, even if two arrive within a millisecond or our clock was set back. A new status begins at
- * `latest.checkedAt`, but not before the previous one.
+ * `latest.checkedAt`, but not before the previous one. `now` as for {@link nextStatus}.
  */
-export function nextReported(current: CurrentStatus, latest: LatestCheck, arrivedAt: number): CurrentStatus {
-  return replaceLatest(current, latest, Math.max(arrivedAt, current.observedAt + 1), latest.checkedAt);
+export function nextReported(
+  current: CurrentStatus,
+  latest: LatestCheck,
+  arrivedAt: number,
+  now: number,
+): CurrentStatus {
+  const observedAt = Math.max(arrivedAt, current.observedAt + 1);
+  return replaceLatest(current, latest, observedAt, beginAfter(current, latest.checkedAt, now));
+}
+
+/**
+ * When a new status begins that was observed from `startedAt` on: not before the previous one. A previous one that begins after `now` was
+ * dated by a clock that was ahead, and holds nothing back.
+ */
+export function beginAfter({ since }: CurrentStatus, startedAt: number, now: number): number {
+  return since === null || since > now ? startedAt : Math.max(startedAt, since);
 }
 
 /**
@@ -100,12 +119,12 @@ function scopeBeganAt(after: CurrentStatus): number | null {
   return Math.max(at, after.since ?? at);
 }
 
-/** The status after `latest`. A new status begins at `startedAt`, but not before the previous one. */
+/** The status after `latest`. A new status begins at `beginsAt`. */
 function replaceLatest(
   current: CurrentStatus,
   latest: LatestCheck,
   observedAt: number,
-  startedAt: number,
+  beginsAt: number,
 ): CurrentStatus {
   const changed = latest.status !== current.status;
   return {
@@ -113,7 +132,7 @@ function replaceLatest(
     seq: changed ? current.seq + 1 : current.seq,
     observedAt,
     status: latest.status,
-    since: changed ? Math.max(startedAt, current.since ?? startedAt) : current.since,
+    since: changed ? beginsAt : current.since,
     latest,
   };
 }

@@ -171,7 +171,8 @@ function evaluateHeartbeat(
   const isMonitored = isHeartbeatMonitored(state.service);
   const counted = isMonitored && !isOutdated(state, report) && !isOvertaken(state, received, now);
   const latest = beat === null ? null : latestOfBeat(beat);
-  const current = counted && latest !== null ? nextReported(state.current, latest, arrivedAt) : state.current;
+  const current =
+    counted && latest !== null ? nextReported(state.current, latest, arrivedAt, now) : state.current;
   const reason = beat === null ? null : reasonOfHeartbeat(report, beat);
   return {
     current,
@@ -194,7 +195,7 @@ function evaluateMissed(
   rules: EvaluationRules,
 ): Update {
   const latest = latestOfSilence(deadlineAt);
-  const current = nextReported(state.current, latest, deadlineAt);
+  const current = nextReported(state.current, latest, deadlineAt, now);
   return {
     current,
     ...move(state, current, reasonOfSilence(state.service.check, deadlineAt, silenceMs), now, rules),

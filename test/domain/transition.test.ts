@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import { latestOfSilence } from '../../src/domain/heartbeat-rules.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { nextStatus, transitionBetween } from '../../src/domain/transition.ts';
+import { nextReported, nextStatus, transitionBetween } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 
 const UP: CurrentStatus = {
@@ -64,33 +65,51 @@ t.test('it describes a transition by what changed', async (t) => {
   t.equal(transitionBetween(service, UP, { ...UP, observedAt: 9_000 }, 20_000, null), null);
 });
 
-t.test('it numbers changes without gaps, and times never decrease', async () => {
-  const results = fc.array(
-    fc.record({
-      verdict: fc.constantFrom<Verdict>('up', 'slow', 'down'),
-      at: fc.integer({ min: 0, max: 100_000 }),
-      confirmingMs: fc.integer({ min: 0, max: 36_000 }),
-      now: fc.integer({ min: 0, max: 100_000 }),
-    }),
-  );
-  fc.assert(
-    fc.property(results, (list) => {
-      let current = unknownStatus(1);
-      for (const { verdict, at, confirmingMs, now } of list) {
-        const next = nextStatus(
-          current,
-          failed503(1, at, { firstFailedAt: at - confirmingMs }),
-          verdict,
-          now,
-        );
-        if (next === null) continue;
-        const changed = next.status !== current.status;
-        if (next.seq !== current.seq + (changed ? 1 : 0)) throw new Error('seq');
-        if (next.observedAt <= current.observedAt) throw new Error('observedAt');
-        if ((next.since ?? 0) < (current.since ?? Number.NEGATIVE_INFINITY)) throw new Error('since');
-        if (!changed && next.since !== current.since) throw new Error('since moved');
-        current = next;
-      }
-    }),
+t.test(
+  'it numbers changes without gaps, and times never decrease unless the clock was set back',
+  async () => {
+    const results = fc.array(
+      fc.record({
+        verdict: fc.constantFrom<Verdict>('up', 'slow', 'down'),
+        at: fc.integer({ min: 0, max: 100_000 }),
+        confirmingMs: fc.integer({ min: 0, max: 36_000 }),
+        now: fc.integer({ min: 0, max: 100_000 }),
+      }),
+    );
+    fc.assert(
+      fc.property(results, (list) => {
+        let current = unknownStatus(1);
+        for (const { verdict, at, confirmingMs, now } of list) {
+          const next = nextStatus(
+            current,
+            failed503(1, at, { firstFailedAt: at - confirmingMs }),
+            verdict,
+            now,
+          );
+          if (next === null) continue;
+          const changed = next.status !== current.status;
+          if (next.seq !== current.seq + (changed ? 1 : 0)) throw new Error('seq');
+          if (next.observedAt <= current.observedAt) throw new Error('observedAt');
+          const isFromFuture = current.since !== null && current.since > now;
+          if (!isFromFuture && (next.since ?? 0) < (current.since ?? Number.NEGATIVE_INFINITY))
+            throw new Error('since');
+          if (!changed && next.since !== current.since) throw new Error('since moved');
+          current = next;
+        }
+      }),
+    );
+  },
+);
+
+t.test('a status that a clock ahead has dated into the future holds no later one back', async (t) => {
+  const ahead = { ...UP, observedAt: 1_000_000, since: 1_000_000 };
+  const down = nextStatus(ahead, failed503(1, 20_000, { firstFailedAt: 10_000 }), 'down', 20_000);
+  t.match(down, { status: 'down', since: 10_000 });
+  const silent = nextReported(ahead, latestOfSilence(20_000), 20_000, 20_100);
+  t.match(silent, { status: 'down', since: 20_000 });
+  t.match(
+    nextStatus(ahead, failed503(1, 20_000), 'up', 20_000),
+    { since: 1_000_000 },
+    'it keeps its own time',
   );
 });
