@@ -122,6 +122,8 @@ export interface DefinedService {
 export interface Given {
   readonly services: readonly DefinedService[];
   readonly intervalMs: number;
+  /** How many control targets there are; 0: the majority of the services decides whether the prober is offline. */
+  readonly targets: number;
   /** More than one: a cluster. */
   readonly places: number;
   readonly quorum: 'majority' | 'any' | 'all' | number;

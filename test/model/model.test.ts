@@ -2,7 +2,7 @@
 import t from 'tap';
 import { propertyRuns } from '../support/property-runs.ts';
 import { compareSeed, openShelf } from './compare.ts';
-import { LONG_WORLD, SHORT_WORLD } from './world.ts';
+import { LONG_WORLD, MAJORITY_WORLD, SHORT_WORLD } from './world.ts';
 
 /** A busy machine takes ten times as long. */
 const TIMEOUT_MS = 300_000;
@@ -18,6 +18,20 @@ t.test(
       transitions += (await compareSeed(seed, SHORT_WORLD, shelf)).transitions;
     }
     t.ok(transitions > 500, 'much happens in them');
+  },
+);
+
+t.test(
+  'so they are where the majority of the services tells whether the prober is offline',
+  { timeout: TIMEOUT_MS },
+  async (t) => {
+    const shelf = openShelf();
+    t.teardown(() => shelf.close());
+    let transitions = 0;
+    for (let seed = 1; seed <= propertyRuns(20); seed++) {
+      transitions += (await compareSeed(seed, MAJORITY_WORLD, shelf)).transitions;
+    }
+    t.ok(transitions > 200, 'much happens in them');
   },
 );
 

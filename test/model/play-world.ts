@@ -52,6 +52,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       return { id, slowOverMs, beats, page: pageOf(id - 1), components: componentsOf(id - 1) };
     }),
     intervalMs: usual.intervalMs,
+    targets: world.targets,
     places: world.places,
     quorum: world.quorum,
     startAt: START,
@@ -144,7 +145,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       ...stores,
       clock,
       log,
-      settings: { usual, firstSpreadMs: SPREAD_MS, controlTargets: 2 },
+      settings: { usual, firstSpreadMs: SPREAD_MS, controlTargets: world.targets },
       heartbeats: {
         registry,
         isCatalogueDomain: () => false,
@@ -183,7 +184,13 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       world.places === 1
         ? null
         : createStation({
-            ...{ clock, log: silentLog, region: place, controlTargets: 2, firstSpreadMs: SPREAD_MS },
+            ...{
+              clock,
+              log: silentLog,
+              region: place,
+              controlTargets: world.targets,
+              firstSpreadMs: SPREAD_MS,
+            },
             slowOverMs: (id) => given.services[id - 1]?.slowOverMs ?? USUAL.slowOverMs,
             queryControlTargets: controlOf(place, () => isGone),
             fleetSize: () => services.length,

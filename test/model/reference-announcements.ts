@@ -188,6 +188,8 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
       const due = Math.min(...[...entries.values()].map(({ dueAt }) => dueAt ?? Number.POSITIVE_INFINITY));
       lookByMs = ms + Math.max(0, Math.min(LOOK_MS, due - wall));
     },
+    /** When the next look is due, monotonic milliseconds. */
+    lookByMs: () => lookByMs,
     /** D: "Within a vendor's maintenance"; M: "incidents of checks have the severity `maintenance`" in that of an owner, too. */
     isMaintained: (service: number, at: number): boolean =>
       [...entries.values()].some(

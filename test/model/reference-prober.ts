@@ -2,7 +2,8 @@
  * The reference implementation's prober of one place: from attempts to checks, and which of them can be trusted. "D" is the
  * contract's page of decisions, "T" docs/truth.md. Times are monotonic milliseconds.
  */
-import type { AttemptMade, Given } from './diary.ts';
+import type { AttemptMade, Given, Instant } from './diary.ts';
+import { createReferenceMajority, type Trust } from './reference-majority.ts';
 
 export type Verdict = 'up' | 'slow' | 'down';
 
@@ -14,6 +15,8 @@ export interface Ended {
   /** Start and end of its last attempt. */
   readonly beganMs: number;
   readonly endedMs: number;
+  /** Wall time minus monotonic time when it ended: a clock that is set later does not move it. */
+  readonly clockOffset: number;
   readonly attempts: number;
   readonly firstFailedMs: number | null;
   /** The fault was the prober's own. */
@@ -47,7 +50,9 @@ const MAX_WAIT_MS = 3_600_000;
 export type ReferenceProber = ReturnType<typeof createReferenceProber>;
 
 /** Makes the prober of a place. */
-export function createReferenceProber({ services, intervalMs }: Given, startMs: number) {
+export function createReferenceProber({ services, intervalMs, targets }: Given, startMs: number) {
+  const majority =
+    targets > 0 ? null : createReferenceMajority(services.filter(({ beats }) => beats === null).length);
   const open = new Map<number, Open>();
   const faults: string[] = [];
   let held: { readonly ended: Ended; readonly takenMs: number }[] = [];
@@ -66,7 +71,8 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
   /** The first unanswered question that no failure has caused. */
   let unansweredMs: number | null = null;
 
-  const isOffline = (): boolean => outages.at(-1)?.untilMs === Number.POSITIVE_INFINITY;
+  const isOffline = (): boolean =>
+    majority?.isOffline() ?? outages.at(-1)?.untilMs === Number.POSITIVE_INFINITY;
 
   function doubt(atMs: number): void {
     doubtMs = Math.min(doubtMs, atMs);
@@ -90,8 +96,8 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
   }
 
   /** An attempt has ended at `atMs`; returns the checks that are decided by it. */
-  function attempt(made: AttemptMade, atMs: number, stoodUntilMs: number): readonly Ruled[] {
-    const { service, beganMs } = made;
+  function attempt(made: AttemptMade & Instant, stoodUntilMs: number): readonly Ruled[] {
+    const { service, beganMs, ms: atMs } = made;
     const check = open.get(service) ?? freshCheck();
     open.set(service, check);
     if (check.nextMs !== null && beganMs !== Math.max(check.nextMs, Math.min(beganMs, stoodUntilMs)))
@@ -134,18 +140,23 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
     }
     const ended: Ended = {
       ...{ service, verdict, responded: made.responded, beganMs, endedMs: atMs },
+      clockOffset: made.wall - atMs,
       ...{ attempts: check.failures + (failed ? 0 : 1), firstFailedMs: check.firstFailedMs },
       // D: "Faults of our own side are always suspect."
       isOurs: failed ? check.isOurs : made.ownFault || spoilt,
     };
-    return decide([{ ended, takenMs: atMs }]);
+    majority?.note(ended);
+    return decide([{ ended, takenMs: atMs }], atMs);
   }
 
   /** Decides what can be decided; the rest is held. */
-  function decide(results: readonly { readonly ended: Ended; readonly takenMs: number }[]): readonly Ruled[] {
+  function decide(
+    results: readonly { readonly ended: Ended; readonly takenMs: number }[],
+    atMs: number,
+  ): readonly Ruled[] {
     const ruled: Ruled[] = [];
     for (const one of results) {
-      const trust = trustOf(one.ended);
+      const trust = majority?.trustOf(one.ended, one.takenMs, atMs) ?? trustOf(one.ended);
       if (trust === 'later') held.push(one);
       else {
         if (trust === 'offline') affected.add(one.ended.service);
@@ -159,15 +170,7 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
     return ruled;
   }
 
-  function trustOf({
-    verdict,
-    responded,
-    isOurs,
-    beganMs,
-    endedMs,
-    attempts,
-    firstFailedMs,
-  }: Ended): 'trusted' | 'offline' | 'later' {
+  function trustOf({ verdict, responded, isOurs, beganMs, endedMs, attempts, firstFailedMs }: Ended): Trust {
     if (responded && (verdict === 'up' || isOurs)) return 'trusted';
     const fromMs = firstFailedMs ?? beganMs;
     const overlaps = outages.some((one) => one.fromMs <= endedMs && fromMs <= one.untilMs);
@@ -207,10 +210,14 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
         outages.push({ fromMs: Math.max(goodMs, firstMs), untilMs: Number.POSITIVE_INFINITY });
       }
     }
+    return decideHeld(atMs, answered);
+  }
+
+  function decideHeld(atMs: number, isBack: boolean): readonly Ruled[] {
     const results = held;
     held = [];
-    const ruled = decide(results);
-    if (answered && !isOffline()) for (const [service] of returning) returning.set(service, atMs + RETURN_MS);
+    const ruled = decide(results, atMs);
+    if (isBack && !isOffline()) for (const [service] of returning) returning.set(service, atMs + RETURN_MS);
     return ruled;
   }
 
@@ -219,6 +226,15 @@ export function createReferenceProber({ services, intervalMs }: Given, startMs: 
     control,
     doubt,
     isOffline,
+    /** Without control targets: the next count of results; null: there is none. */
+    nextCount: () => majority?.next() ?? null,
+    count(atMs: number): readonly Ruled[] {
+      const wasOffline = isOffline();
+      majority?.count(atMs);
+      const ruled = decideHeld(atMs, wasOffline);
+      majority?.goOn(atMs);
+      return ruled;
+    },
     /** An attempt has been waiting for a second. */
     want(atMs: number): void {
       wantedMs = Math.max(wantedMs, atMs);

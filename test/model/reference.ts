@@ -75,10 +75,12 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     void samples.set(`${service} ${place} ${at}`, { service, at, outcome });
 
   for (const happening of diary) {
+    countUntil(happening);
     deadlines.lookUntil(happening.ms, stoodUntilMs);
     now = happening;
     take(happening);
   }
+  countBefore(Math.max(endMs, stoodUntilMs), Number.POSITIVE_INFINITY);
   deadlines.lookUntil(endMs, stoodUntilMs);
   for (const prober of probers.values()) faults.push(...prober.faults(endMs));
   faults.push(...announcements.faults(Math.max(endMs, stoodUntilMs)));
@@ -108,7 +110,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
         voting = happening.places;
         return;
       case 'attempt':
-        rule(happening.place, (prober) => prober.attempt(happening, happening.ms, stoodUntilMs));
+        rule(happening.place, (prober) => prober.attempt(happening, stoodUntilMs));
         return;
       case 'waiting':
         probers.get(happening.place)?.want(happening.ms);
@@ -150,6 +152,36 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     }
   }
 
+  /** Without control targets results are counted. An attempt that ended late, after a standstill, was due before it ended. */
+  function countUntil(happening: Happening): void {
+    const { what, ms } = happening;
+    if (what === 'attempt')
+      countBefore(happening.beganMs + happening.tookMs - happening.lostMs, happening.beganMs);
+    else if (what !== 'waiting' && what !== 'look' && what !== 'voting')
+      countBefore(ms, Number.POSITIVE_INFINITY);
+    // What was due during a standstill comes after it, in the order in which it was due.
+    else if (what === 'look') countBefore(Math.min(ms, announcements.lookByMs()), Number.NEGATIVE_INFINITY);
+    // These happen among the timers of the program, of which all are late after a standstill.
+    else if (ms !== stoodUntilMs) countBefore(ms, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Makes the counts that are due before `dueMs`, or at it if they were planned before `setMs`. */
+  function countBefore(dueMs: number, setMs: number): void {
+    for (;;) {
+      const [first] = [...probers]
+        .flatMap(([place, prober]) => {
+          const next = prober.nextCount();
+          return next === null ? [] : [{ place, ...next }];
+        })
+        .sort((a, b) => a.dueMs - b.dueMs || a.setMs - b.setMs);
+      if (first === undefined || first.dueMs > dueMs || (first.dueMs === dueMs && first.setMs >= setMs))
+        return;
+      const atMs = Math.max(first.dueMs, first.dueMs < stoodUntilMs ? stoodUntilMs : 0);
+      now = { ms: atMs, wall: wallOf(atMs) };
+      rule(first.place, (prober) => prober.count(atMs));
+    }
+  }
+
   function rule(
     place: string,
     step: (prober: ReturnType<typeof createReferenceProber>) => readonly Ruled[],
@@ -157,7 +189,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     const prober = probers.get(place);
     if (prober === undefined) return;
     for (const { ended, isSuspect } of step(prober)) {
-      const at = wallOf(ended.beganMs);
+      const at = ended.clockOffset + ended.beganMs;
       // D: "results are samples marked `suspect`, kept out of uptime"; status and latest check stay.
       sample(ended.service, isCluster ? place : '', at, isSuspect ? 'suspect' : ended.verdict);
       if (!isSuspect) judge(place, ended, at);
@@ -168,9 +200,10 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
 
   function judge(place: string, ended: Ended, at: number): void {
     const state = stateOf(ended.service);
-    const observedAt = wallOf(ended.endedMs);
+    const observedAt = ended.clockOffset + ended.endedMs;
     // D: "`down` is dated back to the start of the first failed attempt".
-    const beganAt = ended.verdict === 'down' ? wallOf(ended.firstFailedMs ?? ended.beganMs) : at;
+    const beganAt =
+      ended.verdict === 'down' ? ended.clockOffset + (ended.firstFailedMs ?? ended.beganMs) : at;
     if (!isCluster) {
       judgeAlone(state, ended, at, beganAt, observedAt);
       return;

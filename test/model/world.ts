@@ -91,6 +91,8 @@ export interface World {
   readonly said: Announcements;
   /** Schedules of services that send heartbeats, by their index, in place of their periods; null or absent: none. */
   readonly schedules: readonly (DefinedSchedule | null)[];
+  /** How many control targets there are. */
+  readonly targets: number;
 }
 
 /** How large worlds are. */
@@ -101,6 +103,8 @@ export interface WorldSize {
   readonly intervals: readonly number[];
   /** Maximum number of spells of a service. */
   readonly spells: number;
+  /** How many control targets there are. */
+  readonly targets: number;
 }
 
 /** Small and dense: for every day and for shrinking. */
@@ -109,6 +113,7 @@ export const SHORT_WORLD: WorldSize = {
   services: [1, 5],
   intervals: [10, 20, 60],
   spells: 6,
+  targets: 2,
 };
 
 /** A few services for a day. */
@@ -117,6 +122,16 @@ export const LONG_WORLD: WorldSize = {
   services: [2, 3],
   intervals: [900],
   spells: 12,
+  targets: 2,
+};
+
+/** So many services that their majority tells whether the prober is offline, without control targets. */
+export const MAJORITY_WORLD: WorldSize = {
+  minutes: [2, 5],
+  services: [9, 14],
+  intervals: [20, 60],
+  spells: 3,
+  targets: 0,
 };
 
 /** Random worlds of a size. */
@@ -223,7 +238,7 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
         ? fc.constant<Quorum>('majority')
         : fc.constantFrom<Quorum>('majority', 'majority', 'any', 'all', 2),
     // Heartbeats arrive at the judge, whose own connection is another matter: single processes have both kinds.
-    services: fc.array(places === 1 ? fc.oneof(checked, checked, beats) : checked, {
+    services: fc.array(places === 1 && size.targets > 0 ? fc.oneof(checked, checked, beats) : checked, {
       minLength: least,
       maxLength: most,
     }),
@@ -238,6 +253,7 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     maintenances: fc.array(fc.record({ service: fc.nat({ max: most - 1 }), span: spanOf(10 * interval) }), {
       maxLength: 2,
     }),
+    targets: fc.constant(size.targets),
     // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
     said: announcements(seconds, interval, most),
     schedules: fc.array(fc.option(schedule, { freq: 1 }), { maxLength: most }),

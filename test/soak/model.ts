@@ -1,15 +1,16 @@
 /**
- * `npm run soak -- model [--seeds 10000] [--from 1] [--days 20]`: random worlds through the program and through the
- * reference implementation of the rules: small ones, and ones of a day. Prints what was compared, and ends with status 1 at the first difference, shrunk.
+ * `npm run soak -- model [--seeds 10000] [--from 1] [--majority 1000] [--days 20]`: random worlds through the program and through the
+ * reference implementation of the rules: small ones, ones without control targets, and ones of a day. Prints what was compared, and ends with status 1 at the first difference, shrunk.
  */
 import { parseArgs } from 'node:util';
 import { type Compared, compareSeed, openShelf } from '../model/compare.ts';
-import { LONG_WORLD, SHORT_WORLD, type WorldSize } from '../model/world.ts';
+import { LONG_WORLD, MAJORITY_WORLD, SHORT_WORLD, type WorldSize } from '../model/world.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '10000' },
     from: { type: 'string', default: '1' },
+    majority: { type: 'string', default: '1000' },
     days: { type: 'string', default: '20' },
   },
 });
@@ -44,4 +45,5 @@ function add(total: Record<keyof Compared, number>, one: Compared): void {
 }
 
 await run('short', SHORT_WORLD, Number(values.seeds));
+await run('without control targets', MAJORITY_WORLD, Number(values.majority));
 await run('a day', LONG_WORLD, Number(values.days));
