@@ -20,7 +20,7 @@ export interface Compared {
 /** The first difference; null: there is none. */
 export function findDifference({ diary, given, outcome, endMs }: Played): string | null {
   const expected = refer(given, diary, endMs);
-  for (const part of ['transitions', 'incidents', 'lags', 'days'] as const) {
+  for (const part of ['transitions', 'incidents', 'lags', 'events', 'days'] as const) {
     const found = outcome[part].map((one) => JSON.stringify(one));
     const wanted = expected[part].map((one) => JSON.stringify(one));
     const length = Math.max(found.length, wanted.length);

@@ -131,6 +131,16 @@ export interface Given {
   readonly startAt: number;
 }
 
+/** A change that alerts are decided from. Times are epoch milliseconds. */
+export interface TellingEvent {
+  readonly service: number;
+  readonly kind: 'status' | 'scope' | 'incident' | 'maintenance';
+  readonly what: string;
+  readonly at: number;
+  /** Null for incidents, which are dated by the clock of the machine. */
+  readonly recordedAt: number | null;
+}
+
 /** What the program, or the reference, made of it. Times are epoch milliseconds. */
 export interface Outcome {
   /** Those of each service in order. */
@@ -152,6 +162,8 @@ export interface Outcome {
     readonly resolvedAt: number | null;
     readonly timeline: string;
   }[];
+  /** What alerts are decided from: of each service by the kind of the change, in order. */
+  readonly events: readonly TellingEvent[];
   /** For each own outage that is no maintenance the lag of the vendor's incident about it, milliseconds; null: there is none. */
   readonly lags: readonly {
     readonly id: string;

@@ -317,7 +317,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   if (error !== null) throw error;
   await record.idle();
   const days = await readDays(samples, firstSample, services.length, world.seconds);
-  const outcome: Outcome = { ...readOutcome(registry, clock.now()), days };
+  const outcome: Outcome = { ...(await readOutcome(registry, client, clock.now())), days };
   await registry.close();
   return { diary, given, outcome, endMs: clock.monotonic() };
 }

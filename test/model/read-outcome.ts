@@ -1,16 +1,24 @@
 /** What the program made of a world, as the registry has it. */
 import { acknowledgements } from '../../src/domain/acknowledgement.ts';
+import type { AlertEvent } from '../../src/domain/alert/event.ts';
 import type { Incident } from '../../src/domain/incident.ts';
+import type { AlertStore } from '../../src/store/ports/alerts.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
-import type { Outcome } from './diary.ts';
+import type { Outcome, TellingEvent } from './diary.ts';
+import { byId, byService } from './reference-lists.ts';
+
+/** More than the events of any world. */
+const MAX_EVENTS = 1_000_000;
 
 /** Reads it; `now`: the end of the world, epoch milliseconds. */
-export function readOutcome(
+export async function readOutcome(
   { transitions, incidents }: RecordedRegistry,
+  { alertEventsAfter }: Pick<AlertStore, 'alertEventsAfter'>,
   now: number,
-): Omit<Outcome, 'days'> {
+): Promise<Omit<Outcome, 'days'>> {
+  const events = await alertEventsAfter(0, MAX_EVENTS);
   const listed = [...incidents.values()];
-  const byService = Map.groupBy(listed, ({ serviceId }) => serviceId);
+  const ofServices = Map.groupBy(listed, ({ serviceId }) => serviceId);
   return {
     transitions: transitions
       .toSorted((a, b) => a.serviceId - b.serviceId || a.seq - b.seq)
@@ -25,12 +33,33 @@ export function readOutcome(
         ...{ startedAt: one.startedAt, resolvedAt: one.resolvedAt },
         timeline: one.updates.map(({ status, at }) => `${status}@${at}`).join(' '),
       }))
-      .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.startedAt - b.startedAt)),
-    lags: [...byService.values()]
+      .sort(byId),
+    events: events.map(describeEvent).sort(byService),
+    lags: [...ofServices.values()]
       .flatMap((those) => acknowledgements(those, now))
       .map(({ incidentId: id, lagMs }) => ({ id, lagMs }))
-      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+      .sort(byId),
   };
+}
+
+function describeEvent({ serviceId: service, change, at, recordedAt }: AlertEvent): TellingEvent {
+  switch (change.type) {
+    case 'status':
+      return { service, kind: 'status', what: `${change.from} to ${change.to}`, at, recordedAt };
+    case 'scope':
+      return { service, kind: 'scope', what: `${change.from} to ${change.to}`, at, recordedAt };
+    case 'incident': {
+      const { source, severity, status, title, id } = change.incident;
+      const name = source === 'vendor' ? title : id;
+      return { service, kind: 'incident', what: `${name} ${severity} ${status}`, at, recordedAt: null };
+    }
+    case 'maintenance': {
+      const name = change.source === 'vendor' ? change.title : change.id;
+      return { service, kind: 'maintenance', what: `${name} ${change.phase}`, at, recordedAt };
+    }
+    case 'certificate':
+      throw new Error('worlds have no certificates');
+  }
 }
 
 /** The ID of a vendor's incident is a digest: its title is that of its entry. */

@@ -2,7 +2,7 @@
  * The reference implementation's maintenance of owners and vendors, and vendors' incidents. "D" is the section Incidents of the
  * contract's page of decisions, "M" docs/maintenance.md, "F" docs/feeds.md. Times are epoch milliseconds.
  */
-import type { Given, Happening, Instant } from './diary.ts';
+import type { Given, Happening, Instant, TellingEvent } from './diary.ts';
 import {
   type Entry,
   endEntry,
@@ -30,8 +30,11 @@ interface Work {
   isWithdrawn: boolean;
 }
 
-/** Makes an empty list. */
-export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 'services' | 'startAt'>) {
+/** Makes an empty list. `tell`: takes what alerts are decided from. */
+export function createReferenceAnnouncements(
+  { services, startAt }: Pick<Given, 'services' | 'startAt'>,
+  tell: (event: TellingEvent) => void,
+) {
   const works = new Map<number, Work>();
   /** By the ID of the incident. */
   const entries = new Map<string, Entry>();
@@ -54,8 +57,10 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
   }
 
   function plan(work: Work, now: number, isLook: boolean): void {
+    const occurrences = occurrencesOf(work, now);
+    const [first] = occurrences;
     const wanted = new Map(
-      occurrencesOf(work, now).map((one) => [
+      occurrences.map((one) => [
         `owner-m${work.id}-${Math.round(one.startsAt / 1_000)}-${work.service}`,
         one,
       ]),
@@ -87,6 +92,8 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
       };
       if (isLook) entry.dueAt = nextMoveOf(entry, now);
       entries.set(id, entry);
+      // The later occurrences of a recurring one are not told again.
+      if (!isLook && one.startsAt === first?.startsAt) tellPhase(entry, null, now);
     }
   }
 
@@ -104,6 +111,32 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
       work.changed.set(running.startsAt, endsAt);
     } else return;
     plan(work, now, false);
+  }
+
+  function tellEntry(entry: Entry, phase: Entry['phase'] | null, status: string | null, now: number): void {
+    if (entry.kind === 'maintenance') tellPhase(entry, phase, now);
+    else tellStatus(entry, status);
+  }
+
+  /** Alerts know of each phase of a maintenance; of one that was over when it was first seen, of none. */
+  function tellPhase(
+    { id, service, work, title, phase, startsAt }: Entry,
+    before: Entry['phase'] | null,
+    now: number,
+  ) {
+    if (phase === before || (before === null && phase === 'over')) return;
+    const at = phase === 'running' ? Math.min(startsAt, now) : now;
+    const what = `${work === null ? title : id} ${phase === 'over' ? 'ended' : phase}`;
+    tell({ service, kind: 'maintenance', what, at, recordedAt: now });
+  }
+
+  /** They know of a vendor's incident that is new and not over, and of each change of its status. */
+  function tellStatus({ service, title, incident }: Entry, before: string | null): void {
+    if (incident === null || incident.status === before) return;
+    const { severity, status, startedAt, resolvedAt, updates } = incident;
+    if (before === null && status === 'resolved') return;
+    const at = before === null ? startedAt : (resolvedAt ?? updates.at(-1)?.at ?? startedAt);
+    tell({ service, kind: 'incident', what: `${title} ${severity} ${status}`, at, recordedAt: null });
   }
 
   /** F: "An entry becomes one incident for each service that it concerns." */
@@ -132,8 +165,11 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
         entries.set(id, entry);
         present.set(place, entry);
       }
+      const phase = isNew ? null : entry.phase;
+      const status = entry.incident?.status ?? null;
       if (one.kind === 'incident') readIncident(entry, one, startAt, now);
       else readMaintenance(entry, one, startAt, now);
+      tellEntry(entry, phase, status, now);
     }
     // F: "An entry that its document no longer lists ends at that reading". Lists here are too short to push any out.
     for (const [place, entry] of present)
@@ -141,8 +177,11 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
         place.startsWith(`${page} ${service} `) &&
         entry.isOpen &&
         !concerning.some((one) => place === `${page} ${service} ${one.key}`)
-      )
+      ) {
+        const { phase, incident } = entry;
         endEntry(entry, now);
+        tellEntry(entry, phase, incident?.status ?? null, now);
+      }
   }
 
   return {
@@ -178,7 +217,9 @@ export function createReferenceAnnouncements({ services, startAt }: Pick<Given, 
       const planned = new Set<number>();
       for (const entry of entries.values()) {
         if (entry.dueAt === null || entry.dueAt > wall) continue;
+        const before = entry.phase;
         moveMaintenance(entry, wall);
+        tellPhase(entry, before, wall);
         if (entry.work !== null) planned.add(entry.work);
       }
       for (const id of planned) {

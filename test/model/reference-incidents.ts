@@ -1,4 +1,5 @@
 /** The reference implementation's own incidents: "D" is the section Incidents of the contract's page of decisions, "T" docs/truth.md. */
+import type { TellingEvent } from './diary.ts';
 import type { Verdict } from './reference-prober.ts';
 
 /** A status after a check or a heartbeat. Epoch milliseconds. */
@@ -29,8 +30,11 @@ interface Own {
 /** T: of a service that flaps for weeks, the first entry and the newest ones are kept. */
 const MAX_ENTRIES = 50;
 
-/** Makes an empty list. `isMaintained`: whether the vendor or the owner works on the service. */
-export function createReferenceIncidents(isMaintained: (service: number, at: number) => boolean) {
+/** Makes an empty list. `isMaintained`: whether the vendor or the owner works on the service; `tell`: takes what alerts are decided from. */
+export function createReferenceIncidents(
+  isMaintained: (service: number, at: number) => boolean,
+  tell: (event: TellingEvent) => void,
+) {
   const all: Own[] = [];
   const openOf = new Map<number, Own>();
 
@@ -39,6 +43,13 @@ export function createReferenceIncidents(isMaintained: (service: number, at: num
     // The entries of a timeline are in order, even if clocks are set.
     open.timeline.push({ status, at: Math.max(at, open.timeline.at(-1)?.at ?? at) });
     if (open.timeline.length > MAX_ENTRIES) open.timeline.splice(1, 1);
+    tellOf(open, open.timeline.at(-1)?.at ?? at);
+  }
+
+  /** Maintenance is told by its own events. */
+  function tellOf({ service, id, severity, status }: Own, at: number): void {
+    if (severity === 'maintenance') return;
+    tell({ service, kind: 'incident', what: `${id} ${severity} ${status}`, at, recordedAt: null });
   }
 
   function fail(service: number, { isNew, seq, since, at }: StatusStep): void {
@@ -60,6 +71,7 @@ export function createReferenceIncidents(isMaintained: (service: number, at: num
       };
       all.push(made);
       openOf.set(service, made);
+      tellOf(made, since);
     }
   }
 

@@ -1,5 +1,5 @@
 /** The reference implementation's lists of incidents, and the lags of vendors behind outages. "F" is docs/feeds.md. */
-import type { Outcome } from './diary.ts';
+import type { Outcome, TellingEvent } from './diary.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -57,4 +57,12 @@ export function byId(
   other: { readonly id: string; readonly startedAt?: number },
 ): number {
   return one.id < other.id ? -1 : one.id > other.id ? 1 : (one.startedAt ?? 0) - (other.startedAt ?? 0);
+}
+
+/** The order of events that are compared; those of one thing stay in order, which begins with its name. */
+export function byService(one: TellingEvent, other: TellingEvent): number {
+  const [key, otherKey] = [one, other].map(({ kind, what }) =>
+    kind === 'status' || kind === 'scope' ? kind : `${kind} ${what.split(' ')[0]}`,
+  );
+  return one.service - other.service || ((key ?? '') < (otherKey ?? '') ? -1 : key === otherKey ? 0 : 1);
 }

@@ -3,11 +3,11 @@
  * `src/`. Each rule stands beside its sentence: "D" is the contract's page of decisions, "P" the section Regions of docs/cluster.md,
  * "T" docs/truth.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
  */
-import type { DefinedService, Given, Happening, Outcome } from './diary.ts';
+import type { DefinedService, Given, Happening, Outcome, TellingEvent } from './diary.ts';
 import { createReferenceAnnouncements } from './reference-announcements.ts';
 import { createReferenceDeadlines } from './reference-deadlines.ts';
 import { createReferenceIncidents } from './reference-incidents.ts';
-import { listIncidents } from './reference-lists.ts';
+import { byService, listIncidents } from './reference-lists.ts';
 import { createReferenceProber, type Ended, type Ruled, type Verdict } from './reference-prober.ts';
 
 interface Seen {
@@ -37,8 +37,10 @@ interface State {
 export function refer(given: Given, diary: readonly Happening[], endMs: number) {
   const faults: string[] = [];
   const transitions: Outcome['transitions'][number][] = [];
-  const announcements = createReferenceAnnouncements(given);
-  const incidents = createReferenceIncidents(announcements.isMaintained);
+  const events: TellingEvent[] = [];
+  const tell = (event: TellingEvent) => void events.push(event);
+  const announcements = createReferenceAnnouncements(given, tell);
+  const incidents = createReferenceIncidents(announcements.isMaintained, tell);
   /** By service, place and time: of two samples at one time the last one counts. */
   const samples = new Map<
     string,
@@ -88,6 +90,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
   return {
     transitions,
     ...listIncidents(incidents.all(), announcements.all(), now.wall),
+    events: events.sort(byService),
     days: daysOf(),
     faults,
   };
@@ -331,13 +334,17 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     const hasScope = isNew || (about.scopeAt !== null && about.scope !== state.scope);
     if (hasScope) {
       state.seq += 1;
-      // T: a status never begins before the one before it, unless a clock that was ahead has dated that one.
-      const after = state.since !== null && state.since <= now.wall ? state.since : beganAt;
-      const at = isNew ? Math.max(beganAt, after) : (about.scopeAt ?? beganAt);
+      // A status never begins before the one before it.
+      const at = isNew ? Math.max(beganAt, state.since ?? beganAt) : (about.scopeAt ?? beganAt);
       if (isNew) state.since = at;
       transitions.push({
         ...{ service, from, to: status, at, recordedAt: now.wall },
         ...{ scope: about.scope, regions: about.failing.join(' ') },
+      });
+      tell({
+        ...{ service, kind: isNew ? 'status' : 'scope' },
+        what: isNew ? `${from} to ${status}` : `${state.scope} to ${about.scope}`,
+        ...{ at, recordedAt: now.wall },
       });
     }
     state.status = status;
