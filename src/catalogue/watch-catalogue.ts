@@ -1,67 +1,142 @@
 /** Reloads the catalogue on demand and whenever its file changes, and stores it in the registry. */
 import { watch } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { messageOf } from '../error.ts';
+import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { NewService, ServiceStore } from '../store/ports/services.ts';
+import type { CatalogueList, NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
-import { readCatalogue } from './read-catalogue.ts';
+import { CatalogueError, readCatalogue } from './read-catalogue.ts';
+import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
+
+/** What the file held when it was read. */
+export interface SeenCatalogue extends CatalogueMark {
+  /** Its size and times, which show cheaply that it is as it was. */
+  readonly stamp: string;
+}
 
 /** Options of the watch. */
 interface CatalogueWatchOptions {
   readonly file: string;
   /** Applies a valid list; called for one list at a time. */
-  readonly onChange: (services: readonly NewService[]) => Promise<void>;
+  readonly onChange: (list: CatalogueList) => Promise<void>;
+  /** Whether an entry with that slug is in the list that was applied last. */
+  readonly isListed: (slug: string) => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Editors write a file in several steps; it is read after this long without a change, milliseconds. */
 const QUIET_MS = 200;
-/** Where the system reports no changes (network folders, some containers), the content is compared this often. */
+/** Where the system reports no changes (network folders, some containers), the file is looked at this often. */
 const POLL_MS = 5_000;
+/** Entries in a page of a list that is read as a whole. */
+const ENTRIES_PER_PAGE = 5_000;
 
-/** Reads the file once as text and list. Rejects with a CatalogueError, or with an error that names setting and file. */
-export async function loadCatalogue(
-  file: string,
-): Promise<{ readonly text: string; readonly services: NewService[] }> {
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new Error(`catalogue.file: ${file} cannot be read: ${error.message}`, { cause: error });
-  });
-  return { text, services: readCatalogue(text, file) };
+/** Reads what identifies the content of the file. Rejects with an error that names setting and file. */
+export async function markCatalogue(file: string): Promise<SeenCatalogue> {
+  try {
+    const stamp = await stampOf(file);
+    const { digest, hashes } = await scanCatalogue(file, 'none');
+    return { stamp, digest, hashes };
+  } catch (error) {
+    throw unreadable(file, error);
+  }
 }
 
-/** Watches `file`, whose content `seen` has been read already. An invalid file is only logged. */
-export function watchCatalogue(seen: string, { file, onChange, clock, log }: CatalogueWatchOptions) {
-  let takenText = seen;
-  let refusedText: string | null = null;
+/** Reads all entries of the file. Rejects with a CatalogueError, or with an error that names setting and file. */
+export async function loadCatalogue(
+  file: string,
+): Promise<{ readonly list: CatalogueList; readonly services: NewService[] }> {
+  const list = await readList(file).catch((error: unknown) => {
+    throw error instanceof CatalogueError ? error : unreadable(file, error);
+  });
+  return {
+    list,
+    get services() {
+      return list.pages.flatMap((page) => JSON.parse(page) as NewService[]);
+    },
+  };
+}
+
+function unreadable(file: string, error: unknown): Error {
+  return new Error(`catalogue.file: ${file} cannot be read: ${messageOf(error)}`, { cause: error });
+}
+
+async function stampOf(file: string): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}
+
+async function readList(file: string): Promise<CatalogueList> {
+  const { digest, pages } = await scanCatalogue(file, 'all');
+  return {
+    digest,
+    isPart: false,
+    pages: pages ?? toPages(readCatalogue(await readFile(file, 'utf8'), file)),
+  };
+}
+
+function toPages(services: readonly NewService[]): string[] {
+  const pages: string[] = [];
+  for (let at = 0; at < services.length; at += ENTRIES_PER_PAGE)
+    pages.push(JSON.stringify(services.slice(at, at + ENTRIES_PER_PAGE)));
+  return pages;
+}
+
+/** Watches `file`, whose content `seen` is in use. An invalid file is only logged. */
+export function watchCatalogue(
+  seen: SeenCatalogue,
+  { file, onChange, isListed, clock, log }: CatalogueWatchOptions,
+) {
+  let taken: CatalogueMark = seen;
+  /** The file was looked at as it was then; null: it must be read. */
+  let stamp: string | null = seen.stamp;
   let lastProblem: string | null = null;
   let closed = false;
   let running: Promise<void> = Promise.resolve();
   let cancelQuiet = () => {};
   const read = async (demanded: boolean) => {
     if (closed) return;
+    const before = stamp;
     try {
-      const text = await readFile(file, 'utf8');
-      if (closed || (text === refusedText && !demanded)) return;
-      if (text !== takenText) {
-        // Parsing a long list takes a good part of a second, so an invalid one is not parsed at every poll.
-        refusedText = text;
-        const services = readCatalogue(text, file);
-        refusedText = null;
-        await onChange(services);
-        takenText = text;
+      stamp = await stampOf(file);
+      if (stamp === before && !(demanded && lastProblem !== null)) return;
+      const scan = await scanCatalogue(file, taken.hashes === null ? 'none' : { except: taken.hashes });
+      if (closed) return;
+      if (scan.digest !== taken.digest) {
+        await apply(scan);
+        taken = { digest: scan.digest, hashes: scan.hashes };
       }
       lastProblem = null;
     } catch (error) {
+      // A list that is invalid is not read again before it changes; one that could not be stored is.
+      if (!(error instanceof CatalogueError)) stamp = null;
+      if (refusalOf(error) !== null) return;
       const problem = messageOf(error);
       // The file is polled every few seconds: a lasting problem is logged once, unless a reload was requested.
       if (closed || (problem === lastProblem && !demanded)) return;
       lastProblem = problem;
       log.error({ file, problem }, 'the new catalogue is invalid; the previous one stays in use');
     }
+  };
+  const apply = async ({ pages, slugs, digest, hashes }: CatalogueScan) => {
+    const part = pages !== null && !hasLost(hashes, slugs) ? { digest, isPart: true, pages } : null;
+    if (part !== null)
+      try {
+        return await onChange(part);
+      } catch (error) {
+        // The part refers to entries outside of it. All of them together show whether the list is valid, and where not.
+        if (errorCodeOf(error) !== 'domain_taken' && errorCodeOf(error) !== 'slug_taken') throw error;
+      }
+    const list = await readList(file);
+    if (!closed) await onChange(list);
+  };
+  /** Whether entries were removed: those that are gone are not only those that new ones with the same slugs replace. */
+  const hasLost = (hashes: Float64Array | null, slugs: readonly string[]): boolean => {
+    const gone = (taken.hashes?.length ?? 0) - ((hashes?.length ?? 0) - slugs.length);
+    return gone !== slugs.filter(isListed).length;
   };
   const look = (demanded: boolean) => {
     running = running.then(() => read(demanded));
@@ -102,35 +177,57 @@ function watchFolder(file: string, onChange: () => void): () => void {
   }
 }
 
+/** Whether the list with that digest was stored by this version of the program, and no service has changed since. */
+export async function isStored(
+  registry: Pick<ServiceStore, 'hasCatalogue'>,
+  mark: Pick<CatalogueMark, 'digest'>,
+  version: string,
+): Promise<boolean> {
+  return await registry.hasCatalogue(asStored(mark, version).digest);
+}
+
+function asStored<Marked extends Pick<CatalogueMark, 'digest'>>(marked: Marked, version: string): Marked {
+  return { ...marked, digest: `${version} ${marked.digest}` };
+}
+
 /** Time before a list is stored again after the disk has refused it, milliseconds. */
 const STORE_RETRY_MS = 2_000;
 
 /**
  * Creates the function that stores a list and logs `message`. While the disk accepts no writes, the known services stay,
- * and the newest list is retried. Rejects with other errors of the registry.
+ * and the newest whole list is retried; a part of a list is refused, since it adds to lists that are stored. Rejects with
+ * other errors of the registry, too.
  */
 export function createCatalogueWriter({
   registry,
   clock,
   log,
   file,
+  version,
 }: {
   readonly registry: Pick<ServiceStore, 'putCatalogue'>;
   readonly clock: Pick<Clock, 'after'>;
   readonly log: Log;
   /** For the log. */
   readonly file: string;
+  /** Of the program: another one may read the same file otherwise. */
+  readonly version: string;
 }) {
   let newest = 0;
-  return async (services: readonly NewService[], message: string): Promise<void> => {
+  /** Why the newest whole list waits; null: it does not. */
+  let refusal: unknown = null;
+  return async (list: CatalogueList, message: string): Promise<void> => {
+    if (list.isPart && refusal !== null) throw refusal;
     newest += 1;
     const turn = newest;
     const put = async (): Promise<void> => {
       if (turn !== newest) return;
       try {
-        log.info({ ...(await registry.putCatalogue(services)), file }, message);
+        log.info({ ...(await registry.putCatalogue(asStored(list, version))), file }, message);
+        refusal = null;
       } catch (error) {
-        if (refusalOf(error) === null) throw error;
+        if (refusalOf(error) === null || list.isPart) throw error;
+        refusal = error;
         clock.after(STORE_RETRY_MS, () => void retry());
       }
     };

@@ -1,6 +1,12 @@
 /** The role of the monitor: catalogue, vendors' pages, record and engine, joined in the direction of the data. */
 import { watchRevokedKeys } from '../auth/revoked-keys.ts';
-import { createCatalogueWriter, loadCatalogue, watchCatalogue } from '../catalogue/watch-catalogue.ts';
+import {
+  createCatalogueWriter,
+  isStored,
+  loadCatalogue,
+  markCatalogue,
+  watchCatalogue,
+} from '../catalogue/watch-catalogue.ts';
 import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
@@ -14,6 +20,7 @@ import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
 import type { MemoryStatusStore } from '../store/status/memory-status-store.ts';
+import { VERSION } from '../version.ts';
 import type { Role } from './active-role.ts';
 import { votersOf } from './follow-services.ts';
 import { NO_FLEET } from './idle-role.ts';
@@ -71,9 +78,10 @@ export async function startMonitor(
 
   // Services.
   const file = config.catalogue.file;
-  const catalogue = await loadCatalogue(file);
-  const putCatalogue = createCatalogueWriter({ registry, clock, log, file });
-  await putCatalogue(catalogue.services, 'the catalogue is loaded');
+  const catalogue = await markCatalogue(file);
+  const putCatalogue = createCatalogueWriter({ registry, clock, log, file, version: VERSION });
+  if (await isStored(registry, catalogue, VERSION)) log.info({ file }, 'the catalogue is as it was');
+  else await putCatalogue((await loadCatalogue(file)).list, 'the catalogue is loaded');
   const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
   let states: readonly ServiceState[] = stoodBy === null ? await registry.loadServices() : [];
   if (stoodBy === null) await directory.loadInParts(states.map(({ service }) => service));
@@ -201,11 +209,12 @@ export async function startMonitor(
       target: service === null ? null : checkTargetOf(service, region, memory, lastCheckedAt),
     });
   });
-  const catalogueWatch = watchCatalogue(catalogue.text, {
+  const catalogueWatch = watchCatalogue(catalogue, {
     file,
     clock,
     log,
-    onChange: (services) => putCatalogue(services, 'the catalogue was read again'),
+    onChange: (list) => putCatalogue(list, 'the catalogue was read again'),
+    isListed: (slug) => directory.bySlug(slug)?.origin === 'catalogue',
   });
 
   // Without Redis no other process serves, so nothing arrives through the inbox.

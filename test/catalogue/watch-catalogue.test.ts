@@ -1,13 +1,18 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { loadCatalogue, watchCatalogue } from '../../src/catalogue/watch-catalogue.ts';
+import { loadCatalogue, markCatalogue, watchCatalogue } from '../../src/catalogue/watch-catalogue.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
+import type { NewService } from '../../src/store/ports/services.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const entry = (slug: string) => `  - { slug: ${slug}, name: X, domain: ${slug}.example, category: ai }\n`;
 const listOf = (...slugs: string[]) => `services:\n${slugs.map(entry).join('')}`;
+
+const plainEntry = (slug: string) =>
+  `  - slug: ${slug}\n    name: Name of ${slug}\n    domain: ${slug}.example\n    category: ai\n`;
+const plainListOf = (...slugs: string[]) => `services:\n${slugs.map(plainEntry).join('')}`;
 
 /** Watches `file` and notes what was taken and what was told. */
 async function follow(
@@ -16,24 +21,29 @@ async function follow(
   clock: Clock,
   onChange = async (_slugs: readonly string[]) => {},
 ) {
-  const { text, services } = await loadCatalogue(file);
+  const mark = await markCatalogue(file);
+  const { services } = await loadCatalogue(file);
   const lists: string[][] = [services.map(({ slug }) => slug)];
+  const parts: boolean[] = [];
   const problems: string[] = [];
-  const watch = watchCatalogue(text, {
+  const watch = watchCatalogue(mark, {
     file,
     clock,
     log: {
       ...silentLog,
       error: (fields) => void problems.push((fields as { problem: string }).problem),
     },
-    async onChange(list) {
-      const slugs = list.map(({ slug }) => slug);
+    isListed: (slug) => lists.at(-1)?.includes(slug) === true,
+    async onChange({ pages, isPart }) {
+      const slugs = pages.flatMap((page) => JSON.parse(page) as NewService[]).map(({ slug }) => slug);
       await onChange(slugs);
-      lists.push(slugs);
+      // A part is added to the list before.
+      lists.push(isPart ? [...new Set([...(lists.at(-1) ?? []), ...slugs])] : slugs);
+      parts.push(isPart);
     },
   });
   t.teardown(() => watch.close());
-  return { watch, lists, problems };
+  return { watch, lists, parts, problems };
 }
 
 /** Moves time until `done`; the file system's own answers take real time. */
@@ -154,4 +164,38 @@ t.test('it names setting and file where there is nothing to read', async (t) => 
   await t.rejects(loadCatalogue('/nowhere/list.yaml'), {
     message: /^catalogue\.file: \/nowhere\/list\.yaml cannot be read: ENOENT/,
   });
+});
+
+t.test('it passes on what has changed alone, and all entries where one was removed', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': plainListOf('a', 'b', 'c') }), 'c.yaml');
+  const changes: (readonly string[])[] = [];
+  const { watch, lists, parts } = await follow(t, file, createFakeClock(), async (slugs) => {
+    changes.push(slugs);
+  });
+  const steps = [
+    plainListOf('a', 'b', 'c', 'd'),
+    plainListOf('a', 'b', 'c', 'd').replace('name: Name of b', 'name: Another name'),
+    plainListOf('d', 'c', 'b', 'a').replace('name: Name of b', 'name: Another name'),
+    plainListOf('d', 'c', 'a'),
+    plainListOf('d', 'c', 'e'),
+    `${plainListOf('d', 'c')}# Only entries in plain lines are told apart.\n${entry('f')}`,
+  ];
+  for (const text of steps) {
+    writeFileSync(file, text);
+    await watch.reload();
+  }
+  t.same(changes, [['d'], ['b'], [], ['d', 'c', 'a'], ['d', 'c', 'e'], ['d', 'c', 'f']]);
+  t.same(parts, [true, true, true, false, false, false]);
+  t.same(lists.at(-1), ['d', 'c', 'f']);
+});
+
+t.test('it names the problems of a whole list where a part of it cannot be stored', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': plainListOf('a', 'b') }), 'c.yaml');
+  const { watch, parts, problems } = await follow(t, file, createFakeClock(), async (slugs) => {
+    if (slugs.length === 1) throw Object.assign(new Error('the badge is taken'), { code: 'domain_taken' });
+  });
+  writeFileSync(file, `${plainListOf('a', 'b')}${plainEntry('c').replace('c.example', 'a.example')}`);
+  await watch.reload();
+  t.same(parts, []);
+  t.match(problems, [/c\.yaml:12: the domain "a\.example" stands in line 2 already/]);
 });

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import type { ServiceChange } from '../../src/store/ports/services.ts';
+import type { NewService, ServiceChange } from '../../src/store/ports/services.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, NOON, owned, until } from './registry-fixtures.ts';
 
@@ -46,6 +46,42 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       },
     ]);
   });
+
+  t.test(
+    'it adds and changes the entries of a part of the list, and knows the list by its digest',
+    async (t) => {
+      const registry = await open(t);
+      const part = (digest: string, ...entries: readonly NewService[]) =>
+        registry.putCatalogue({ digest, isPart: true, pages: entries.map((one) => JSON.stringify([one])) });
+      t.equal(await registry.hasCatalogue('first'), false);
+      await registry.putCatalogue({
+        ...{ digest: 'first', isPart: false },
+        pages: [JSON.stringify([entry('a'), entry('b')]), JSON.stringify([entry('c')])],
+      });
+      t.equal(await registry.hasCatalogue('first'), true);
+      t.same(await part('second', entry('b', { name: 'Another' }), entry('d')), {
+        ...{ added: 1, changed: 1, removed: 0, unchanged: 0 },
+      });
+      t.same(await list(registry), ['a 1 r1', 'b 2 r2', 'c 3 r1', 'd 4 r1']);
+      t.same([await registry.hasCatalogue('first'), await registry.hasCatalogue('second')], [false, true]);
+      await t.rejects(part('third', entry('e', { domain: entry('a').domain })), { code: 'domain_taken' });
+      t.same(
+        await part(
+          'third',
+          entry('a', { domain: 'moved.example' }),
+          entry('e', { domain: entry('a').domain }),
+        ),
+        { added: 1, changed: 1, removed: 0, unchanged: 0 },
+        'an entry may take a domain that the same list gives up',
+      );
+      await registry.addService(owned('mine.example', (await registry.ensureAccount('x', NOON)).id));
+      t.equal(
+        await registry.hasCatalogue('third'),
+        false,
+        'a service that was added since may conflict with the list',
+      );
+    },
+  );
 
   t.test('it loads what checks need to know, of the services of some shards', async (t) => {
     const registry = await open(t);

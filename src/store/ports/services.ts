@@ -44,6 +44,16 @@ export type AddOutcome =
   | { readonly slug: string }
   | { readonly code: RegistryErrorCode; readonly refusal: Refusal };
 
+/** Entries of the public list, as a file has them. */
+export interface CatalogueList {
+  /** JSON texts of lists of {@link NewService}. */
+  readonly pages: readonly string[];
+  /** False: these are all entries. True: they are added, or replace those of the same slug; all others stay. */
+  readonly isPart: boolean;
+  /** Of the whole list, for `hasCatalogue`. */
+  readonly digest: string;
+}
+
 /** The outcome of replacing the public list, counted in services. */
 export interface CatalogueOutcome {
   readonly added: number;
@@ -98,7 +108,9 @@ export interface ServiceStore {
    * give way: unverified ones on domains of the list are removed, those with the slug or name of an entry get another
    * one, and their owners receive a notice. An entry never takes over an owner's service.
    */
-  putCatalogue(services: readonly NewService[]): Promise<CatalogueOutcome>;
+  putCatalogue(list: readonly NewService[] | CatalogueList): Promise<CatalogueOutcome>;
+  /** Whether the list with that digest was the last one that was put, and no service has changed since. */
+  hasCatalogue(digest: string): Promise<boolean>;
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */
   addService(service: NewService): Promise<Service>;
   /**

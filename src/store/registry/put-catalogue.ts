@@ -11,12 +11,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain } from '../../domain/service.ts';
-import type { CatalogueOutcome, NewService } from '../ports/services.ts';
-import { setFact } from './fact-rows.ts';
+import type { CatalogueList, CatalogueOutcome, NewService } from '../ports/services.ts';
+import { getFact, setFact } from './fact-rows.ts';
 import { RegistryError } from './registry-error.ts';
-import { type Batch, type RegistryStore, sql } from './registry-store.ts';
+import { type Batch, type RegistryStore, sql, statement } from './registry-store.ts';
 import {
   insertServices,
+  newestChange,
   retireService,
   type ServiceRow,
   type ServiceUpdate,
@@ -27,66 +28,167 @@ import {
 import { findFreeSlug, isReleased, releasedSlug, tellOwner } from './slugs.ts';
 
 /**
- * Replaces the public list inside the caller's transaction. Throws `slug_taken` or `domain_taken`; nothing is then
- * changed.
+ * Replaces the public list, or adds and changes entries, inside the caller's transaction. Throws `slug_taken` or
+ * `domain_taken`; nothing is then changed.
  */
 export async function putCatalogue(
   store: RegistryStore,
-  entries: readonly NewService[],
+  given: readonly NewService[] | CatalogueList,
 ): Promise<CatalogueOutcome> {
-  checkEntries(entries);
+  const { pages, isPart, digest } =
+    'pages' in given ? given : { pages: [given], isPart: false, digest: null };
+  checkEntries(pages);
   const outcome = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-  const { kysely, queries } = store;
-  const rows = await queries.all(kysely.selectFrom('services').selectAll().where('origin', '=', 'catalogue'));
-  const known = new Map(rows.map((row) => [row.slug, row]));
-  const wanted = new Set(entries.map(({ slug }) => slug));
-  for (const row of known.values()) {
-    if (row.removed === 1 || wanted.has(row.slug)) continue;
-    await retireService(store, row);
-    outcome.removed++;
-  }
-  const newlyNamed = entries.filter(({ slug, name }) => {
-    const row = known.get(slug);
-    return row === undefined || row.removed === 1 || row.name !== name;
-  });
-  await displaceOwners(store, entries, newlyNamed);
   const added: NewService[] = [];
   const updates: ServiceUpdate[] = [];
-  for (const entry of entries) {
-    const row = known.get(entry.slug);
-    if (row === undefined) {
-      added.push(entry);
-    } else if (row.removed === 0 && isDeepStrictEqual(toDefinition(row), entry)) {
-      outcome.unchanged++;
-    } else {
-      updates.push({ row, service: entry });
-      outcome[row.removed === 0 ? 'changed' : 'added']++;
-    }
+  const listed = new Set<number>();
+  for (const page of pages) {
+    const entries = readPage(page);
+    const rows = await rowsOf(store, entries);
+    entries.forEach((entry, index) => {
+      const row = rows[index];
+      if (row?.origin !== 'catalogue') {
+        added.push(entry);
+        return;
+      }
+      listed.add(row.id);
+      if (row.removed === 0 && isSame(row, entry)) {
+        outcome.unchanged++;
+      } else {
+        updates.push({ row, service: entry });
+        outcome[row.removed === 0 ? 'changed' : 'added']++;
+      }
+    });
   }
+  if (isPart) await refuseTakenBadges(store, [...added, ...updates.map(({ service }) => service)]);
+  else outcome.removed = await retireOthers(store, listed);
+  const newlyNamed = [
+    ...added,
+    ...updates.flatMap(({ row, service }) =>
+      row.removed === 1 || row.name !== service.name ? [service] : [],
+    ),
+  ];
+  await displaceOwners(
+    store,
+    isPart ? [[...added, ...updates.map(({ service }) => service)]] : pages,
+    newlyNamed,
+  );
   await updateServices(store, updates);
   await insertServices(store, added);
   outcome.added += added.length;
+  if (digest !== null) await setFact(store, CATALOGUE_FACT, await standOf(store, digest));
   return outcome;
 }
 
-function checkEntries(entries: readonly NewService[]): void {
-  const slugs = new Map<string, NewService>();
-  const dashed = new Map<string, NewService>();
-  for (const entry of entries) {
-    if (entry.origin !== 'catalogue' || entry.accountId !== null || !entry.verified)
-      throw new Error(`${entry.slug} is not a service of the catalogue`);
-    if (slugs.has(entry.slug))
-      throw new RegistryError('slug_taken', `The catalogue has the slug ${entry.slug} twice.`);
-    slugs.set(entry.slug, entry);
-    const form = dashDomain(entry.domain);
-    const other = dashed.get(form);
-    if (other !== undefined)
-      throw new RegistryError(
-        'domain_taken',
-        `The catalogue entries ${other.slug} and ${entry.slug} would share the badge ${form}: their domains differ in dots and dashes at most.`,
-      );
-    dashed.set(form, entry);
-  }
+/** Which list was stored last, and the position of the feed of changes right after it. */
+const CATALOGUE_FACT = 'catalogue';
+
+async function standOf(store: RegistryStore, digest: string): Promise<string> {
+  return `${digest} ${await newestChange(store)}`;
+}
+
+/** Whether the list with that digest was stored last, and no service has changed since. */
+export async function hasCatalogue(store: RegistryStore, digest: string): Promise<boolean> {
+  return (await getFact(store, CATALOGUE_FACT)) === (await standOf(store, digest));
+}
+
+/** Pages are texts where there may be a million entries, so that few of them are objects at a time. */
+type Page = string | readonly NewService[];
+
+function readPage(page: Page): readonly NewService[] {
+  return typeof page === 'string' ? JSON.parse(page) : page;
+}
+
+const BY_SLUG: Batch<ServiceRow> = { types: ['text'], sql: 'SELECT * FROM services WHERE slug = ?' };
+
+async function rowsOf({ queries }: RegistryStore, entries: readonly NewService[]) {
+  return await queries.firstEach(
+    BY_SLUG,
+    entries.map(({ slug }) => [slug]),
+  );
+}
+
+/** Whether a row has the definition of an entry. Texts are compared first, since nearly all rows of a reload are the same. */
+function isSame(row: ServiceRow, entry: NewService): boolean {
+  const isAlike =
+    row.name === entry.name &&
+    row.domain === entry.domain &&
+    row.category === entry.category &&
+    row.check_definition === JSON.stringify(entry.check) &&
+    row.status_page === (entry.statusPage === null ? null : JSON.stringify(entry.statusPage));
+  const isUsual =
+    row.paused === 0 && row.verified === 1 && row.public_dependencies === 0 && row.former_slugs === null;
+  return (isAlike && isUsual) || isDeepStrictEqual(toDefinition(row), entry);
+}
+
+/** Removes the entries that are listed no more; their number. */
+async function retireOthers(store: RegistryStore, listed: ReadonlySet<number>): Promise<number> {
+  const { kysely, queries } = store;
+  const live = kysely
+    .selectFrom('services')
+    .select('id')
+    .where('origin', '=', sql.lit('catalogue'))
+    .where('removed', '=', sql.lit(0));
+  const others: number[] = [];
+  await eachPage(
+    (afterId) => queries.all(live.where('id', '>', afterId).orderBy('id').limit(ROWS_PER_PAGE)),
+    ({ id }) => {
+      if (!listed.has(id)) others.push(id);
+    },
+  );
+  for (const row of await queries.firstEach(
+    SERVICE_BY_ID,
+    others.map((id) => [id]),
+  ))
+    if (row !== undefined) await retireService(store, row);
+  return others.length;
+}
+
+/** The entries of a part must not share a badge with those that stay as they are. Throws `domain_taken`. */
+async function refuseTakenBadges(store: RegistryStore, entries: readonly NewService[]): Promise<void> {
+  const bySlug = new Map(entries.map((entry) => [entry.slug, entry]));
+  const holders = await store.queries.firstEach(
+    BADGE_HOLDER,
+    entries.map(({ domain, slug }) => [dashDomain(domain), slug]),
+  );
+  holders.forEach((holder, index) => {
+    const entry = entries[index];
+    if (holder === undefined || entry === undefined) return;
+    // The holder may get another domain by the same list.
+    const next = bySlug.get(holder.slug);
+    if (next === undefined || dashDomain(next.domain) === holder.dashed)
+      throw sharedBadge(entry, holder.slug, holder.dashed);
+  });
+}
+
+const BADGE_HOLDER: Batch<Pick<ServiceRow, 'slug' | 'dashed'>> = {
+  types: ['text', 'text'],
+  sql: `SELECT slug, dashed FROM services
+   WHERE dashed = ? AND slug <> ? AND origin = 'catalogue' AND removed = 0`,
+};
+
+function sharedBadge({ slug }: NewService, other: string, form: string): RegistryError {
+  return new RegistryError(
+    'domain_taken',
+    `The catalogue entries ${other} and ${slug} would share the badge ${form}: their domains differ in dots and dashes at most.`,
+  );
+}
+
+function checkEntries(pages: readonly Page[]): void {
+  const slugs = new Set<string>();
+  const holders = new Map<string, string>();
+  for (const page of pages)
+    for (const entry of readPage(page)) {
+      const { slug, origin, accountId, verified, domain } = entry;
+      if (origin !== 'catalogue' || accountId !== null || !verified)
+        throw new Error(`${slug} is not a service of the catalogue`);
+      if (slugs.has(slug)) throw new RegistryError('slug_taken', `The catalogue has the slug ${slug} twice.`);
+      slugs.add(slug);
+      const form = dashDomain(domain);
+      const other = holders.get(form);
+      if (other !== undefined) throw sharedBadge(entry, other, form);
+      holders.set(form, slug);
+    }
 }
 
 /** Indexes of the list, to find conflicts with owners' services. */
@@ -104,9 +206,12 @@ interface CatalogueNames {
 /** Resolves conflicts of owners' services with `entries`, before these are written. */
 async function displaceOwners(
   store: RegistryStore,
-  entries: readonly NewService[],
+  pages: readonly Page[],
   newlyNamed: readonly NewService[],
 ): Promise<void> {
+  // The names of a million entries are not gathered where there is nobody to displace.
+  if ((await store.queries.first(ANY_OWNED())) === undefined) return;
+  const entries = pages.flatMap(readPage);
   const byPageName = new Map(entries.map((entry) => [entry.slug, entry]));
   // The path belongs to the entry with that domain, even if it is the slug of another entry (decisions, Badge).
   for (const entry of entries) byPageName.set(dashDomain(entry.domain), entry);
@@ -121,8 +226,9 @@ async function displaceOwners(
   }
 }
 
-/** Owners' services in a page of {@link findConflicting}. */
-const OWNERS_PER_PAGE = 10_000;
+/** Rows in a page of {@link eachPage}. */
+const ROWS_PER_PAGE = 10_000;
+const ANY_OWNED = statement<Pick<ServiceRow, 'id'>>("SELECT id FROM services WHERE origin = 'owner' LIMIT 1");
 const OWNED_BY_SLUG: Batch<{ readonly id: number }> = {
   types: ['text'],
   sql: "SELECT id FROM services WHERE slug = ? AND origin = 'owner'",
@@ -152,7 +258,7 @@ async function findConflicting(store: RegistryStore, names: CatalogueNames): Pro
   await eachPage(
     (afterId) =>
       queries.all(
-        unverified.select(['id', 'domain']).where('id', '>', afterId).orderBy('id').limit(OWNERS_PER_PAGE),
+        unverified.select(['id', 'domain']).where('id', '>', afterId).orderBy('id').limit(ROWS_PER_PAGE),
       ),
     ({ id, domain }) => {
       if (findParent(byDomain, domain) !== null) found.add(id);
@@ -167,7 +273,7 @@ async function findConflicting(store: RegistryStore, names: CatalogueNames): Pro
             .whereRef('name', '<>', 'domain')
             .where('id', '>', afterId)
             .orderBy('id')
-            .limit(OWNERS_PER_PAGE),
+            .limit(ROWS_PER_PAGE),
         ),
       ({ id, name }) => {
         if (nameKeys(name).some((key) => byNameKey.has(key))) found.add(id);
@@ -181,7 +287,7 @@ async function findConflicting(store: RegistryStore, names: CatalogueNames): Pro
   return rows.filter((row) => row !== undefined);
 }
 
-/** Calls `visit` for each row of pages of {@link OWNERS_PER_PAGE} rows, in the order of their ids. */
+/** Calls `visit` for each row of pages of {@link ROWS_PER_PAGE} rows, in the order of their ids. */
 async function eachPage<Row extends { readonly id: number }>(
   read: (afterId: number) => Promise<readonly Row[]>,
   visit: (row: Row) => void,
@@ -192,7 +298,7 @@ async function eachPage<Row extends { readonly id: number }>(
     page = await read(afterId);
     page.forEach(visit);
     afterId = page.at(-1)?.id ?? afterId;
-  } while (page.length === OWNERS_PER_PAGE);
+  } while (page.length === ROWS_PER_PAGE);
 }
 
 /** Gives the reserved slug of a removed service to the entry. */

@@ -267,6 +267,12 @@ export async function noteService(store: RegistryStore, serviceId: number): Prom
   if (row !== undefined) await queries.runEach(INSERT_CHANGE, [toChange(toService(row))]);
 }
 
+/** The newest position of the feed of changes; 0: none. */
+export async function newestChange({ kysely, queries }: RegistryStore): Promise<number> {
+  const newest = kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1);
+  return (await queries.first(newest))?.seq ?? 0;
+}
+
 function toRow(service: NewService) {
   return {
     slug: service.slug,
@@ -294,8 +300,5 @@ export const CHANGE_CALLS: Calls<Pick<ServiceStore, 'changesAfter' | 'lastChange
       service: service === null ? null : JSON.parse(service),
     }));
   }),
-  lastChange: read(async ({ kysely, queries }) => {
-    const newest = kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1);
-    return (await queries.first(newest))?.seq ?? 0;
-  }),
+  lastChange: read(newestChange),
 };

@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { findList, readPlainEntry, splitEntries } from '../../src/catalogue/plain-entries.ts';
+import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
+import { scanCatalogue } from '../../src/catalogue/scan-catalogue.ts';
+import { readYaml } from '../../src/yaml-file.ts';
+import { anyText } from '../support/any-text.ts';
+import { propertyRuns } from '../support/property-runs.ts';
+
+const PUBLIC_LIST = join(import.meta.dirname, '../../config/catalogue.yaml');
+const entry = (slug: string, more = '') =>
+  `  - slug: ${slug}\n    name: Name\n    domain: ${slug}.example\n    category: ai\n${more}`;
+const parse = (pages: readonly string[] | null) => pages?.flatMap((page) => JSON.parse(page)) ?? null;
+
+/** What the parser of YAML makes of the text of an entry; undefined: a problem. */
+function asYaml(text: string): unknown {
+  const { content, problems } = readYaml(`services:\n${text}`, 'c.yaml');
+  const items = (content as { readonly services?: unknown } | null)?.services;
+  return problems.length === 0 && Array.isArray(items) && items.length === 1 ? items[0] : undefined;
+}
+
+t.test('it reads the public list as the parser of YAML does', async (t) => {
+  const { pages, slugs, hashes } = await scanCatalogue(PUBLIC_LIST, 'all');
+  const wanted = readCatalogue(readFileSync(PUBLIC_LIST, 'utf8'), 'catalogue.yaml');
+  t.same(parse(pages), wanted);
+  t.equal(hashes?.length, slugs.length);
+});
+
+t.test('it reads entries that end in another part of the file', async (t) => {
+  const count = 20_000;
+  const entries = Array.from({ length: count }, (_, index) =>
+    entry(
+      `service-${index}`,
+      index % 7 === 0 ? `    check:\n      url: http://127.0.0.1/${'é'.repeat(index % 5)}\n` : '',
+    ),
+  );
+  const file = join(t.testdir({ 'c.yaml': `# All.\nservices:\n${entries.join('')}` }), 'c.yaml');
+  const all = await scanCatalogue(file, 'all');
+  t.equal(parse(all.pages)?.length, count);
+  t.same(parse(all.pages)?.at(-1), readCatalogue(`services:\n${entries.at(-1)}`, 'c.yaml')[0]);
+  const none = await scanCatalogue(file, 'none');
+  t.same([none.digest, none.hashes, none.pages], [all.digest, all.hashes, null]);
+  entries[9_000] = entry('service-9000', '    statusPage: { url: "https://x.example", kind: custom }\n');
+  writeFileSync(file, `services:\n${entries.join('')}`);
+  const { pages, slugs } = await scanCatalogue(file, { except: all.hashes ?? new Float64Array() });
+  t.same([slugs, parse(pages)], [['service-9000'], readCatalogue(`services:\n${entries[9_000]}`, 'c.yaml')]);
+});
+
+t.test('it leaves to the parser what is not a plain list of valid entries', async (t) => {
+  const texts = {
+    'a list in brackets': 'services: []\n',
+    'an empty list': 'services:\n',
+    'no list': 'services: 7\n',
+    'a member beside the list': `services:\n${entry('a')}other: 1\n`,
+    'a second document': `services:\n${entry('a')}---\nservices: []\n`,
+    'a tab': `services:\n${entry('a')}\t\n`,
+    'two equal slugs': `services:\n${entry('a')}${entry('a').replace('a.example', 'b.example')}`,
+    'two equal badges': `services:\n${entry('a')}${entry('b').replace('b.example', 'a-example')}`,
+    'an invalid entry': `services:\n${entry('A')}`,
+    'an unknown alias': `services:\n${entry('a', '    check: *none\n')}`,
+  };
+  for (const [what, text] of Object.entries(texts)) {
+    const file = join(t.testdir({ 'c.yaml': text }), 'c.yaml');
+    t.equal((await scanCatalogue(file, 'all')).pages, null, what);
+  }
+});
+
+t.test('what it takes for a plain entry, the parser of YAML reads alike', async (t) => {
+  const value = fc.oneof(
+    fc.constantFrom(
+      'ai',
+      'null',
+      'True',
+      '~',
+      '007',
+      '1e3',
+      '0x1f',
+      '12',
+      '-1',
+      '1.5',
+      '127.0.0.1',
+      '3m',
+      'a: b',
+      'a:b',
+      'a #b',
+    ),
+    fc.constantFrom(
+      'a#b',
+      'a:',
+      '"x"',
+      "'it''s'",
+      '"a\\n"',
+      '&a b',
+      '*a',
+      '!!str 1',
+      '[1]',
+      '{ a: 1 }',
+      '|',
+      '>',
+      'yes',
+      '# c',
+      '',
+    ),
+    fc.stringMatching(/^[ -~]{0,12}$/),
+    anyText({ maxLength: 6 }),
+  );
+  const line = fc.tuple(
+    fc.constantFrom('    ', '      ', '  ', '     '),
+    fc.constantFrom('slug', 'name', 'check', 'url'),
+    value,
+  );
+  let plain = 0;
+  fc.assert(
+    fc.property(value, fc.array(line, { maxLength: 4 }), (first, lines) => {
+      const text = `  - slug: ${first}\n${lines.map(([indent, name, one]) => `${indent}${name}: ${one}\n`).join('')}`;
+      const read = splitEntries(text, { indent: '  ' })?.length === 1 ? readPlainEntry(text) : undefined;
+      if (read === undefined) return;
+      plain += 1;
+      t.same(asYaml(text), read, JSON.stringify(text));
+    }),
+    { numRuns: propertyRuns(3_000) },
+  );
+  t.ok(plain > 100, `${plain} plain entries`);
+});
+
+t.test('it finds the list behind comments', async (t) => {
+  t.same(findList('# A list.\n\nservices:\n\n  # First\n  - slug: a\n'), { start: 32, indent: '  ' });
+  t.same(findList('services:\n- slug: a\n'), { start: 10, indent: '' });
+  t.equal(findList('name: x\nservices:\n  - slug: a\n'), undefined);
+  t.equal(findList('services:\n  text\n  - slug: a\n'), undefined);
+});
