@@ -76,6 +76,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
 
   // The registry and its lease.
   registry_refuses_writes: 'the registry accepts no writes; reads and checks continue',
+  registry_damaged: 'the registry is damaged; what cannot be read is refused',
   lease_not_requested: 'the lease cannot be requested',
   monitor_cut_off: 'the monitor is cut off from Redis and is replaced',
   monitor_hung: 'the former monitor hangs and was ended, so that it holds no lock',

@@ -29,7 +29,7 @@ import { userAgentOf } from './outbound/send-request.ts';
 import { createRenderer } from './render/renderer.ts';
 import { createApp } from './site/app.ts';
 import { openPageDomains } from './site/page-domains.ts';
-import type { StorageHealth } from './store/ports/storage-health.ts';
+import type { RegistryHealth } from './store/ports/storage-health.ts';
 import { VERSION } from './version.ts';
 import { keepReads } from './view/kept-reads.ts';
 import type { PartStates, Readiness } from './view/monitor.ts';
@@ -266,9 +266,9 @@ const READS = [
 ] as const;
 
 /** Adds the state of this process' own connection to the registry, which the states from the monitor do not cover. */
-function ownStorage({ problem }: StorageHealth): PartStates {
-  const message = problem()?.message;
-  return message === undefined ? {} : { storage: { problem: message } };
+function ownStorage({ problem, damage }: RegistryHealth): PartStates {
+  const message = problem()?.message ?? damage();
+  return message === null ? {} : { storage: { problem: message } };
 }
 
 /** Adds the results of this node that have not been sent to the judge, if it makes checks for a cluster. */

@@ -134,7 +134,10 @@ export async function openMonitorStores(
     status: inRedis?.status ?? createMemoryStatusStore({ log }),
     /** The states of stores other than Redis, to which every process connects itself. */
     states: (): PartStates => ({
-      storage: { problem: registry.health.problem()?.message ?? ownSamples?.problem() ?? null },
+      storage: {
+        problem:
+          registry.health.problem()?.message ?? registry.health.damage() ?? ownSamples?.problem() ?? null,
+      },
       ...(ownSamples === null ? {} : { history: { problem: ownSamples.missingHistory() } }),
       ...(influxSamples === null ? {} : { influx: influxState(influxSamples) }),
     }),

@@ -3,6 +3,7 @@ import { createBackoff } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Verdict } from '../domain/status.ts';
+import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { refusalOf, type StorageRefusal } from '../store/ports/storage-health.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../store/ports/updates.ts';
@@ -51,7 +52,9 @@ export function createCommitter(
         if (!isFailing)
           log.error({ error, updates: group.length }, 'the registry accepts no updates; retrying');
         isFailing = true;
-        return { isCommitted: false, refusal: refusalOf(error)?.code ?? null };
+        // Others of the group may be well; the sender of a heartbeat tries again, and may be in another group then.
+        const isDamaged = errorCodeOf(error) === 'registry_damaged';
+        return { isCommitted: false, refusal: refusalOf(error)?.code ?? (isDamaged ? 'storage_busy' : null) };
       }
     },
     /**

@@ -122,6 +122,18 @@ t.test('it refuses heartbeats at once, and reports no missed heartbeat meanwhile
   t.equal(registry.heartbeats.length, 1);
 });
 
+t.test('it refuses heartbeats whose commit meets damage, and takes the next ones', async (t) => {
+  const world = await createWorld({ services: [REPORTING] });
+  world.registry.meet('damaged');
+  const refused = t.rejects(world.record.takeHeartbeat(heartbeat(world)), { code: 'storage_busy' });
+  await world.clock.advance(10);
+  await refused;
+  const next = world.record.takeHeartbeat(heartbeat(world));
+  await world.settle();
+  t.match(await next, { status: 'up' });
+  t.equal(world.registry.heartbeats.length, 1);
+});
+
 t.test('it refuses heartbeats that wait behind a change that cannot be written', async (t) => {
   const storage = createStorage();
   const world = await createWorld({ services: [REPORTING], storage: storage.health, silenceMs: 10_000 });

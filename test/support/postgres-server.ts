@@ -57,6 +57,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** It asks for the password. */
   readonly password?: boolean;
+  /** Pages of its files have checksums. */
+  readonly checksums?: boolean;
   /** Settings of the server beside its usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
   /** It speaks TLS with this certificate, which must be for 127.0.0.1, and refuses clients without. */
@@ -198,14 +200,25 @@ async function initialize(
   run: (program: string, ...args: readonly string[]) => Promise<unknown>,
   folder: string,
   data: string,
-  { password = false, certificate, isRemote = false, data: separate }: PostgresOptions,
+  { password = false, checksums = false, certificate, isRemote = false, data: separate }: PostgresOptions,
 ): Promise<void> {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, `${PASSWORD}\n`);
   const method = password ? 'scram-sha-256' : 'trust';
   const locale = ['-E', 'UTF8', '--locale=C', '--no-sync', `--pwfile=${passwordFile}`];
   const log = separate === undefined ? [] : [`--waldir=${join(folder, 'wal')}`];
-  await run('initdb', '-D', data, '-U', 'upbeat', '-A', method, ...locale, ...log);
+  await run(
+    'initdb',
+    '-D',
+    data,
+    '-U',
+    'upbeat',
+    '-A',
+    method,
+    ...locale,
+    ...(checksums ? ['-k'] : []),
+    ...log,
+  );
   const rules = join(data, 'pg_hba.conf');
   if (certificate !== undefined) writeFileSync(rules, `hostssl all all all ${method}\n`);
   else if (isRemote) appendFileSync(rules, `host all all all ${method}\n`);

@@ -33,10 +33,10 @@ export type JudgementRegistry = Pick<ServiceStore, 'loadServices'> &
   Pick<IncidentStore, 'listIncidents'>;
 
 /**
- * What a commit meets: it works, is refused before anything is written (`full`: for want of room), or is written and
+ * What a commit meets: it works, is refused before anything is written (`full`: for want of room; `damaged`: it cannot read a row), or is written and
  * then its answer is lost.
  */
-export type CommitFault = 'none' | 'refused' | 'full' | 'answer_lost';
+export type CommitFault = 'none' | 'refused' | 'full' | 'damaged' | 'answer_lost';
 
 /** The registry, and what a test may look at and do. */
 export interface RecordedRegistry extends JudgementRegistry {
@@ -148,6 +148,7 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
       await gate;
       const fault = faults.shift() ?? 'none';
       if (fault === 'full') throw Object.assign(new Error('no room'), { code: 'storage_full' });
+      if (fault === 'damaged') throw Object.assign(new Error('bad page'), { code: 'registry_damaged' });
       if (fault === 'refused') throw new Error('the registry is away');
       const copies = structuredClone(judgements);
       const outcomes = await methods.commitUpdates(copies);

@@ -23,6 +23,12 @@ export interface StorageHealth {
   watch(listener: (problem: StorageProblem | null) => void): () => void;
 }
 
+/** The health of the registry. */
+export interface RegistryHealth extends StorageHealth {
+  /** What could not be read because it is damaged, since the start, one sentence; null: nothing was. */
+  damage(): string | null;
+}
+
 /** The refusal that an error represents; null: the error has another cause. */
 export function refusalOf(error: unknown): StorageProblem | null {
   if (!(error instanceof Error) || !('code' in error)) return null;

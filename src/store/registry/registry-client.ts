@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import { loadInPages } from '../ports/services.ts';
-import type { StorageHealth } from '../ports/storage-health.ts';
+import type { RegistryHealth } from '../ports/storage-health.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { outcomesOf, toRoutineRows } from './routine-rows.ts';
@@ -21,8 +21,8 @@ export interface RegistryClient extends Registry, SecretMethods {
   sealSecrets(): Promise<number>;
   /** The identity of this installation, which its other stores contain too. */
   installation(): Promise<string>;
-  /** Whether the registry accepts writes. */
-  readonly health: StorageHealth;
+  /** Whether the registry accepts writes, and is whole. */
+  readonly health: RegistryHealth;
 }
 
 /** Options of the client. */

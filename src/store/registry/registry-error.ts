@@ -8,7 +8,7 @@ import { isDiskRefusal, resultCodeOf } from '../sqlite/open-full.ts';
 
 /** Codes of faults that only an operator can fix. They are stable, like those of {@link RegistryErrorCode}. */
 export type RegistryFaultCode =
-  /** The file is not a database, its pages are inconsistent, or its log is damaged. */
+  /** The file is not a database, its pages are inconsistent, or its log is damaged; or PostgreSQL says so of its own. */
   | 'registry_damaged'
   /** A newer version of the program has changed the tables. */
   | 'registry_newer'

@@ -1,12 +1,16 @@
 /**
  * Tracks whether the registry accepts writes: a refused call shows that it does not, a successful retry that it does
- * again.
+ * again. What was found damaged stays so until the process ends.
  */
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
+import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { refusalOf, type StorageProblem } from '../ports/storage-health.ts';
+import type { RegistryFaultCode } from './registry-error.ts';
 
+/** The code of an error about content that is damaged. */
+const DAMAGED: RegistryFaultCode = 'registry_damaged';
 /** Pause between two attempts, milliseconds. */
 const TRY_MS = 500;
 
@@ -22,6 +26,7 @@ export interface StorageWatchOptions {
 export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions) {
   const listeners = createListeners<[StorageProblem | null]>();
   let problem: StorageProblem | null = null;
+  let damage: string | null = null;
   let cancel = (): void => {};
   let stopped = false;
 
@@ -30,7 +35,14 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
     listeners.notify(next);
   };
 
+  const noteDamage = (error: unknown): void => {
+    if (errorCodeOf(error) !== DAMAGED || damage !== null) return;
+    damage = messageOf(error);
+    log.error({ problem: damage }, 'the registry is damaged; what cannot be read is refused');
+  };
+
   const note = (error: unknown): void => {
+    noteDamage(error);
     const found = refusalOf(error);
     if (found === null || stopped || problem?.code === found.code) return;
     const isNew = problem === null;
@@ -53,6 +65,7 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
 
   return {
     problem: () => problem,
+    damage: () => damage,
     watch: listeners.add,
     /** Examines the error of a call, of any kind. */
     note,

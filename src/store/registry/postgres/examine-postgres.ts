@@ -29,7 +29,7 @@ const CONNECTIONS = 5;
 
 const LOOK = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
   current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS names,
-  current_setting('default_transaction_read_only') AS readonly, pg_is_in_recovery() AS standby,
+  current_setting('default_transaction_read_only') AS readonly, current_setting('data_checksums') AS checksums, pg_is_in_recovery() AS standby,
   (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS tls,
   current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint AS most,
   (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used`;
@@ -40,6 +40,7 @@ interface Look {
   readonly commit: string;
   readonly names: string;
   readonly readonly: string;
+  readonly checksums: string;
   readonly standby: boolean;
   readonly tls: boolean | null;
   readonly most: number;
@@ -69,6 +70,7 @@ export async function examinePostgres(
         { what: '', found: look.standby ? `${found}; it is a standby` : found, advice: adviseOn(look) },
         { what: 'fail-over', found: describeFailOver(look, address.servers.length), advice: null },
         describeConnections(look),
+        { what: 'checksums', found: describeChecksums(look), advice: null },
       ];
     });
   } catch (error) {
@@ -91,6 +93,12 @@ function describeFailOver({ names, commit }: Look, servers: number): string {
   return isSynchronous
     ? `${several}; commits wait for ${names}: a fail-over to it loses nothing`
     : `${several}; commits wait for no standby: a fail-over to one loses what it had not copied yet, also of what was confirmed`;
+}
+
+function describeChecksums({ checksums }: Look): string {
+  return checksums === 'on'
+    ? 'damage of the files is noticed'
+    : 'data_checksums is off: changed bytes in the files are read as data; "pg_checksums --enable" while it is stopped';
 }
 
 function describeConnections({ most, used }: Look): PostgresFinding {

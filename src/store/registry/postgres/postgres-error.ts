@@ -88,6 +88,15 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
         `The disk of PostgreSQL at ${where} is full (${error.message}). Make room on it; Upbeat then goes on by itself.`,
         options,
       );
+    case 'XX001': // data_corrupted
+    case 'XX002': // index_corrupted
+    case '58P01': // undefined_file
+    case '58030': // io_error
+      return new RegistryError(
+        'registry_damaged',
+        `PostgreSQL at ${where} cannot read what it has stored (${error.message}). See to its disk, and put back a backup, or a standby in its place; if only an index is damaged, REINDEX makes it again.`,
+        options,
+      );
     case '55P03': // lock_not_available
     case '57014': // query_canceled
     case '25P03': // idle_in_transaction_session_timeout
