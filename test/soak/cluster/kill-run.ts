@@ -197,18 +197,18 @@ async function run(scope: Scope, options: KillOptions): Promise<KillTrace> {
   };
 }
 
-/** Three nodes a region: one with all roles, one that only makes checks, and one that judges and serves. */
+/** Three nodes a region: one with all roles, one that only makes checks, and one that judges and serves, in one region only serves. */
 async function startNodes(cluster: Cluster, tell: (line: string) => void): Promise<void> {
   const apart = canSeparate();
   if (!apart)
     tell('NOT root, or no namespaces: all nodes are on one host, where a new monitor ends one that hangs');
-  const kinds: readonly (readonly NodeRole[])[] = [
-    ['judge', 'probe', 'serve'],
-    ['probe'],
-    ['judge', 'serve'],
+  const kinds: readonly (readonly [region: string, roles: readonly NodeRole[]])[][] = [
+    REGIONS.map((region) => [region, ['judge', 'probe', 'serve']]),
+    REGIONS.map((region) => [region, ['probe']]),
+    REGIONS.map((region, index) => [region, index === 0 ? ['serve'] : ['judge', 'serve']]),
   ];
-  for (const [index, roles] of kinds.entries()) {
-    const starts = REGIONS.map((region) => {
+  for (const [index, nodes] of kinds.entries()) {
+    const starts = nodes.map(([region, roles]) => {
       const name = `${region}-${index + 1}`;
       const place = { enter: separate(name), expose: async () => '' };
       return cluster.start({ name, region, roles, ...(apart ? { place } : {}) });

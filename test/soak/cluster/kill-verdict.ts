@@ -50,7 +50,8 @@ export function judgeKills(trace: KillTrace): {
   const acknowledged = sent.filter(({ status }) => status === 200).length;
   const everywhere = outages.filter(({ region }) => region === null).length;
   const rows: readonly Row[] = [
-    [`kills, ${count('kill') - ofProbes(trace, 'kill')} of nodes that make no checks`, `${count('kill')}`],
+    ['kills', `${count('kill')}`],
+    ...killsByRoles(trace),
     [
       'of them, and of pauses and stops, of the monitor',
       `${disturbances.filter((one) => one.wasMonitor).length}`,
@@ -86,8 +87,12 @@ export function judgeKills(trace: KillTrace): {
   return { rows, wrong };
 }
 
-function ofProbes({ disturbances }: KillTrace, kind: string): number {
-  return disturbances.filter((one) => one.kind === kind && one.node.roles.includes('probe')).length;
+function killsByRoles({ disturbances }: KillTrace): Row[] {
+  const kills = Map.groupBy(
+    disturbances.filter(({ kind }) => kind === 'kill'),
+    ({ node }) => node.roles.join(' and '),
+  );
+  return [...kills].map(([roles, list]) => [`kills of nodes that ${roles}`, `${list.length}`]);
 }
 
 function middle(list: readonly number[]): string {
