@@ -1,23 +1,34 @@
 /**
- * `npm run soak -- crashes [--kills 200] [--seed N]`: kills (`-9`) the whole program with embedded stores at random moments, also while it
- * starts, under heartbeats, creations of services and flapping services. After each kill the files are compared with what the clients
- * were told. Ends with status 1 where something that was acknowledged is lost, or anything is there twice. The roles of a cluster
- * over PostgreSQL and Redis are killed by `npm run soak -- cluster kills`.
+ * `npm run soak -- crashes [--kills 200] [--stores files|servers] [--seed N]`: kills (`-9`) the whole program at random moments, also
+ * while it starts, under heartbeats, creations of services and flapping services. Its stores are the files of its data directory, or
+ * PostgreSQL, Redis and InfluxDB. After each kill the stores are compared with what the clients were told. Ends with status 1 where
+ * something that was acknowledged is lost, or anything is there twice. The roles of a cluster are killed by
+ * `npm run soak -- cluster kills`.
  */
 import { parseArgs } from 'node:util';
 import { createRandom } from '../support/random.ts';
 import { runCrashes } from './crashes/crash-run.ts';
+import { EMBEDDED, openServers } from './crashes/crash-stores.ts';
 
 const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
+  options: {
+    kills: { type: 'string', default: '200' },
+    stores: { type: 'string', default: 'files' },
+    seed: { type: 'string', default: '1' },
+  },
 });
 const kills = Number(values.kills);
+const tasks: (() => unknown)[] = [];
+const stores =
+  values.stores === 'servers' ? await openServers({ teardown: (task) => void tasks.push(task) }) : EMBEDDED;
 const { wrong, refusals, ...count } = await runCrashes({
-  kills,
+  ...{ stores, kills },
   random: createRandom(Number(values.seed)),
   onKill: (kill) => {
     if (kill % 10 === 0) console.log(`${kill} kills`);
   },
+}).finally(async () => {
+  for (const task of tasks.reverse()) await task();
 });
 for (const [what, number] of Object.entries(count)) console.log(`${String(number).padStart(8)}  ${what}`);
 for (const [what, number] of refusals)

@@ -1,22 +1,19 @@
-/** Kills the whole program (`-9`) at random moments under load, and compares its files with what its clients were told. */
+/** Kills the whole program (`-9`) at random moments under load, and compares its stores with what its clients were told. */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey } from '../../../src/auth/api-keys.ts';
+import type { Registry } from '../../../src/store/ports/registry.ts';
 import { listenOn } from '../../support/loopback.ts';
-import { type Installation, install, type RunningProgram } from '../../support/program.ts';
+import { install, type RunningProgram } from '../../support/program.ts';
 import { workerOf } from '../../support/stall.ts';
 import { CREATED_BY_KEY, startLoad } from './crash-load.ts';
-import {
-  judgeFiles,
-  judgeRegistry,
-  judgeSamples,
-  readKilledRegistry,
-  readRegistryFacts,
-} from './crash-verdict.ts';
+import type { CrashStores } from './crash-stores.ts';
+import { judgeRegistry, judgeSamples } from './crash-verdict.ts';
 
 /** What to do. */
 export interface CrashOptions {
+  readonly stores: CrashStores;
   readonly kills: number;
   /** Returns numbers from 0 to 1. */
   readonly random: () => number;
@@ -55,7 +52,7 @@ const CREATED_A_KILL = 40;
 const MAX_START_MS = 3_000;
 
 /** Runs the trial. */
-export async function runCrashes({ kills, random, onKill }: CrashOptions): Promise<CrashCount> {
+export async function runCrashes({ stores, kills, random, onKill }: CrashOptions): Promise<CrashCount> {
   const site = await listenOn(
     createServer((request, response) => {
       const index = Number(request.url?.slice(1)) || 0;
@@ -70,6 +67,7 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
   const installation = await install(entries, {
     limits: { authenticatedPerMinute: 1_000_000, domainsPerAccount: 100_000 },
     heartbeats: { silence: '1h' },
+    ...stores.settings,
   });
   const dataDir = join(installation.folder, 'data');
   const wrong: string[] = [];
@@ -78,7 +76,10 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
   let program: RunningProgram | null = null;
   try {
     program = await installation.start();
-    const keys = await makeKeys(installation, Math.ceil((kills * CREATED_A_KILL) / CREATED_BY_KEY));
+    const keys = await makeKeys(
+      await stores.openRegistry(dataDir),
+      Math.ceil((kills * CREATED_A_KILL) / CREATED_BY_KEY),
+    );
     const load = startLoad({ siteUrl: installation.siteUrl, keys, domains: DOMAINS });
     const noteKill = () => onKill(killedAt.push(performance.now()));
     while (killedAt.length < kills) {
@@ -92,8 +93,12 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
       await program.killHard();
       noteKill();
       const found = [
-        ...judgeFiles(dataDir, program.output()),
-        ...judgeRegistry(readKilledRegistry(dataDir, join(installation.folder, 'copy')), load),
+        ...stores.findDamage(dataDir),
+        ...program
+          .output()
+          .split('\n')
+          .filter((line) => line.includes('damaged')),
+        ...judgeRegistry(await stores.readFacts(dataDir), load),
       ];
       wrong.push(...found.map((line) => `kill ${killedAt.length}: ${line}`));
       program = await installation.start();
@@ -101,9 +106,11 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
     await load.stop();
     const status = await program.stop();
     if (status !== 0) wrong.push(`it ended with status ${status}`);
-    const facts = readRegistryFacts(dataDir);
+    const facts = await stores.readFacts(dataDir);
     wrong.push(...judgeRegistry(facts, load));
-    const samples = judgeSamples(dataDir, facts.services, load.beats, killedAt);
+    const senders = facts.services.filter(({ domain }) => DOMAINS.includes(domain)).map(({ id }) => id);
+    const times = await stores.readSampleTimes(dataDir, senders);
+    const samples = judgeSamples(times, facts.services, load.beats, killedAt);
     return {
       ...{ kills: killedAt.length, atStart, refusals: load.refusals },
       ...{ beats: load.beats.length, created: load.created.size, transitions: facts.transitions.length },
@@ -122,13 +129,12 @@ export async function runCrashes({ kills, random, onKill }: CrashOptions): Promi
 }
 
 /** Makes an account with a key for everything, so often. */
-function makeKeys(installation: Installation, count: number): Promise<string[]> {
-  return installation.withRegistry(async (registry) => {
-    const keys: string[] = [];
-    for (let n = 0; n < count; n++) {
-      const order = { account: `account-${n}`, name: 'trial', expiresAt: null, now: Date.now() };
-      keys.push((await createApiKey(registry, { ...order, scopes: ['heartbeat', 'write'] })).key);
-    }
-    return keys;
-  });
+async function makeKeys(registry: Registry, count: number): Promise<string[]> {
+  const keys: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const order = { account: `account-${n}`, name: 'trial', expiresAt: null, now: Date.now() };
+    keys.push((await createApiKey(registry, { ...order, scopes: ['heartbeat', 'write'] })).key);
+  }
+  await registry.close();
+  return keys;
 }

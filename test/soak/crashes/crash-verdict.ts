@@ -1,12 +1,4 @@
-/** Compares the files of a program that was killed with what its clients were told. */
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { Sample } from '../../../src/domain/sample.ts';
-import { registryFile } from '../../../src/store/registry/registry-database.ts';
-import { createSampleEngine } from '../../../src/store/samples/sample-engine.ts';
-import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
-import { findLogDamage } from '../../../src/store/sqlite/log-damage.ts';
+/** Compares the stores of a program that was killed with what its clients were told. */
 import type { AcknowledgedBeat, CrashLoad } from './crash-load.ts';
 
 /** What the registry has. */
@@ -39,54 +31,6 @@ interface ServiceFact {
 const KEPT_BEATS = 100;
 /** A kill loses samples of less than this time: they are committed every half second, which a busy machine delays. */
 const UNFLUSHED_MS = 5_000;
-const DAY_MS = 86_400_000;
-
-/** Reads the registry of a data directory past the program. */
-export function readRegistryFacts(dataDir: string): RegistryFacts {
-  const database = new DatabaseSync(registryFile(dataDir));
-  try {
-    const all = <Row>(sql: string) => database.prepare(sql).all() as unknown as Row[];
-    return {
-      transitions: all(
-        `SELECT position, service_id AS serviceId, seq, from_status AS "from", to_status AS "to"
-         FROM transitions ORDER BY position`,
-      ),
-      services: all(
-        'SELECT id, domain, status, current.seq AS seq FROM services JOIN current ON service_id = id',
-      ),
-      heartbeats: all(
-        'SELECT domain, timestamp FROM heartbeats JOIN services ON services.id = heartbeats.id / 100',
-      ),
-      incidents: all<{ id: string }>("SELECT id FROM incidents WHERE source = 'own'").map(({ id }) => id),
-    };
-  } finally {
-    database.close();
-  }
-}
-
-/** Reads the registry of a program that was killed, from a copy in `folder`: the program itself is to find its files as they are. */
-export function readKilledRegistry(dataDir: string, folder: string): RegistryFacts {
-  mkdirSync(folder, { recursive: true });
-  try {
-    for (const end of ['', '-wal'])
-      if (existsSync(registryFile(dataDir) + end))
-        copyFileSync(registryFile(dataDir) + end, registryFile(folder) + end);
-    return readRegistryFacts(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** No file may be taken for damaged after a kill, neither now nor when the program began with it. */
-export function judgeFiles(dataDir: string, output: string): string[] {
-  const damaged = ['registry.sqlite', 'samples.sqlite'].filter(
-    (name) => findLogDamage(join(dataDir, name)) !== null,
-  );
-  return [
-    ...damaged.map((name) => `${name}-wal is taken for damaged`),
-    ...output.split('\n').filter((line) => /damaged/.test(line)),
-  ];
-}
 
 /** What of the registry contradicts the clients, or itself: sentences, none where all is right. */
 export function judgeRegistry(
@@ -159,40 +103,32 @@ export interface SampleVerdict {
   readonly wrong: readonly string[];
 }
 
-/** Compares the sample store with the heartbeats. `killedAt`: monotonic milliseconds, ascending. */
+/** Compares samples with the heartbeats. `timesOf`: by number of the service. `killedAt`: monotonic milliseconds, ascending. */
 export function judgeSamples(
-  dataDir: string,
+  timesOf: ReadonlyMap<number, readonly number[]>,
   services: readonly ServiceFact[],
   beats: readonly AcknowledgedBeat[],
   killedAt: readonly number[],
 ): SampleVerdict {
-  const engine = createSampleEngine({
-    database: openSamplesDatabase(dataDir),
-    ...{ rawRetentionMs: 90 * DAY_MS, rollupRetentionMs: 730 * DAY_MS, now: Date.now },
-  });
   const wrong: string[] = [];
   let [unflushed, oldestMs, samples] = [0, 0, 0];
-  try {
-    for (const [domain, told] of groupBy(beats, (beat) => beat.domain)) {
-      const id = services.find((service) => service.domain === domain)?.id ?? 0;
-      const stored: readonly Sample[] = engine.newest(id, Number.MAX_SAFE_INTEGER);
-      const times = new Set(stored.map(({ at }) => at));
-      samples += stored.length;
-      if (times.size !== stored.length) wrong.push(`${domain}: a sample is there twice`);
-      const missing = told.filter(({ timestamp }) => !times.has(timestamp));
-      const agesMs = missing.map(
-        ({ answeredMs }) =>
-          (killedAt.find((at) => at >= answeredMs - 5) ?? Number.POSITIVE_INFINITY) - answeredMs,
-      );
-      const explained = agesMs.filter((ageMs) => ageMs <= UNFLUSHED_MS);
-      unflushed += explained.length;
-      oldestMs = Math.max(oldestMs, ...explained);
-      const unexplained = agesMs.filter((ageMs) => ageMs > UNFLUSHED_MS);
-      if (unexplained.length > 0)
-        wrong.push(`${domain}: ${unexplained.length} samples of heartbeats were lost`);
-    }
-  } finally {
-    engine.close();
+  for (const [domain, told] of groupBy(beats, (beat) => beat.domain)) {
+    const id = services.find((service) => service.domain === domain)?.id ?? 0;
+    const stored = timesOf.get(id) ?? [];
+    const times = new Set(stored);
+    samples += stored.length;
+    if (times.size !== stored.length) wrong.push(`${domain}: a sample is there twice`);
+    const missing = told.filter(({ timestamp }) => !times.has(timestamp));
+    const agesMs = missing.map(
+      ({ answeredMs }) =>
+        (killedAt.find((at) => at >= answeredMs - 5) ?? Number.POSITIVE_INFINITY) - answeredMs,
+    );
+    const explained = agesMs.filter((ageMs) => ageMs <= UNFLUSHED_MS);
+    unflushed += explained.length;
+    oldestMs = Math.max(oldestMs, ...explained);
+    const unexplained = agesMs.filter((ageMs) => ageMs > UNFLUSHED_MS);
+    if (unexplained.length > 0)
+      wrong.push(`${domain}: ${unexplained.length} samples of heartbeats were lost`);
   }
   return { unflushed, oldestMs, samples, wrong };
 }
