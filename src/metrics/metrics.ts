@@ -1,5 +1,6 @@
 /** Metrics of the program for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { replaceEventLoopLag, UNUSED_RESOLUTION_MS } from './event-loop-lag.ts';
 
 /** The program's metrics. Names begin with `upbeat_` and follow Prometheus' naming rules. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -13,7 +14,9 @@ interface LabelledValue {
 /** Creates a set that contains only the metrics of the process (memory, CPU, event loop). */
 export function createMetrics() {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'upbeat_' });
+  const prefix = 'upbeat_';
+  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: UNUSED_RESOLUTION_MS });
+  replaceEventLoopLag(registry, prefix);
   // Gauges named like counters; each is the sum of the metric by type without the suffix.
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`upbeat_nodejs_active_${what}_total`);

@@ -42,6 +42,25 @@ t.test('it shows a value for each word, and forgets words that are gone', async 
   t.strictSame(await lines(metrics, 'upbeat_services'), ['upbeat_services{status="up"} 4']);
 });
 
+t.test('it shows the lag of the event loop without the interval of the timer that measures it', async (t) => {
+  const metrics = createMetrics();
+  const names = ['min', 'mean', 'stddev', 'p50', 'p90', 'p99', 'max'];
+  const lag = async () => {
+    const all = await lines(metrics, 'upbeat_nodejs_eventloop_lag_');
+    return new Map(all.map((line) => line.split(' ') as [string, string]));
+  };
+  const nameOf = (what: string) => `upbeat_nodejs_eventloop_lag_${what}_seconds`;
+  const first = await lag();
+  t.same([...first.keys()].sort(), ['upbeat_nodejs_eventloop_lag_seconds', ...names.map(nameOf)].sort());
+  for (const name of names) t.equal(first.get(nameOf(name)), '0', `${name} before the first measurement`);
+  let shortest: number;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    shortest = Number((await lag()).get(nameOf('min')));
+    // The machine may be busy for a while.
+  } while (shortest >= 0.05);
+});
+
 t.test('it never lets a counter fall', async (t) => {
   const metrics = createMetrics();
   let done = 5;
