@@ -20,7 +20,8 @@ import {
 } from '../../src/store/registry/heartbeat-rows.ts';
 import { writeIncident } from '../../src/store/registry/incident-rows.ts';
 import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
-import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
 import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { NO_ALERTS, readAlertState, writeAlertState } from '../../src/domain/alert/alert-state.ts';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
 import { ENDED_TABLES, MOVED_TABLES } from '../../src/store/registry/merge-accounts.ts';
-import { registryFile } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { channelOf, ruleOf } from './registry-contract-alerts.ts';
 import { NOON, owned } from './registry-fixtures.ts';

@@ -6,12 +6,14 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { type Log, silentLog } from '../../src/log.ts';
 import { listIncidents } from '../../src/store/registry/incident-rows.ts';
-import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
 import { explainSqliteError } from '../../src/store/registry/registry-error.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import type { Queries } from '../../src/store/registry/registry-store.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
 import { startChangeWatch } from '../../src/store/registry/watch-changes.ts';
+import { watchWrites } from '../../src/store/sqlite/watch-writes.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { entry, NOON } from './registry-fixtures.ts';
 
@@ -256,6 +258,69 @@ t.test('it asks again after the feed of changes was out of reach, and complains 
   reachable = false;
   await clock.advance(1_000);
   t.same(errors.length, 1);
+});
+
+t.test('it reads changes after a write that was noticed, and seldom without one', async (t) => {
+  const clock = createFakeClock();
+  let reads = 0;
+  let write = () => t.fail('nothing is watched');
+  let fault = () => t.fail('nothing is watched');
+  let isWatched = true;
+  const feed = {
+    changesAfter: async () => {
+      reads++;
+      return [];
+    },
+    watchWrites(onWrite: () => void, onFault: () => void) {
+      write = () => onWrite() as never;
+      fault = () => onFault() as never;
+      return {
+        stop() {
+          isWatched = false;
+        },
+      };
+    },
+    ...{ clock, log: silentLog },
+  };
+  const readsIn = async (ms: number) => {
+    const before = reads;
+    await clock.advance(ms);
+    return reads - before;
+  };
+  const watch = startChangeWatch(feed, 0, () => {});
+  await clock.advance(0);
+  t.equal(await readsIn(10_000), 10, 'once a second');
+  for (let writes = 0; writes < 5; writes++) write();
+  t.equal(await readsIn(50), 1, 'by the time that a command which wrote has ended');
+  t.equal(await readsIn(500), 0);
+  fault();
+  t.equal(await readsIn(500), 10, 'as without a watch');
+  watch.stop();
+  t.equal(isWatched, false);
+  write();
+  t.equal(await readsIn(10_000), 0);
+});
+
+t.test('it notices writes of other connections to the file', async (t) => {
+  const file = join(t.testdir(), 'one.sqlite');
+  const writer = new DatabaseSync(file);
+  t.teardown(() => writer.close());
+  writer.exec('PRAGMA journal_mode = WAL; CREATE TABLE words (word TEXT)');
+  const wrote = Promise.withResolvers<void>();
+  const watch = watchWrites(file, wrote.resolve, () => t.fail('the watch has ended'));
+  t.teardown(() => watch?.stop());
+  // The system may need a moment to begin.
+  const again = setInterval(() => writer.exec("INSERT INTO words VALUES ('one')"), 20);
+  await wrote.promise;
+  clearInterval(again);
+  t.equal(
+    watchWrites(
+      join(t.testdir(), 'not', 'there', 'one.sqlite'),
+      () => {},
+      () => {},
+    ),
+    null,
+  );
 });
 
 t.test('it delivers nothing after a watch was stopped, even what was on its way', async (t) => {

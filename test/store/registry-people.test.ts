@@ -4,7 +4,7 @@ import pg from 'pg';
 import t from 'tap';
 import { POSTGRES_STEPS } from '../../src/store/registry/postgres/postgres-database.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
-import { registryFile } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';

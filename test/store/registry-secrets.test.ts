@@ -7,7 +7,7 @@ import t from 'tap';
 import { openCredential } from '../../src/domain/credential-seal.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
-import { registryFile } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createSecretBox, findChecksKey, findKey, keyFile } from '../../src/store/registry/secret-box.ts';
 import { testOverBoth } from '../support/both-registries.ts';

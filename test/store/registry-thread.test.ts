@@ -7,7 +7,8 @@ import { systemClock } from '../../src/clock.ts';
 import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
-import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { acquireLease } from '../../src/store/registry/writer-lease.ts';
 import { entry, firstTurn, NOON, turn, until } from './registry-fixtures.ts';
 

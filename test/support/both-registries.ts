@@ -8,7 +8,8 @@ import { addressOf, openPostgresDatabase } from '../../src/store/registry/postgr
 import { createPostgresLink } from '../../src/store/registry/postgres/postgres-link.ts';
 import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
 import { createWriteStore } from '../../src/store/registry/postgres/postgres-store.ts';
-import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import type { RegistryStore } from '../../src/store/registry/registry-store.ts';
 import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';

@@ -19,7 +19,8 @@ import type { StatusUpdate, UpdateStore } from '../../src/store/ports/updates.ts
 import { ensureAccount } from '../../src/store/registry/account-rows.ts';
 import { toIncident } from '../../src/store/registry/incident-rows.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
-import { openRegistryDatabase, registryFile } from '../../src/store/registry/registry-database.ts';
+import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
 import { createSqliteStore, toInputs } from '../../src/store/registry/sqlite-store.ts';

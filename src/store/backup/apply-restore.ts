@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
-import { registryFile } from '../registry/registry-database.ts';
+import { registryFile } from '../registry/registry-file.ts';
 import { FRESH_MS } from '../registry/writer-lease.ts';
 import { moveFile, movingFolder, stagingFolder, syncFolder } from './durable-files.ts';
 import { BACKUP_FILES } from './manifest.ts';

@@ -9,7 +9,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
 import { copySnapshot, openSqliteTarget } from '../registry/copy-registry.ts';
-import { registryFile } from '../registry/registry-database.ts';
+import { registryFile } from '../registry/registry-file.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
 import { syncFile, syncFolder } from './durable-files.ts';

@@ -8,7 +8,8 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { type CopyReport, copyRegistry, openSqliteSource } from '../registry/copy-registry.ts';
-import { openRegistryDatabase, registryFile } from '../registry/registry-database.ts';
+import { openRegistryDatabase } from '../registry/registry-database.ts';
+import { registryFile } from '../registry/registry-file.ts';
 import { applyRestore, finishMove, type RestoreOutcome } from './apply-restore.ts';
 import { stagingFolder, syncFile, syncFolder } from './durable-files.ts';
 import {

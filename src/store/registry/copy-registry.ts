@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { MigrationSteps } from './migrations.ts';
-import { openRegistryDatabase, registryFile, SQLITE_STEPS } from './registry-database.ts';
+import { openRegistryDatabase, SQLITE_STEPS } from './registry-database.ts';
 import { RegistryError } from './registry-error.ts';
+import { registryFile } from './registry-file.ts';
 import { type Queries, statement } from './registry-store.ts';
 import { createQueries } from './sqlite-store.ts';
 

@@ -3,7 +3,9 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
+import { watchWrites } from '../sqlite/watch-writes.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
+import { registryFile } from './registry-file.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
 /** Options for opening a registry. */
@@ -43,7 +45,12 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
     await thread.stop();
     throw error;
   }
-  return createRegistryClient({ methods, call: thread.call, clock, log, end: thread.stop });
+  const { dataDir, postgresUrl = null } = options;
+  const file = registryFile(dataDir);
+  return createRegistryClient({
+    ...{ methods, call: thread.call, clock, log, end: thread.stop },
+    watchWrites: postgresUrl === null ? (onWrite, onFault) => watchWrites(file, onWrite, onFault) : null,
+  });
 }
 
 /**

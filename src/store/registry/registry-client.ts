@@ -10,7 +10,7 @@ import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { outcomesOf, toRoutineRows } from './routine-rows.ts';
 import { createStorageWatch } from './storage-watch.ts';
-import { type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
+import { type ChangeFeed, type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
 /** The port, with additional methods of this adapter. */
 export interface RegistryClient extends Registry, SecretMethods {
@@ -31,6 +31,8 @@ export interface RegistryClientOptions {
   readonly methods: readonly string[];
   /** Calls a method of the thread. */
   readonly call: Call;
+  /** Notices writes of other processes to the registry's file; absent or null: it is polled. */
+  readonly watchWrites?: ChangeFeed['watchWrites'];
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the thread after the registry was closed. */
@@ -53,7 +55,7 @@ const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
 
 /** Creates the client. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { methods, clock, log, end } = options;
+  const { methods, watchWrites = null, clock, log, end } = options;
   const watches = new Set<ChangeWatch>();
   const listeners = createListeners<[]>();
   const pokeWatches = async () => {
@@ -111,7 +113,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     },
     watchChanges(seq, listener) {
       const { changesAfter } = remote;
-      const watch = startChangeWatch({ changesAfter, clock, log }, seq, listener);
+      const watch = startChangeWatch({ changesAfter, watchWrites, clock, log }, seq, listener);
       watches.add(watch);
       return () => {
         watch.stop();

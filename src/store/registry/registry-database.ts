@@ -14,6 +14,7 @@ import {
   missingRegistry,
   RegistryError,
 } from './registry-error.ts';
+import { registryFile } from './registry-file.ts';
 import { Kysely } from './registry-store.ts';
 import type { RegistrySchema } from './schema.ts';
 import { createSqliteDialect } from './sqlite-store.ts';
@@ -38,11 +39,6 @@ export interface RegistryDatabase {
   readonly kysely: Kysely<RegistrySchema>;
   /** Other than `shared`: the disk accepts no writes, and the caller reopens the file once it does. */
   readonly access: SqliteAccess;
-}
-
-/** The registry's file in a data directory. */
-export function registryFile(dataDir: string): string {
-  return join(dataDir, 'registry.sqlite');
 }
 
 /** Opens or creates the registry of `dataDir`. Throws a RegistryError with a code of RegistryFaultCode. */

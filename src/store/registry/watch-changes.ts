@@ -1,14 +1,17 @@
-/** Follows commits of other processes by polling the feed of changes and the number of commits. */
+/** Follows commits of other processes by reading the feed of changes and the number of commits. */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
-import type { Clock } from '../../clock.ts';
+import type { Cancel, Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { ServiceChange } from '../ports/services.ts';
+import type { WriteWatch } from '../sqlite/watch-writes.ts';
 
 /**
- * Interval of polling, milliseconds. It is about the time in which the process of a command ends, so that its changes
- * are visible by then.
+ * Interval of polling, and the delay after a write that was noticed, milliseconds. It is about the time in which the process
+ * of a command ends, so that its changes are visible by then.
  */
 const POLL_MS = 50;
+/** Interval of polling while writes are noticed, milliseconds: some file systems do not tell all of them. */
+const WATCHED_POLL_MS = 1_000;
 /** A read with fewer changes has reached the end of the feed. */
 const CHANGES_PER_READ = 1_000;
 
@@ -16,6 +19,11 @@ const CHANGES_PER_READ = 1_000;
 export interface ChangeFeed {
   /** Changes after `seq`, in order; an empty list: none yet. */
   readonly changesAfter: (seq: number) => Promise<readonly ServiceChange[]>;
+  /**
+   * Calls `onWrite` after each write of any process, and `onFault` once if it no longer does. Absent or null: writes cannot be
+   * noticed.
+   */
+  readonly watchWrites?: ((onWrite: () => void, onFault: () => void) => WriteWatch | null) | null;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -30,7 +38,7 @@ export interface ChangeWatch {
 
 /** Calls `listener` with each change after `seq`, in order. A listener that throws is logged, and continues with the next change. */
 export function startChangeWatch(
-  { changesAfter, clock, log }: ChangeFeed,
+  { changesAfter, watchWrites = null, clock, log }: ChangeFeed,
   seq: number,
   listener: (change: ServiceChange) => void,
 ): ChangeWatch {
@@ -48,7 +56,7 @@ export function startChangeWatch(
     }
   };
 
-  const polling = startPolling(clock, POLL_MS, async (isStopped) => {
+  const read = async (isStopped: () => boolean) => {
     // Others may commit without end, so that a caller does not wait until nothing is new.
     let served: (() => void)[] = [];
     const release = () => {
@@ -70,7 +78,8 @@ export function startChangeWatch(
     } finally {
       release();
     }
-  });
+  };
+  const polling = startPolling(clock, POLL_MS, read, watchWrites);
   return {
     poke() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,7 +104,7 @@ const COMMITS_POLL_MS = 25;
  */
 export function watchCommits(
   version: () => Promise<number>,
-  clock: Pick<Clock, 'every'>,
+  clock: Pick<Clock, 'after' | 'every'>,
   onCommit: () => void,
 ): () => void {
   let known: number | null = null;
@@ -111,24 +120,46 @@ export function watchCommits(
   }).stop;
 }
 
-/** Runs `poll` at once, and again after each interval unless it still runs. */
+/**
+ * Runs `poll` at once, and again after each interval unless it still runs. Where writes are noticed, it runs within an interval
+ * after each, and seldom otherwise.
+ */
 function startPolling(
-  clock: Pick<Clock, 'every'>,
+  clock: Pick<Clock, 'after' | 'every'>,
   intervalMs: number,
   poll: (isStopped: () => boolean) => Promise<void>,
+  watchWrites: ChangeFeed['watchWrites'] = null,
 ) {
   let stopped = false;
   const polling = createCoalescingLoop(() => poll(() => stopped));
   const poke = () => void polling.run();
-  const cancel = clock.every(intervalMs, () => {
-    if (!polling.isRunning) poke();
-  });
+  const pollEvery = (ms: number) =>
+    clock.every(ms, () => {
+      if (!polling.isRunning) poke();
+    });
+  /** Writes that follow each other are read together. */
+  let cancelSoon: Cancel | null = null;
+  const pokeSoon = () => {
+    if (stopped) return;
+    cancelSoon ??= clock.after(intervalMs, () => {
+      cancelSoon = null;
+      poke();
+    });
+  };
+  const watch =
+    watchWrites?.(pokeSoon, () => {
+      cancel();
+      if (!stopped) cancel = pollEvery(intervalMs);
+    }) ?? null;
+  let cancel = pollEvery(watch === null ? intervalMs : WATCHED_POLL_MS);
   poke();
   return {
     poke,
     stop() {
       stopped = true;
       cancel();
+      cancelSoon?.();
+      watch?.stop();
     },
   };
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { Registry } from '../../../src/store/ports/registry.ts';
 import { openRegistryInProcess } from '../../../src/store/registry/open-registry.ts';
-import { registryFile } from '../../../src/store/registry/registry-database.ts';
+import { registryFile } from '../../../src/store/registry/registry-file.ts';
 import { createSampleEngine } from '../../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../../src/store/samples/samples-database.ts';
 import { findLogDamage } from '../../../src/store/sqlite/log-damage.ts';

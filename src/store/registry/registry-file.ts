@@ -1,0 +1,7 @@
+/** Where the registry is, without what opens it. */
+import { join } from 'node:path';
+
+/** The registry's file in a data directory. */
+export function registryFile(dataDir: string): string {
+  return join(dataDir, 'registry.sqlite');
+}
