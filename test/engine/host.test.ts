@@ -7,7 +7,7 @@ import type { OwnTiming } from '../../src/domain/check-timing.ts';
 import type { Attempt, CheckResult } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { runHost } from '../../src/engine/host/host.ts';
-import { nextPhase } from '../../src/engine/host/phase.ts';
+import { dueAfterCheck, nextPhase } from '../../src/engine/host/phase.ts';
 import { readSlots, shareSlots } from '../../src/engine/host/slots.ts';
 import {
   type EngineSettings,
@@ -408,12 +408,27 @@ t.test('it ends when an attempt exceeds its timeout, which would block its slot 
   t.match(await ended, /service 1 did not end/);
 });
 
-t.test('it increments its counter in every tick and reports once a second', async (t) => {
-  const { clock, loopTicks, heard, reports, stop } = startHost();
-  await clock.advance(2_000);
-  t.equal(new Int32Array(loopTicks)[0], 200);
+t.test('it ticks while it has something to do, seldom otherwise, and reports once a second', async (t) => {
+  const { clock, attempts, loopTicks, heard, reports, assign, stop } = startHost();
+  const ticksIn = async (ms: number) => {
+    const counter = new Int32Array(loopTicks);
+    const before = counter[0] ?? 0;
+    await clock.advance(ms);
+    return (counter[0] ?? 0) - before;
+  };
+  t.equal(await ticksIn(2_000), 19, 'nothing to do');
   t.equal(reports().length, 2);
   t.match(heard[0], { type: 'ready', epoch: 3 });
+  await assign([targetOf(1)]);
+  await clock.advance(20);
+  t.equal(attempts.length, 1, 'a message does not wait for the next planned tick');
+  t.equal(await ticksIn(2_000), 200, 'an attempt is in flight');
+  attempts[0]?.end();
+  const due = dueAfterCheck(1, INTERVAL, attempts[0]?.at ?? 0, clock.now());
+  await clock.advance(20);
+  const ticks = await ticksIn(due - clock.now() + 20);
+  t.ok(ticks < (INTERVAL / 10) * 0.2, `${ticks} ticks until the next check`);
+  t.ok((attempts[1]?.at ?? Number.POSITIVE_INFINITY) - due <= 10, 'it starts within a tick of its time');
   await stop();
 });
 

@@ -89,6 +89,8 @@ export function createCheckSchedule(clock: Clock, tickMs: number) {
       }
       return false;
     },
+    /** Ticks ahead in which nothing becomes due, at most `max`. */
+    emptyAhead: wheel.emptyAhead,
     /** Length of the queue; some entries may be outdated. */
     get waiting() {
       return queue.length - head;

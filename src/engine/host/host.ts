@@ -26,6 +26,7 @@ import {
 } from './probe-actor.ts';
 import { createSlots } from './slots.ts';
 import { createStartDelays, createStartPacer, MIN_STARTS, TURN_PAUSE_MS } from './start-pacer.ts';
+import { MAX_EMPTY_TICKS, startTicker } from './ticker.ts';
 
 const TICK_MS = 10;
 const BATCH_MS = 100;
@@ -70,7 +71,11 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   const post = (message: FromHost, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 
+  /** Sends the results of the last moment; null: there are none. */
+  let cancelFlush: (() => void) | null = null;
   const flush = () => {
+    cancelFlush?.();
+    cancelFlush = null;
     if (outgoing.length === 0) return;
     const packed = packResults(outgoing);
     outgoing = [];
@@ -88,6 +93,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       case 'report':
         checksDone++;
         if (outgoing.push(effect.result) >= BATCH_RESULTS) flush();
+        else cancelFlush ??= clock.after(BATCH_MS, flush);
         return;
       case 'doubt': {
         const now = clock.monotonic();
@@ -233,6 +239,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   };
 
   port.on('message', (message: ToHost) => {
+    ticker.wake();
     switch (message.type) {
       case 'assign':
         return assign(message);
@@ -249,12 +256,20 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     }
   });
 
-  const tick = () => {
-    loopDelay.note(clock.monotonic());
-    Atomics.add(loopTicks, 0, 1);
-    pacer.note(schedule.turn());
-    pump();
-  };
+  const ticker = startTicker({
+    clock,
+    tickMs: TICK_MS,
+    onTick(leftOut) {
+      loopDelay.note(clock.monotonic());
+      Atomics.add(loopTicks, 0, 1);
+      for (let empty = 0; empty < leftOut; empty++) pacer.note(0);
+      pacer.note(schedule.turn());
+      pump();
+    },
+    // The lateness of ticks is measured while attempts are in flight.
+    emptyAhead: () => (slots.busy > 0 || schedule.waiting > 0 ? 0 : schedule.emptyAhead(MAX_EMPTY_TICKS)),
+    onPlan: loopDelay.expect,
+  });
 
   const report = () => {
     // Not process.memoryUsage(), which opens a file and throws while there are too many.
@@ -277,9 +292,10 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     if (lost !== null) finish(new Error(`an attempt of service ${lost} did not end within its time-out`));
   };
 
-  const cancels = [clock.every(TICK_MS, tick), clock.every(BATCH_MS, flush), clock.every(REPORT_MS, report)];
+  const cancelReports = clock.every(REPORT_MS, report);
   const cancelTimers = () => {
-    for (const cancel of cancels) cancel();
+    ticker.stop();
+    cancelReports();
   };
 
   post({ type: 'ready', epoch, threadId });

@@ -34,6 +34,10 @@ export function createLoopDelay(periodMs: number, nowMs: number) {
       endedAt[newest] = nowMs;
       delays[newest] = last;
     },
+    /** The timer will run next at `dueMs`, because nothing is measured until then. */
+    expect(dueMs: number): void {
+      expectedMs = dueMs;
+    },
     /** Delay of the current iteration of the event loop, with the accuracy of a period; what it reads may be as old. */
     present: (nowMs: number): number => Math.max(0, nowMs - expectedMs) + last,
     /** The sum of all delays until `nowMs`, including that of a timer that is overdue: an upper bound. */

@@ -94,6 +94,14 @@ export function createTimingWheel(startMs: number, tickMs: number) {
         due.length = 0;
       }
     },
+    /** The ticks ahead in which nothing is due, at most `max`; there may be more of them than it finds. */
+    emptyAhead(max: number): number {
+      if (size === 0) return max;
+      let empty = 0;
+      // A bucket also contains entries of later turns of the wheel.
+      while (empty < max && heads[((currentTick + 1 + empty) % CYCLE) % BUCKETS] === NONE) empty++;
+      return empty;
+    },
     /** Entries with a due time. */
     get size() {
       return size;

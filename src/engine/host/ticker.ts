@@ -1,0 +1,62 @@
+/** The ticks of a host: regular while there is something to do, and few while there is nothing. */
+import type { Cancel, Clock } from '../../clock.ts';
+
+/** Maximum number of ticks that are left out at a time. The watchdog of the thread looks every 50 ticks. */
+export const MAX_EMPTY_TICKS = 10;
+
+/** Options of a ticker. */
+export interface TickerOptions {
+  readonly clock: Clock;
+  readonly tickMs: number;
+  /** Called in every tick with the number of those that were left out before it. */
+  readonly onTick: (leftOut: number) => void;
+  /** How many of the next ticks have nothing to do, up to {@link MAX_EMPTY_TICKS}. */
+  readonly emptyAhead: () => number;
+  /** Called with the time, of the monotonic clock, at which the next tick is due, if that is not one tick ahead. */
+  readonly onPlan: (dueMs: number) => void;
+}
+
+/** Starts the ticks. */
+export function startTicker({ clock, tickMs, onTick, emptyAhead, onPlan }: TickerOptions) {
+  let cancelTicks: Cancel | null = null;
+  let cancelWait: Cancel | null = null;
+  let stopped = false;
+
+  const tick = (leftOut: number) => {
+    onTick(leftOut);
+    if (!stopped) plan();
+  };
+  const everyTick = () => tick(0);
+  const plan = () => {
+    const empty = emptyAhead();
+    if (empty === 0) {
+      cancelTicks ??= clock.every(tickMs, everyTick);
+      return;
+    }
+    cancelTicks?.();
+    cancelTicks = null;
+    const waitMs = (empty + 1) * tickMs;
+    onPlan(clock.monotonic() + waitMs);
+    cancelWait = clock.after(waitMs, () => {
+      cancelWait = null;
+      tick(empty);
+    });
+  };
+  cancelTicks = clock.every(tickMs, everyTick);
+
+  return {
+    /** Ticks regularly from now on, because there may be something to do before the planned tick. */
+    wake(): void {
+      if (stopped || cancelWait === null) return;
+      cancelWait();
+      cancelWait = null;
+      onPlan(clock.monotonic() + tickMs);
+      cancelTicks = clock.every(tickMs, everyTick);
+    },
+    stop(): void {
+      stopped = true;
+      cancelTicks?.();
+      cancelWait?.();
+    },
+  };
+}
