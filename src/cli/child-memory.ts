@@ -7,10 +7,12 @@ import { join } from 'node:path';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
 export const SMALL_BYTES = 1_073_741_824;
+/** A fleet of so many services, with so many checks a second at the usual interval, does as well with small heaps. */
+const SMALL_FLEET = { services: 5_000, checksPerSecond: 100 };
 /**
  * Each of six threads has a young generation of three such spaces, 16 MiB each by default. Old generations are
  * compacted at every collection, and grow by a tenth before the next one. Code that two collections did not see in use is
- * dropped, and compiled again when it is called; only what runs most is compiled to machine code. One helper thread of V8
+ * dropped, and compiled again when it is called; only what runs often is compiled to machine code. One helper thread of V8
  * compiles and collects instead of four, each with memory of its own.
  */
 const SMALL_HEAPS = [
@@ -19,7 +21,6 @@ const SMALL_HEAPS = [
   '--heap-growing-percent=10',
   '--bytecode-old-age=2',
   '--no-sparkplug',
-  '--no-maglev',
   '--v8-pool-size=1',
 ];
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
@@ -34,17 +35,22 @@ const SMALL_ALLOCATOR = {
   MALLOC_TOP_PAD_: '0',
 };
 
+/** Whether a fleet does as well with small heaps; `services` null: it is not known how many there are. */
+export function isSmallFleet(services: number | null, intervalMs: number): boolean {
+  if (services === null || services > SMALL_FLEET.services) return false;
+  return (services * 1_000) / intervalMs <= SMALL_FLEET.checksPerSecond;
+}
+
 /**
- * Returns the options and variables with which a process is started. `memoryBytes`: the memory that the process may
- * use. `cacheDir`: where compiled sources are kept, which saves each thread the compiler of TypeScript, about 10 MiB;
- * null: nowhere. Variables that `env` already contains stay unchanged.
+ * Returns the options and variables with which a process is started. `isSmall`: its heaps are kept small. `cacheDir`:
+ * where compiled sources are kept, which saves each thread the compiler of TypeScript, about 10 MiB; null: nowhere.
+ * Variables that `env` already contains stay unchanged.
  */
 export function planMemory(
   env: Readonly<Record<string, string | undefined>>,
-  memoryBytes: number,
+  isSmall: boolean,
   cacheDir: string | null,
 ) {
-  const isSmall = memoryBytes < SMALL_BYTES;
   const isOwn = /--max-semi-space-size/.test(env.NODE_OPTIONS ?? '');
   const wanted = {
     ...(isSmall ? SMALL_ALLOCATOR : { MALLOC_ARENA_MAX: ARENAS }),

@@ -3,31 +3,29 @@ import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/resolve-config.ts';
-import { planCompilation, planMemory } from './child-memory.ts';
+import { isSmallFleet, planCompilation, planMemory, SMALL_BYTES } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
 import { openCompileCache } from './compile-cache.mjs';
+import { estimateServices } from './fleet-size.ts';
 import { printNote, printText } from './output.ts';
 
 const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /**
- * Becomes the parent of the program (`keep-alive.mjs`), under the same process id. The program's own process reads the
- * configuration. This process loads neither it nor its libraries.
+ * Becomes the parent of the program (`keep-alive.mjs`), under the same process id, which frees what it has loaded. It reads
+ * the configuration first, whose mistakes are reported at once, and plans the memory of the program by it.
  */
 export async function start({
   config,
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
   if (checkConfig) return await check(config);
-  const { execArgv, env } = planMemory(process.env, availableBytes(), openCompileCache(tmpdir()));
+  const isSmall = await needsSmallHeaps(await readConfig(config));
+  const { execArgv, env } = planMemory(process.env, isSmall, openCompileCache(tmpdir()));
   const whole = { ...process.env, ...env };
   const prepare = planCompilation(whole, execArgv);
-  if (prepare !== null) {
-    // Compilation takes seconds, so mistakes in the configuration are reported before it.
-    await readConfig(config);
-    // Node.js writes the cache when a process ends, but this process is replaced by another program.
-    flushCompileCache();
-  }
+  // Node.js writes the cache when a process ends, but this process is replaced by another program.
+  flushCompileCache();
   const order = {
     entry: pathOf('../main.ts'),
     args: ['--config', config],
@@ -58,6 +56,12 @@ async function check(file: string): Promise<void> {
 async function readConfig(file: string): Promise<Config> {
   const { loadConfig } = await import('../config/load-config.ts');
   return loadConfig({ file, env: process.env });
+}
+
+/** Whether there is little memory, or a fleet that needs little. */
+async function needsSmallHeaps(config: Config): Promise<boolean> {
+  if (availableBytes() < SMALL_BYTES) return true;
+  return isSmallFleet(await estimateServices(config), config.checks.intervalMs);
 }
 
 /**

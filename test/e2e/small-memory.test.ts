@@ -1,8 +1,11 @@
 /** The program with the public list in the memory of a small container; the long trial is `npm run soak -- memory`. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+
 import { makeMemoryCgroup } from '../support/memory-cgroup.ts';
 import { install } from '../support/program.ts';
+import { workerOf } from '../support/stall.ts';
 
 const MIB = 1_048_576;
 const LIMIT_MIB = 200;
@@ -39,5 +42,34 @@ t.test(
     t.notMatch(program.output(), /starting again/, 'it was not killed');
     const { heldBytes } = group.usage();
     t.ok(heldBytes < 0.9 * LIMIT_MIB * MIB, `${Math.round(heldBytes / MIB)} MiB are held`);
+  },
+);
+
+t.test(
+  'it has small heaps for a small fleet, and large ones after a start with a large fleet',
+  process.platform === 'linux' ? {} : { skip: 'needs /proc' },
+  async (t) => {
+    const list = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({
+        slug: `s${n}`,
+        check: { kind: 'root', url: 'http://127.0.0.1:9/' },
+      }));
+    const installation = await install(list(3), { checks: { interval: '1h', firstSpread: '1h' } });
+    t.teardown(() => installation.remove());
+    for (const [count, isSmall] of [
+      [3, true],
+      [5_001, false],
+    ] as const) {
+      installation.writeCatalogue(list(count));
+      const program = await installation.start();
+      const pid = workerOf(program.process);
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      t.ok(
+        command.some((word) => word.endsWith('main.ts')),
+        'the process of the program',
+      );
+      t.equal(command.includes('--max-semi-space-size=1'), isSmall, `${count} services`);
+      await program.stop();
+    }
   },
 );
