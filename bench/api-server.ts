@@ -1,10 +1,12 @@
 /**
  * One of the servers that `bench/api.ts` compares, in a process of its own: `node bench/api-server.ts KIND [REDIS]`, where
- * REDIS is the address of a Redis for its rate limits. It sends its port to the parent, its CPU time after the message
- * `cpu`, and a transition to every event stream after the message `change`.
+ * REDIS is the address of a Redis for its rate limits. It sends its port to the parent, and its CPU time, its memory and the
+ * longest turn of its event loop after the message `cpu`. After the message `change` it sends a transition to every event stream,
+ * and after `{ changes, perSecond }` so many in a row, and then `{ changed }`.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import rateLimit from '@fastify/rate-limit';
 import fastify from 'fastify';
 import { viewLatestCheck, viewService } from '../src/api/service-view.ts';
@@ -52,14 +54,24 @@ const BADGE = { name: SERVICE.name, status: 'up', theme: 'light', ageText: null 
 /** Sends a transition to every event stream. */
 let publish: (transition: Transition) => void = () => {};
 let position = 0;
+const changes: Transition[] = [];
 const STARTS: Readonly<Record<string, () => Promise<number>>> = { bare, fastify: peer, upbeat };
 
 const port = await STARTS[process.argv[2] ?? '']?.();
 process.send?.({ port });
-process.on('message', (message) => {
-  if (message === 'change') publish(makeChange());
-  else process.send?.({ cpu: process.cpuUsage() });
-});
+const turns = monitorEventLoopDelay({ resolution: 1 });
+process.on(
+  'message',
+  (message: 'change' | 'cpu' | { readonly changes: number; readonly perSecond: number }) => {
+    if (message === 'change') publish(makeChange(systemClock.now()));
+    else if (message === 'cpu') {
+      const longestTurnMs = turns.max / 1e6;
+      process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage.rss(), longestTurnMs });
+      turns.enable();
+      turns.reset();
+    } else makeChanges(message.changes, message.perSecond);
+  },
+);
 process.on('disconnect', () => process.exit());
 
 /** The floor: `node:http` that sends the same bytes for every request. */
@@ -67,7 +79,9 @@ async function bare(): Promise<number> {
   const png = drawBadge(BADGE);
   const streams = new Set<ServerResponse>();
   publish = (transition) => {
-    const text = `data: ${JSON.stringify(transition)}\n\n`;
+    const recorded_at = new Date(transition.recordedAt).toISOString();
+    const data = JSON.stringify({ ...transition, recorded_at });
+    const text = `id: ${transition.position}\nevent: status\ndata: ${data}\n\n`;
     for (const response of streams) response.write(text);
   };
   const server = createServer((request, response) => {
@@ -134,8 +148,8 @@ async function upbeat(): Promise<number> {
       countFailingDependencies: async () => 0,
       listIncidents: async () => [],
       countIncidents: async () => 0,
-      transitionsAfter: async () => [],
-      lastTransition: async () => 0,
+      transitionsAfter: async (after, limit) => changes.slice(Math.max(0, after), Math.max(0, after) + limit),
+      lastTransition: async () => position,
       findOwnerIncident: async () => null,
       maintenancesSaidOf: async () => [],
       announcedWindows: async () => [],
@@ -156,11 +170,10 @@ async function upbeat(): Promise<number> {
   return app.port;
 }
 
-function makeChange(): Transition {
-  const at = systemClock.now();
+function makeChange(at: number): Transition {
   position += 1;
   const { serviceId } = CURRENT;
-  return {
+  const change: Transition = {
     position,
     serviceId,
     seq: position,
@@ -171,6 +184,24 @@ function makeChange(): Transition {
     recordedAt: at,
     reason: null,
   };
+  changes.push(change);
+  return change;
+}
+
+/** Changes that are recorded at equal distances. One whose time was missed is recorded late, at the time that it was due. */
+function makeChanges(count: number, perSecond: number): void {
+  const startedAt = systemClock.now();
+  let made = 0;
+  const timer = setInterval(() => {
+    while (made < count) {
+      const at = startedAt + (made * 1_000) / perSecond;
+      if (at > systemClock.now()) return;
+      made++;
+      publish(makeChange(Math.floor(at)));
+    }
+    clearInterval(timer);
+    process.send?.({ changed: count });
+  }, 1);
 }
 
 /** The shared counters of limits; null: they are counted in the process. */

@@ -4,14 +4,12 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
-import { createCooperativeQueue } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
 import { isScopeTransition, type Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeReasonOrNull } from '../domain/incident.ts';
 import { viewChange } from '../domain/transition.ts';
-import { createOpenStreams, MAX_WRITES_PER_TURN, STREAM_HEAD, writeToStream } from '../http/event-stream.ts';
+import { createOpenStreams, STREAM_HEAD } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,
   type OpenApiOperation,
@@ -27,6 +25,7 @@ import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
+import { createEventFanOut } from './event-fan-out.ts';
 
 const QUERY = {
   slug: Type.String({ description: 'Only events of this service.' }),
@@ -50,8 +49,6 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
 /** Maximum number of open streams of one address (decisions, "What counts where"). */
 const MAX_STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
-const REPLAY_PAGE = 500;
-const MAX_BACKLOG_BYTES = 1_048_576;
 /** When a client with too many streams may retry, seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
@@ -59,47 +56,23 @@ const RETRY_AFTER_SECONDS = 10;
 export function createEventStreams(sources: EventSources) {
   const { directory, registry, clock, log } = sources;
   const streams = createOpenStreams();
-  /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
-  const limitReads = createConcurrencyLimiter(1);
-  const enqueue = createCooperativeQueue(MAX_WRITES_PER_TURN);
+  const fanOut = createEventFanOut({ ...sources, format: formatEvent });
 
   const run = async (response: ServerResponse, slug: string | null, after: number | null) => {
     // A position beyond the newest is not from this feed; the stream would wait for it forever.
     const newest = await registry.lastTransition();
-    let position = after === null ? newest : Math.min(after, newest);
-    const write = (text: string) => writeToStream(response, text, MAX_BACKLOG_BYTES);
-    const send = (transition: Transition) => {
-      if (transition.position <= position) return;
-      position = transition.position;
-      if (slug === null || transition.slug === slug) write(formatEvent(transition));
-    };
-    /** Live events that wait until the missed ones have been sent; null: these have been sent. */
-    let waiting: Transition[] | null = [];
-    const stops = [
-      sources.watchTransitions((transition) => {
-        if (waiting === null) enqueue(() => send(transition));
-        else waiting.push(transition);
-      }),
+    // The client may have disconnected during the query.
+    if (response.destroyed) return;
+    const position = after === null ? newest : Math.min(after, newest);
+    response.write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
+    const stream = fanOut.add(response, slug, position);
+    const stop = clock.every(HEARTBEAT_MS, () => {
+      // The server closes the connection of a client that reads nothing for a minute.
+      if (response.writableNeedDrain || response.writableEnded) return;
       // An id without data is not an event, but the client resumes after it and skips the events of other services.
-      clock.every(HEARTBEAT_MS, () => write(`: still here\nid: ${position}\n\n`)),
-    ];
-    const stop = () => {
-      for (const end of stops) end();
-    };
+      response.write(`: still here\nid: ${stream.position}\n\n`);
+    });
     response.once('close', stop);
-    // The client may have disconnected during the query above.
-    if (response.destroyed) return stop();
-    write(`retry: 3000\n: status changes; resumable by Last-Event-ID\nid: ${position}\n\n`);
-    for (;;) {
-      const missed = await limitReads(async () =>
-        response.destroyed ? [] : await registry.transitionsAfter(position, REPLAY_PAGE),
-      );
-      missed.forEach(send);
-      if (missed.length < REPLAY_PAGE || response.destroyed) break;
-      await drained(response);
-    }
-    for (const transition of waiting) send(transition);
-    waiting = null;
   };
 
   const peek = (client: string): Allowance => {
@@ -146,33 +119,14 @@ export function createEventStreams(sources: EventSources) {
   };
 }
 
-/** Waits until a client has read the written data or has disconnected. */
-function drained(response: ServerResponse): Promise<void> {
-  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
-}
-
 function readPosition(text: string | undefined): number | null {
   if (text === undefined || text === '') return null;
   if (!/^\d{1,15}$/.test(text)) throw refuse('last_event_id', 'must be the id of an event that was received');
   return Number(text);
 }
 
-/** Texts of recent events. With many streams, formatting each event per stream would be most of the work. */
-const texts = new WeakMap<Transition, string>();
-
 /** One event of the stream. */
 function formatEvent(transition: Transition): string {
-  const known = texts.get(transition);
-  if (known !== undefined) return known;
   const { position, slug, at, recordedAt, reason } = transition;
   const data = JSON.stringify({
     slug,
@@ -182,9 +136,7 @@ function formatEvent(transition: Transition): string {
     reason: describeReasonOrNull(reason),
   });
   const event = isScopeTransition(transition) ? 'scope' : 'status';
-  const text = `id: ${position}\nevent: ${event}\ndata: ${data}\n\n`;
-  texts.set(transition, text);
-  return text;
+  return `id: ${position}\nevent: ${event}\ndata: ${data}\n\n`;
 }
 
 function describeEvents(): OpenApiOperation {

@@ -5,6 +5,8 @@ import { from, service, startApi, transition, type World } from '../site/site-wo
 import { until } from '../support/loopback.ts';
 
 const PATH = '/api/v1/events';
+/** Longest time until changes that were recorded are sent, milliseconds. */
+const ROUND_MS = 500;
 
 /** An open stream. */
 interface Stream {
@@ -138,6 +140,7 @@ t.test('it resumes after Last-Event-ID without a gap and without a repetition', 
     const stream = await open(world, path, headers);
     await until(() => stream.events().length >= count - 5);
     if (path === PATH) world.tell(transition(count + 1, 'shop'));
+    await world.clock.advance(ROUND_MS);
     await until(() => ids(stream).at(-1) === count + 1);
     t.strictSame(ids(stream), expected, path);
     stream.leave();
@@ -145,6 +148,7 @@ t.test('it resumes after Last-Event-ID without a gap and without a repetition', 
   const ahead = await open(world, PATH, { 'last-event-id': '999999' });
   await begun(ahead);
   world.tell(transition(count + 2, 'shop'));
+  await world.clock.advance(ROUND_MS);
   await until(() => ahead.events().length === 1);
   t.strictSame(ids(ahead), [count + 2], 'an id that the feed has not reached counts as the newest');
 });
@@ -159,6 +163,7 @@ t.test('it misses nothing that happens while it reads what was missed', async (t
   await begun(stream);
   await until(() => world.reads.done === 1);
   world.tell(transition(4, 'shop'), transition(5, 'shop'));
+  await world.clock.advance(ROUND_MS);
   t.strictSame(ids(stream), []);
   release();
   await until(() => ids(stream).at(-1) === 5);

@@ -1,0 +1,164 @@
+/**
+ * Sends changes of status to all open event streams. Changes are gathered and sent in rounds: each stream gets what is new in
+ * one write of bytes that all streams share, because a write costs the same for one event as for a hundred.
+ */
+import type { ServerResponse } from 'node:http';
+import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
+import { forEachYielding } from '../async/cooperative-queue.ts';
+import type { Clock } from '../clock.ts';
+import type { Transition } from '../domain/current.ts';
+import { messageOf } from '../error.ts';
+import { MAX_WRITES_PER_TURN } from '../http/event-stream.ts';
+import type { Log } from '../log.ts';
+import type { UpdateStore } from '../store/ports/updates.ts';
+import { createRecentEvents } from './recent-events.ts';
+
+/** Sources of the events. */
+export interface FanOutSources {
+  readonly registry: Pick<UpdateStore, 'transitionsAfter'>;
+  readonly watchTransitions: (listener: (transition: Transition) => void) => () => void;
+  /** The text of an event. */
+  readonly format: (transition: Transition) => string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An open stream. */
+export interface EventStream {
+  readonly response: ServerResponse;
+  /** Null: events of all services. */
+  readonly slug: string | null;
+  /** Everything up to this position has been written, or is of other services. */
+  readonly position: number;
+}
+
+interface Reader {
+  readonly response: ServerResponse;
+  readonly slug: string | null;
+  position: number;
+  /** The stream reads what it missed from the registry. */
+  isReading: boolean;
+}
+
+/** Least time from the start of a round to that of the next, milliseconds. */
+const MIN_ROUND_MS = 100;
+const MAX_ROUND_MS = 500;
+/** Rounds take at most one part in so many of the time, because the same thread answers requests and evaluates results. */
+const PARTS = 4;
+const REPLAY_PAGE = 500;
+
+/** Creates the fan-out, which watches transitions while a stream is open. */
+export function createEventFanOut({ registry, watchTransitions, format, clock, log }: FanOutSources) {
+  const readers = new Set<Reader>();
+  const events = createRecentEvents(format);
+  /** Streams read missed transitions one at a time, because they may be many and must not delay other queries. */
+  const limitReads = createConcurrencyLimiter(1);
+  /** When the next round may start, by the monotonic clock. */
+  let nextRoundMs = Number.NEGATIVE_INFINITY;
+  let isRoundDue = false;
+  let unwatch: (() => void) | null = null;
+
+  /** Writes what a stream has not got, until its client has enough to read. */
+  const advance = (reader: Reader): void => {
+    const { response, slug } = reader;
+    while (!reader.isReading && isOpen(response) && !response.writableNeedDrain) {
+      if (!events.covers(reader.position)) return void catchUp(reader);
+      const block = events.blockAfter(reader.position);
+      if (block === null) return;
+      const bytes = block.after(reader.position, slug);
+      reader.position = block.end;
+      if (bytes !== null) response.write(bytes);
+    }
+  };
+
+  /** Writes what the registry has, up to where the recent events go on. */
+  const catchUp = async (reader: Reader): Promise<void> => {
+    const { response, slug } = reader;
+    reader.isReading = true;
+    try {
+      do {
+        await drained(response);
+        await limitReads(async () => {
+          if (!isOpen(response)) return;
+          const { newest } = events;
+          const page = await registry.transitionsAfter(reader.position, REPLAY_PAGE);
+          if (!isOpen(response)) return;
+          const text = page
+            .filter((one) => slug === null || one.slug === slug)
+            .map(format)
+            .join('');
+          if (text !== '') response.write(text);
+          reader.position = page.at(-1)?.position ?? reader.position;
+          if (page.length === REPLAY_PAGE) return;
+          // What was announced and is not in the registry is of a service that is gone.
+          reader.position = Math.max(reader.position, newest);
+          events.noteRead(reader.position);
+        });
+      } while (isOpen(response) && !events.covers(reader.position));
+    } catch (error) {
+      log.warn({ problem: messageOf(error) }, 'an event stream was closed');
+      response.destroy();
+      return;
+    }
+    reader.isReading = false;
+    advance(reader);
+  };
+
+  const round = async (): Promise<void> => {
+    const startedMs = clock.monotonic();
+    events.seal();
+    await forEachYielding([...readers], MAX_WRITES_PER_TURN, (part) => part.forEach(advance));
+    const tookMs = clock.monotonic() - startedMs;
+    nextRoundMs = startedMs + Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, tookMs * PARTS));
+    isRoundDue = false;
+    if (events.newest > events.end) startRound();
+  };
+  const startRound = (): void => {
+    if (isRoundDue) return;
+    isRoundDue = true;
+    const waitMs = nextRoundMs - clock.monotonic();
+    // Changes of one commit are announced together, before the microtask.
+    if (waitMs <= 0) queueMicrotask(() => void round());
+    else clock.after(waitMs, () => void round());
+  };
+
+  return {
+    /** Sends a stream all changes after a position, until it is closed. */
+    add(response: ServerResponse, slug: string | null, after: number): EventStream {
+      unwatch ??= watchTransitions((transition) => {
+        events.add(transition);
+        startRound();
+      });
+      const reader: Reader = { response, slug, position: after, isReading: false };
+      readers.add(reader);
+      response.on('drain', () => advance(reader));
+      response.once('close', () => {
+        readers.delete(reader);
+        if (readers.size > 0) return;
+        unwatch?.();
+        unwatch = null;
+        events.clear();
+      });
+      void catchUp(reader);
+      return reader;
+    },
+  };
+}
+
+function isOpen(response: ServerResponse): boolean {
+  return !response.writableEnded && !response.destroyed;
+}
+
+/** Waits until a client has read the written data or has disconnected. */
+function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
+}

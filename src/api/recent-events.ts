@@ -1,0 +1,136 @@
+/**
+ * The newest changes of status as the bytes of their events, which all streams share. They are kept in blocks, so that a stream
+ * that reads slowly catches up without memory of its own.
+ */
+import type { Transition } from '../domain/current.ts';
+
+/** Some events in a row. */
+export interface EventBlock {
+  /** Position of the last one. */
+  readonly end: number;
+  /** All events of the block. */
+  readonly bytes: Buffer;
+  /** Events after a position, or those of one service; null: there is none. */
+  after(position: number, slug: string | null): Buffer | null;
+}
+
+/** The newest events of a process. */
+export type RecentEvents = ReturnType<typeof createRecentEvents>;
+
+/** Size at which a block is complete, bytes: about what a connection takes at a time. */
+const BLOCK_BYTES = 32_768;
+/** Bytes of all blocks, beyond which the oldest are dropped; about 70,000 events. */
+const MAX_BYTES = 16_777_216;
+
+interface Entry {
+  readonly position: number;
+  readonly slug: string;
+  readonly text: string;
+}
+
+/** Creates an empty list. `format` writes an event; `maxBytes` is for tests. */
+export function createRecentEvents(format: (transition: Transition) => string, maxBytes = MAX_BYTES) {
+  let blocks: EventBlock[] = [];
+  let bytes = 0;
+  let added: Entry[] = [];
+  let droppedUpTo = 0;
+  let newest = 0;
+  /** The registry has been read up to here since the list began; null: it has not. */
+  let readUpTo: number | null = null;
+
+  return {
+    /** Position of the newest event; 0: there is none. */
+    get newest(): number {
+      return newest;
+    },
+    /** Position of the newest event in a block; 0: there is none. */
+    get end(): number {
+      return blocks.at(-1)?.end ?? 0;
+    },
+    /** Adds an event, which is in no block before {@link seal}. Positions increase. */
+    add(transition: Transition): void {
+      const { position, slug } = transition;
+      newest = position;
+      added.push({ position, slug, text: format(transition) });
+    },
+    /** Makes blocks of the added events. */
+    seal(): void {
+      for (const part of splitBySize(added)) {
+        const block = makeBlock(part);
+        blocks.push(block);
+        bytes += block.bytes.length;
+      }
+      added = [];
+      const kept = blocks.findIndex((block) => {
+        if (bytes <= maxBytes) return true;
+        bytes -= block.bytes.length;
+        droppedUpTo = block.end;
+        return false;
+      });
+      blocks = kept === -1 ? [] : blocks.slice(kept);
+    },
+    /** Notes that the registry had nothing after a position when it was read, so that all later events are in this list. */
+    noteRead(position: number): void {
+      readUpTo = Math.min(readUpTo ?? position, position);
+    },
+    /** Whether all events after a position are here. */
+    covers: (position: number): boolean =>
+      readUpTo !== null && position >= readUpTo && position >= droppedUpTo,
+    /** The first block with an event after a position; null: there is none. */
+    blockAfter(position: number): EventBlock | null {
+      let [from, to] = [0, blocks.length];
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if ((blocks[middle] as EventBlock).end > position) to = middle;
+        else from = middle + 1;
+      }
+      return blocks[from] ?? null;
+    },
+    /** Forgets everything. */
+    clear(): void {
+      [blocks, added, bytes, droppedUpTo, newest, readUpTo] = [[], [], 0, 0, 0, null];
+    },
+  };
+}
+
+function splitBySize(entries: readonly Entry[]): Entry[][] {
+  const parts: Entry[][] = [];
+  let length = BLOCK_BYTES;
+  for (const entry of entries) {
+    if (length >= BLOCK_BYTES) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(entry);
+    length += entry.text.length;
+  }
+  return parts;
+}
+
+function makeBlock(entries: readonly Entry[]): EventBlock {
+  const bytes = joinTexts(entries);
+  const first = entries[0]?.position ?? 0;
+  /** The events of each service; null: no stream has asked for those of one. */
+  let bySlug: Map<string, Buffer> | null = null;
+  return {
+    end: entries.at(-1)?.position ?? 0,
+    bytes,
+    after(position, slug) {
+      const isWhole = position < first;
+      if (slug === null)
+        return isWhole ? bytes : joinTexts(entries.filter((entry) => entry.position > position));
+      if (!isWhole) {
+        const found = entries.filter((entry) => entry.slug === slug && entry.position > position);
+        return found.length === 0 ? null : joinTexts(found);
+      }
+      bySlug ??= new Map(
+        [...Map.groupBy(entries, (entry) => entry.slug)].map(([of, own]) => [of, joinTexts(own)]),
+      );
+      return bySlug.get(slug) ?? null;
+    },
+  };
+}
+
+function joinTexts(entries: readonly Entry[]): Buffer {
+  return Buffer.from(entries.map(({ text }) => text).join(''));
+}

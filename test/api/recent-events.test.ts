@@ -1,0 +1,84 @@
+/** The newest events: which blocks hold them, and from which position on they are complete. */
+import t from 'tap';
+import { createRecentEvents } from '../../src/api/recent-events.ts';
+import { transition } from '../site/site-world.ts';
+
+const format = ({ position, slug }: { readonly position: number; readonly slug: string }) =>
+  `${slug} ${position}\n`;
+
+/** Everything after a position, as a stream reads it. */
+function readAll(events: ReturnType<typeof createRecentEvents>, after: number, slug: string | null = null) {
+  let position = after;
+  let text = '';
+  for (;;) {
+    const block = events.blockAfter(position);
+    if (block === null) return { position, text };
+    text += block.after(position, slug)?.toString() ?? '';
+    position = block.end;
+  }
+}
+
+t.test('it returns what comes after any position, of all services or of one', async (t) => {
+  const events = createRecentEvents(format);
+  t.strictSame([events.newest, events.end, events.blockAfter(0)], [0, 0, null]);
+  events.add(transition(3, 'shop'));
+  events.add(transition(4, 'blog'));
+  t.strictSame(
+    [events.newest, events.end, events.blockAfter(0)],
+    [4, 0, null],
+    'nothing before it is sealed',
+  );
+  events.seal();
+  events.add(transition(7, 'shop'));
+  events.seal();
+  t.strictSame(readAll(events, 0), { position: 7, text: 'shop 3\nblog 4\nshop 7\n' });
+  t.strictSame(readAll(events, 3), { position: 7, text: 'blog 4\nshop 7\n' }, 'within a block');
+  t.strictSame(readAll(events, 4), { position: 7, text: 'shop 7\n' });
+  t.strictSame(readAll(events, 7), { position: 7, text: '' });
+  t.strictSame(readAll(events, 0, 'shop'), { position: 7, text: 'shop 3\nshop 7\n' });
+  t.strictSame(readAll(events, 3, 'shop'), { position: 7, text: 'shop 7\n' }, 'of one, within a block');
+  t.strictSame(readAll(events, 0, 'nobody'), { position: 7, text: '' });
+});
+
+t.test('all streams get the same bytes', async (t) => {
+  const events = createRecentEvents(format);
+  events.add(transition(1, 'shop'));
+  events.add(transition(2, 'blog'));
+  events.seal();
+  const block = events.blockAfter(0);
+  t.equal(block?.after(0, null), block?.bytes);
+  t.equal(block?.after(0, 'shop'), block?.after(0, 'shop'));
+});
+
+t.test('it cuts many events into blocks of about what a connection takes', async (t) => {
+  const events = createRecentEvents(({ position }) => `${position} `.padEnd(300, '.'));
+  for (let position = 1; position <= 1_000; position++) events.add(transition(position, 'shop'));
+  events.seal();
+  const ends: number[] = [];
+  for (let block = events.blockAfter(0); block !== null; block = events.blockAfter(block.end)) {
+    t.ok(block.bytes.length < 33_100, `${block.bytes.length} bytes`);
+    ends.push(block.end);
+  }
+  t.equal(ends.at(-1), 1_000);
+  t.equal(readAll(events, 0).text.length, 300_000);
+});
+
+t.test('it drops the oldest blocks, and says from where on it is complete', async (t) => {
+  const events = createRecentEvents(({ position }) => `${position}`.padStart(10), 35);
+  t.equal(events.covers(9), false, 'the registry has not been read');
+  events.noteRead(9);
+  t.strictSame([events.covers(8), events.covers(9)], [false, true]);
+  for (let position = 10; position <= 12; position++) {
+    events.add(transition(position, 'shop'));
+    events.seal();
+  }
+  t.equal(events.covers(9), true, 'three fit');
+  events.add(transition(13, 'shop'));
+  events.seal();
+  t.strictSame([events.covers(9), events.covers(10)], [false, true]);
+  t.strictSame(readAll(events, 10).position, 13);
+  events.noteRead(9);
+  t.equal(events.covers(9), false, 'a late answer of the registry brings nothing back');
+  events.clear();
+  t.strictSame([events.covers(13), events.newest, events.blockAfter(0)], [false, 0, null]);
+});
