@@ -57,10 +57,10 @@ export async function run(): Promise<readonly BenchRow[]> {
   const rows = [
     compare(floor, null, null),
     compare(fastify, floor, null),
-    compare(status, floor, 0.4),
-    compare(status, fastify, 0.7),
+    compare(status, floor, 0.6),
+    compare(status, fastify, 1),
     compare(badgeFloor, null, null),
-    compare(badge, badgeFloor, 0.4),
+    compare(badge, badgeFloor, 0.6),
     ...(await measurePages()),
   ];
   return printRows(rows);

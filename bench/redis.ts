@@ -37,7 +37,7 @@ export async function run(): Promise<readonly BenchRow[]> {
     redis.kill();
     await ended;
   }
-  const rows = [compare(floor, null, null), compare(memory, floor, null), compare(limited, floor, 0.33)];
+  const rows = [compare(floor, null, null), compare(memory, floor, null), compare(limited, floor, 0.45)];
   return printRows(rows);
 }
 

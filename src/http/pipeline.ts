@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
-import { matches, withValidator } from './conditional.ts';
+import { entityTag, matches, notModified } from './conditional.ts';
 import { classOf, MAX_TURN_MS, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
@@ -55,7 +55,12 @@ export interface PipelineOptions {
 }
 
 const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link';
-const CORS = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+/** For what any origin may read. */
+const OPEN_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED,
+  ...NO_SNIFFING,
+};
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, HEAD',
@@ -295,12 +300,8 @@ function complete(
   const isReading = route.handle !== undefined && (request.method === 'GET' || request.method === 'HEAD');
   const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
   const guards = guardsOf(policy, type);
-  const headers: Record<string, string> = {
-    ...(isReading && !sameOrigin ? CORS : {}),
-    ...NO_SNIFFING,
-    ...guards,
-    ...answer.headers,
-  };
+  const common = isReading && !sameOrigin ? OPEN_HEADERS : NO_SNIFFING;
+  const headers: Record<string, string> = { ...common, ...guards, ...answer.headers };
   if (allowance !== null) {
     headers['X-RateLimit-Limit'] = String(allowance.limit);
     headers['X-RateLimit-Remaining'] = String(allowance.remaining);
@@ -308,10 +309,12 @@ function complete(
   }
   if (route.handle === undefined || operationOf(route, request) !== undefined) {
     if (answer.etag !== undefined) headers.ETag = answer.etag;
-    return { ...answer, headers };
+  } else if (answer.status === 200 && answer.stream === undefined) {
+    const etag = answer.etag ?? entityTag(answer.body);
+    headers.ETag = etag;
+    if (matches(request.headers['if-none-match'], etag)) return notModified(headers);
   }
-  if (answer.status !== 200 || answer.stream !== undefined) return { ...answer, headers };
-  return withValidator({ ...answer, headers }, request.headers['if-none-match']);
+  return { ...answer, headers };
 }
 
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {

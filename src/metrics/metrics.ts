@@ -1,5 +1,6 @@
 /** Metrics of the program for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { getOrInsert } from '../async/bounded-map.ts';
 import { replaceEventLoopLag, UNUSED_RESOLUTION_MS } from './event-loop-lag.ts';
 
 /** The program's metrics. Names begin with `upbeat_` and follow Prometheus' naming rules. */
@@ -20,11 +21,18 @@ export function createMetrics() {
   // Gauges named like counters; each is the sum of the metric by type without the suffix.
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`upbeat_nodejs_active_${what}_total`);
-  const requests = new Counter({
+  /** Completed requests since the last scrape by route and status: the counter itself takes longer for each. */
+  const completed = new Map<string, Map<number, number>>();
+  new Counter({
     name: 'upbeat_http_requests_total',
     help: 'Completed HTTP requests by route and status.',
     labelNames: ['route', 'status'],
     registers: [registry],
+    collect() {
+      for (const [route, statuses] of completed)
+        for (const [status, count] of statuses) this.inc({ route, status }, count);
+      completed.clear();
+    },
   });
   const durations = new Histogram({
     name: 'upbeat_http_request_duration_seconds',
@@ -137,7 +145,8 @@ export function createMetrics() {
     },
     /** Counts a completed request; `seconds` from its arrival to the end of its response. */
     noteRequest(route: string, status: number, seconds: number): void {
-      requests.inc({ route, status });
+      const statuses = getOrInsert(completed, route, () => new Map<number, number>());
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
       durations.observe({ route }, seconds);
     },
   };

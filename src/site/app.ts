@@ -265,11 +265,15 @@ function send(response: ServerResponse, answer: HttpResponse, method: string): v
     return;
   }
   if (response.destroyed) return;
-  const length = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.byteLength;
-  const hasBody = answer.status !== 204 && answer.status !== 304;
+  const { status, body } = answer;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  const hasBody = status !== 204 && status !== 304;
   const headers = withCookies(answer);
-  response.writeHead(answer.status, hasBody ? { ...headers, 'Content-Length': length } : headers);
-  response.end(method === 'HEAD' || !hasBody ? undefined : answer.body);
+  response.writeHead(status, hasBody ? { ...headers, 'Content-Length': length } : headers);
+  if (method === 'HEAD' || !hasBody) response.end();
+  // Text in ASCII goes out with the headers by one write, without a conversion to UTF-8.
+  else if (typeof body === 'string') response.end(body, length === body.length ? 'latin1' : 'utf8');
+  else response.end(body);
 }
 
 /** The headers with all cookies. */

@@ -83,6 +83,16 @@ t.test('it counts requests and their times, and keeps two sets apart', async (t)
   t.ok(durations.includes('upbeat_http_request_duration_seconds_bucket{le="0.0025",route="/healthz"} 1'));
   t.ok(durations.includes('upbeat_http_request_duration_seconds_count{route="/healthz"} 2'));
   t.strictSame(await lines(two, 'upbeat_http_requests_total'), []);
+  one.noteRequest('/healthz', 200, 0.002);
+  one.noteRequest('/healthz', 503, 0.002);
+  t.strictSame(
+    await lines(one, 'upbeat_http_requests_total'),
+    [
+      'upbeat_http_requests_total{route="/healthz",status="200"} 3',
+      'upbeat_http_requests_total{route="/healthz",status="503"} 1',
+    ],
+    'a scrape counts nothing twice',
+  );
   t.match(one.contentType, /^text\/plain/);
 });
 

@@ -287,6 +287,18 @@ t.test('it answers the hot routes alike, past Koa and through it', async (t) => 
   }
 });
 
+t.test('it sends text in ASCII and beyond it with its length in bytes', async (t) => {
+  const names = { plain: 'Plain', umlaut: 'Müller', wide: '状态 ✓' };
+  const services = Object.entries(names).map(([slug, name], index) => service(index + 1, slug, { name }));
+  const world = await startApi({ services });
+  t.teardown(world.close);
+  for (const [slug, name] of Object.entries(names)) {
+    const { headers, text, json } = await world.get(`/api/v1/status/${slug}`);
+    t.equal(Number(headers.get('content-length')), Buffer.byteLength(text), name);
+    t.match(json, { name });
+  }
+});
+
 t.test('it reports how the program is', async (t) => {
   const world = await startApi({ services: SERVICES });
   t.teardown(world.close);
