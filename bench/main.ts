@@ -1,14 +1,18 @@
 /**
  * `npm run bench` runs every benchmark, one after the other, each in a process of its own, prints a table and writes the
- * figures to `bench/results/latest.local.json`. `npm run bench -- api samples` runs some of them.
+ * figures to `bench/results/latest.local.json`. `npm run bench -- api samples` runs some of them. With `--baseline` the figures
+ * become those of the documentation, `--draw` renews its tables and curves from them, and `--compare [BASE]` compares this tree
+ * with another.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { VERSION } from '../src/version.ts';
-import type { BenchRow } from './row.ts';
+import { compareTrees, defaultBase } from './compare.ts';
+import { BASELINE, type BenchRun, documentBaseline, type SectionRow } from './document.ts';
+import { absent, type BenchRow, printRows } from './row.ts';
+import { runApart } from './run-apart.ts';
 
 /** Each is a file beside this one that exports `run`. */
 const SECTIONS = [
@@ -37,9 +41,11 @@ const SECTIONS = [
   'influx',
 ];
 
-const wanted = process.argv.slice(2);
-if (process.send !== undefined) await runSection(wanted[0] ?? '');
-else await runAll();
+/** Rounds of a comparison by default. */
+const ROUNDS = 5;
+
+if (process.send !== undefined) await runSection(process.argv[2] ?? '');
+else await runCommand();
 
 /** Runs one benchmark and sends its rows to the parent. */
 async function runSection(name: string): Promise<void> {
@@ -48,43 +54,72 @@ async function runSection(name: string): Promise<void> {
   process.send?.(rows, () => process.disconnect());
 }
 
-async function runAll(): Promise<void> {
-  const unknown = wanted.filter((name) => !SECTIONS.includes(name));
-  if (unknown.length > 0) {
+async function runCommand(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      compare: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: String(ROUNDS) },
+      baseline: { type: 'boolean', default: false },
+      draw: { type: 'boolean', default: false },
+    },
+  });
+  if (values.draw) {
+    documentBaseline();
+    return;
+  }
+  const unknown = positionals.filter((name) => !SECTIONS.includes(name));
+  const sections = SECTIONS.filter(
+    (name) => positionals.length === unknown.length || positionals.includes(name),
+  );
+  if (unknown.length > (values.compare ? 1 : 0)) {
     console.error(`There is no benchmark ${unknown.join(', ')}; there are ${SECTIONS.join(', ')}.`);
     process.exit(2);
   }
   console.log(
     `Upbeat ${VERSION}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
   );
-  const rows: BenchRow[] = [];
-  for (const name of SECTIONS) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    console.log(`\n== ${name}`);
-    rows.push(...(await runApart(name)));
+  if (values.baseline && positionals.length > 0) {
+    console.error('A baseline is a run of every benchmark.');
+    process.exit(2);
+  }
+  if (values.compare) await compare(unknown[0] ?? defaultBase(), sections, Number(values.rounds));
+  else await runAll(sections, values.baseline);
+}
+
+/** Compares this tree with another; status 1: something is worse. */
+async function compare(base: string, sections: readonly string[], rounds: number): Promise<void> {
+  if (!Number.isInteger(rounds) || rounds < ROUNDS) {
+    console.error(`--rounds is a whole number from ${ROUNDS}: fewer cannot tell a difference from noise.`);
+    process.exit(2);
+  }
+  const worse = await compareTrees({ base, sections, rounds });
+  console.log(
+    `\n${worse.length} rows are worse than at ${base}${worse.map(({ name }) => `\n  ${name}`).join('')}`,
+  );
+  process.exitCode = worse.length > 0 ? 1 : 0;
+}
+
+async function runAll(sections: readonly string[], isBaseline: boolean): Promise<void> {
+  const rows: SectionRow[] = [];
+  for (const section of sections) {
+    console.log(`\n== ${section}`);
+    rows.push(...(await runApart(section).catch(toAbsent)).map((row) => ({ section, ...row })));
   }
   const missed = rows.filter(({ reached }) => reached === false);
   console.log(
     `\n${rows.length} figures, ${missed.length} targets missed${missed.map(({ name }) => `\n  ${name}`).join('')}`,
   );
-  const folder = join(import.meta.dirname, 'results');
-  mkdirSync(folder, { recursive: true });
-  const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model };
-  const at = new Date().toISOString();
-  writeFileSync(
-    join(folder, 'latest.local.json'),
-    `${JSON.stringify({ at, version: VERSION, machine, rows }, null, 2)}\n`,
-  );
+  const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model ?? 'unknown' };
+  const run: BenchRun = { at: new Date().toISOString(), version: VERSION, machine, rows };
+  mkdirSync(join(BASELINE, '..'), { recursive: true });
+  const file = isBaseline ? BASELINE : join(BASELINE, '../latest.local.json');
+  writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
+  if (isBaseline) documentBaseline();
 }
 
-/** Runs a benchmark in a process of its own. Rejects if it ends without its figures. */
-async function runApart(name: string): Promise<BenchRow[]> {
-  const child = fork(import.meta.filename, [name]);
-  let figures: BenchRow[] | null = null;
-  child.on('message', (message: BenchRow[]) => {
-    figures = message;
-  });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (figures === null) throw new Error(`the benchmark ${name} ended with code ${code} and no figures`);
-  return figures;
+/** The row of a benchmark that failed: the others are measured all the same. */
+function toAbsent(error: Error): BenchRow[] {
+  process.exitCode = 1;
+  return [...printRows([absent('all figures', error.message)])];
 }

@@ -1,0 +1,105 @@
+/** The documentation of the last whole run: its table in `docs/performance.md`, and its curves. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { drawCosts, drawErrors } from './curves.ts';
+import type { BenchRow } from './row.ts';
+
+/** A row and the section that measured it. */
+export interface SectionRow extends BenchRow {
+  readonly section: string;
+}
+
+/** A run of the benchmarks, as it is stored. */
+export interface BenchRun {
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly version: string;
+  readonly machine: { readonly node: string; readonly processors: number; readonly model: string };
+  readonly rows: readonly SectionRow[];
+}
+
+const ROOT = join(import.meta.dirname, '..');
+/** The file of the run that the documentation cites. */
+export const BASELINE = join(ROOT, 'bench/results/baseline.json');
+
+const BEGIN = '<!-- The table of the baseline, written by `npm run bench -- --draw`: begin -->';
+const END = '<!-- end of the table -->';
+
+/** Titles of sections in the table; others have their own name. */
+const TITLES: Readonly<Record<string, string>> = {
+  'check-cost': 'Cost of a check',
+  truth: 'Errors of the reported latency',
+  scheduling: 'Schedule',
+  start: 'Starts and commands',
+  apply: 'Files of services',
+  memory: 'Memory',
+  samples: 'Samples, embedded',
+  api: 'API and badges',
+  events: 'Event streams',
+  badge: 'New badges',
+  pages: 'Pages in a browser',
+  heatmap: 'Heat map',
+  heartbeats: 'Heartbeats',
+  writes: 'Services by API',
+  incidents: 'Incidents',
+  alerts: 'Alerts',
+  feeds: "Vendors' pages",
+  redis: 'Limits in Redis',
+  postgres: 'PostgreSQL',
+  handout: 'Cluster: shards',
+  results: 'Cluster: results',
+  following: 'Cluster: statuses',
+  cluster: 'Cluster: checks',
+  influx: 'InfluxDB',
+};
+
+/** The generated files of the documentation, by their paths in this repository. */
+export function documentRun(run: BenchRun, page: string): Readonly<Record<string, string>> {
+  const [before, rest = ''] = page.split(BEGIN);
+  const after = rest.split(END)[1];
+  if (after === undefined) throw new Error('docs/performance.md has no place for the table');
+  return {
+    'docs/performance.md': `${before}${BEGIN}\n\n${formatRun(run)}\n\n${END}${after}`,
+    'docs/pictures/latency-errors.svg': drawErrors(run.rows),
+    'docs/pictures/check-costs.svg': drawCosts(run.rows),
+  };
+}
+
+/** Writes what {@link documentRun} makes of the baseline. */
+export function documentBaseline(): void {
+  const run = JSON.parse(readFileSync(BASELINE, 'utf8')) as BenchRun;
+  const page = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
+  for (const [path, text] of Object.entries(documentRun(run, page))) writeFileSync(join(ROOT, path), text);
+}
+
+/** The run in words and its rows as a table. */
+function formatRun({ at, version, machine, rows }: BenchRun): string {
+  const date = `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
+  const sections = Map.groupBy(rows, ({ section }) => section);
+  return [
+    `Measured on ${date} with version ${version} and Node ${machine.node} on ${machine.processors} processors (${machine.model}).`,
+    '',
+    '| what | measured | ratio | wanted |',
+    '| --- | --- | --- | --- |',
+    ...[...sections].flatMap(([section, members]) => [
+      `| **${TITLES[section] ?? section}** |  |  |  |`,
+      ...members.map(formatRow),
+    ]),
+  ].join('\n');
+}
+
+function formatRow({ name, value, unit, ratio, target, reached }: BenchRow): string {
+  const measured = value === null ? unit : `${formatValue(value)} ${unit}`;
+  const wanted = target === null ? '' : target.replace(/^<= /, '≤ ').replace(/^>= /, '≥ ');
+  const verdict = reached === false ? `${wanted}, **missed**` : wanted;
+  return `| ${[name, measured, ratio?.toFixed(2) ?? '', verdict].map(escapeCell).join(' | ')} |`;
+}
+
+function formatValue(value: number): string {
+  const digits = Math.abs(value) < 10 ? 2 : Math.abs(value) < 1_000 ? 1 : 0;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,62 @@
+/** The figures of the documentation are those of the stored run. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { BASELINE, type BenchRun, documentRun } from '../../bench/document.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const run = JSON.parse(readFileSync(BASELINE, 'utf8')) as BenchRun;
+
+t.test(
+  'table and curves are drawn from the stored run: otherwise run `npm run bench -- --draw`',
+  async (t) => {
+    for (const [path, text] of Object.entries(documentRun(run, read('docs/performance.md'))))
+      t.equal(read(path), text, path);
+  },
+);
+
+t.test('a table has every row, what was missed and what could not be measured', async (t) => {
+  const row = { section: 'pages', value: 26_500, unit: 'bytes', ratio: null, target: null, reached: null };
+  const machine = { node: 'v24.1.0', processors: 2, model: 'AMD EPYC' };
+  const rows = [
+    { ...row, name: 'home: the page', target: '<= 30,720', reached: true },
+    { ...row, name: 'home: paint', value: 3_100.5, unit: 'ms', target: '<= 2,500', reached: false },
+    {
+      ...row,
+      section: 'api',
+      name: 'a|b',
+      value: 0.123,
+      unit: 'ms',
+      ratio: 1.234,
+      target: '>= 0.6',
+      reached: true,
+    },
+    { ...row, section: 'api', name: 'peer', value: null, unit: 'not installed' },
+  ];
+  const { 'docs/performance.md': page } = documentRun(
+    { at: '2026-11-24T01:02:03.004Z', version: '1.0.0', machine, rows },
+    read('docs/performance.md'),
+  );
+  t.match(
+    page,
+    [
+      'Measured on 2026-11-24 at 01:02 UTC with version 1.0.0 and Node v24.1.0 on 2 processors (AMD EPYC).',
+      '',
+      '| what | measured | ratio | wanted |',
+      '| --- | --- | --- | --- |',
+      '| **Pages in a browser** |  |  |  |',
+      '| home: the page | 26,500 bytes |  | ≤ 30,720 |',
+      '| home: paint | 3,101 ms |  | ≤ 2,500, **missed** |',
+      '| **API and badges** |  |  |  |',
+      '| a\\|b | 0.12 ms | 1.23 | ≥ 0.6 |',
+      '| peer | not installed |  |  |',
+    ].join('\n'),
+  );
+});
+
+t.test('a page without a place for the table is refused', async (t) => {
+  t.throws(() => documentRun(run, '# Performance\n'), {
+    message: 'docs/performance.md has no place for the table',
+  });
+});
