@@ -31,9 +31,10 @@ export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinati
     const { check, serviceId } = target;
     const destination = destinationOf(url);
     if ('problem' in destination) return invalidAddress(run, 'root', destination);
+    const head = options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
     const asked: WebRequest = {
       destination,
-      method: 'GET',
+      method: head ? 'HEAD' : 'GET',
       headers,
       body: null,
       wantsBody: never,
@@ -43,14 +44,13 @@ export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinati
       trust: () => trust(check.caFile),
       fresh: options.number > 0,
     };
-    const head = options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
     // The previous attempt was a HEAD without a response; this one is the re-check by GET.
     let unanswered = unansweredHeads.delete(serviceId) && !head;
-    let response = await sendRequest(parts, head ? { ...asked, method: 'HEAD' } : asked, deadline);
+    let response = await sendRequest(parts, asked, deadline);
     const refused = head && response.fault === null && refusesHead(response);
     if (head && isUnanswered(response)) unanswered = true;
     if (refused || (head && unanswered && deadline.over === null)) {
-      response = await sendRequest(parts, asked, deadline);
+      response = await sendRequest(parts, { ...asked, method: 'GET' }, deadline);
     }
     // HEAD without a response has used up the deadline; the re-check shows whether HEAD was the reason.
     const isHeadAlone = head && unanswered && deadline.over !== null;

@@ -13,6 +13,7 @@ import type { AddressGuard } from './address-guard.ts';
 import { createIdentityReader, type IdentityReader } from './certificate-identity.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, tlsFault } from './fault.ts';
+import type { Inlet } from './inlet.ts';
 
 /** How the certificate of a server is verified. */
 export interface Trust {
@@ -88,6 +89,8 @@ export interface DialOrder {
   readonly fresh: boolean;
   /** Protocols to offer by ALPN; absent: HTTP/1.1, empty: none. */
   readonly protocols?: readonly string[];
+  /** Takes what the connection receives; absent: it is read from the socket. */
+  readonly inlet?: Inlet | undefined;
 }
 
 const HTTP_1_1 = ['http/1.1'];
@@ -95,10 +98,12 @@ const HTTP_1_1 = ['http/1.1'];
 /** Connects to an address that the guard has allowed. It never connects to a name, because its `lookup` fails. */
 export function openSocket(
   address: string,
-  { destination, trust, protocols = HTTP_1_1 }: DialOrder,
+  { destination, trust, protocols = HTTP_1_1, inlet }: DialOrder,
   timings: PhaseTimings,
 ): Socket {
-  const target = { host: address, port: destination.port, autoSelectFamily: false, lookup: refuseLookup };
+  const { port } = destination;
+  const onread = inlet?.onread;
+  const target = { host: address, port, autoSelectFamily: false, lookup: refuseLookup, onread };
   if (!destination.secure || trust === null) return createConnection(target);
   const socket = connectTls({
     ...target,

@@ -63,10 +63,10 @@ class Dialling {
   /** Addresses that have not been tried, by family. */
   readonly #waiting: Record<4 | 6, string[]> = { 4: [], 6: [] };
   /** Families whose addresses are being resolved. */
-  readonly #asking = new Set<4 | 6>();
+  #asking: readonly (4 | 6)[] = [];
   readonly #answers: Lookup[] = [];
   /** Connections that are being made. */
-  readonly #open = new Set<Socket>();
+  #open: readonly Socket[] = [];
   readonly #faults: Fault[] = [];
   /** The socket that connected first; the others are then closed. */
   #chosen: Socket | null = null;
@@ -104,24 +104,24 @@ class Dialling {
       interrupt();
       return;
     }
-    if (literal) this.#waiting[4].push(host);
+    if (literal) this.#waiting[4] = [host];
     else {
       // Both queries are sent at once.
       const lookups = ([4, 6] as const).map((family) => [family, this.#lookUp(family)] as const);
       for (const [family, lookup] of lookups) {
         if (!(lookup instanceof Promise)) this.#note(family, lookup);
         else {
-          this.#asking.add(family);
+          this.#asking = [...this.#asking, family];
           void lookup.then((answer) => {
             if (!this.#ended) this.#deadline.step();
-            this.#asking.delete(family);
+            this.#asking = this.#asking.filter((asked) => asked !== family);
             this.#note(family, answer);
             this.#onAnswer();
           });
         }
       }
     }
-    this.#waited = this.#asking.size > 0;
+    this.#waited = this.#asking.length > 0;
     // If an address was known already, no time was spent on name resolution.
     if (this.#waiting[4].length > 0) this.#waited = false;
     this.#onAnswer();
@@ -135,7 +135,7 @@ class Dialling {
 
   #note(family: 4 | 6, answer: Lookup): void {
     this.#answers.push(answer);
-    if (answer.kind === 'addresses') this.#waiting[family].push(...answer.addresses.slice(0, MAX_ADDRESSES));
+    if (answer.kind === 'addresses') this.#waiting[family] = answer.addresses.slice(0, MAX_ADDRESSES);
   }
 
   /** Called when the addresses of a family have arrived, or when there are none. */
@@ -143,8 +143,8 @@ class Dialling {
     if (this.#ended || this.#chosen !== null) return;
     if (this.#begun) {
       // Connections that are being made keep their head start.
-      if (this.#open.size === 0 || this.#cancelDelay === null) this.#dialNext();
-    } else if (!this.#asking.has(4) || this.#waiting[4].length > 0) this.#dialNext();
+      if (this.#open.length === 0 || this.#cancelDelay === null) this.#dialNext();
+    } else if (!this.#asking.includes(4) || this.#waiting[4].length > 0) this.#dialNext();
     else if (this.#waiting[6].length > 0) this.#delay(RESOLUTION_DELAY_MS);
   }
 
@@ -159,7 +159,7 @@ class Dialling {
 
   /** Dials the next allowed address. Fails if there is none and name resolution has ended. */
   #dialNext(): void {
-    if (this.#ended || this.#chosen !== null || this.#open.size >= MAX_OPEN) return;
+    if (this.#ended || this.#chosen !== null || this.#open.length >= MAX_OPEN) return;
     for (let address = this.#takeNext(); address !== undefined; address = this.#takeNext()) {
       const refusal = this.#order.guard.judge(address, this.#order.destination.port);
       if (refusal === null) {
@@ -168,7 +168,7 @@ class Dialling {
       }
       this.#faults.push(targetFault('forbidden_address', 'connect', this.#causeOf(address, refusal)));
     }
-    if (this.#open.size === 0 && this.#asking.size === 0) this.#end({ fault: this.#worstFault() });
+    if (this.#open.length === 0 && this.#asking.length === 0) this.#end({ fault: this.#worstFault() });
   }
 
   /** Causes of failures are public, so this one does not reveal the private address behind a name. */
@@ -187,18 +187,23 @@ class Dialling {
   }
 
   #connect(address: string): void {
-    if (this.#open.size === 0) this.#timeNames();
+    if (this.#open.length === 0) this.#timeNames();
     const socket = openSocket(address, this.#order, this.#timings);
     if (!this.#begun) this.#deadline.sent();
     this.#begun = true;
-    this.#open.add(socket);
+    this.#open = [...this.#open, socket];
     socket.on('connect', () => this.#onConnect(socket));
     // This listener is never removed, because an error without a listener would end the process.
     socket.on('error', (error) => this.#onError(socket, error));
     if (this.#order.destination.secure) {
       socket.on('secureConnect', () => this.#onSecureConnect(socket as TLSSocket));
     }
-    this.#delay(ATTEMPT_DELAY_MS);
+    if (this.#hasMore()) this.#delay(ATTEMPT_DELAY_MS);
+  }
+
+  /** Whether there is, or may still be, an address that has not been tried. */
+  #hasMore(): boolean {
+    return this.#waiting[4].length > 0 || this.#waiting[6].length > 0 || this.#asking.length > 0;
   }
 
   #onConnect(socket: Socket): void {
@@ -221,19 +226,19 @@ class Dialling {
 
   #onError(socket: Socket, error: Error): void {
     if (this.#ended) return;
-    this.#open.delete(socket);
+    this.#open = this.#open.filter((open) => open !== socket);
     if (this.#chosen === socket) this.#end({ fault: tlsFault(error) });
     if (this.#chosen !== null) return;
     this.#faults.push(connectFault(error));
-    if (this.#open.size === 0) this.#timeConnections();
+    if (this.#open.length === 0) this.#timeConnections();
     this.#dialNext();
     // From here on, time without a connection is spent on name resolution.
-    this.#waited = this.#open.size === 0;
+    this.#waited = this.#open.length === 0;
   }
 
   #timeOut(): void {
     const { timeoutMs } = this.#deadline;
-    const phase = this.#chosen !== null ? 'tls' : this.#open.size > 0 ? 'connect' : 'dns';
+    const phase = this.#chosen !== null ? 'tls' : this.#open.length > 0 ? 'connect' : 'dns';
     const silent = phase === 'dns' && this.#parts.resolver.silentSince(this.#startedAt);
     this.#end({ fault: timeoutFault(phase, timeoutMs, silent) });
   }
@@ -244,7 +249,7 @@ class Dialling {
     this.#deadline.interrupt = null;
     if (this.#chosen !== null) {
       if (this.#order.destination.secure) this.#timings.tlsMs = (this.#timings.tlsMs ?? 0) + this.#lap();
-    } else if (this.#open.size > 0) this.#timeConnections();
+    } else if (this.#open.length > 0) this.#timeConnections();
     else this.#timeNames();
     for (const socket of this.#open) if (result.fault !== null || socket !== this.#chosen) socket.destroy();
     this.#resolve(result);

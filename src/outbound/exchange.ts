@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Deadline } from './deadline.ts';
 import type { Destination } from './destination.ts';
 import { type Fault, type ResponseProgress, responseFault, targetFault, timeoutFault } from './fault.ts';
+import type { Inlet } from './inlet.ts';
 import { type BodyProgress, type BodyReader, createBodyReader, framingOf } from './response-body.ts';
 import { type Headers, HeadReader, type ResponseHead } from './response-head.ts';
 
@@ -26,6 +27,13 @@ export interface ExchangeOrder {
   readonly maxBodyBytes: number;
 }
 
+/** An open connection that has not been read from. */
+export interface Connection {
+  readonly socket: Socket;
+  /** Takes what the socket receives. */
+  readonly inlet: Inlet;
+}
+
 /** The outcome of an exchange. */
 export type Exchanged = Readonly<Omit<ExchangeResult, 'phase'>>;
 
@@ -38,7 +46,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export function exchange(
   clock: Clock,
-  socket: Socket,
+  { socket, inlet }: Connection,
   order: ExchangeOrder,
   deadline: Deadline,
 ): Promise<Exchanged> {
@@ -51,7 +59,7 @@ export function exchange(
       reject(error);
       return;
     }
-    new Exchange(clock, order, deadline, socket, resolve).begin(request);
+    new Exchange(clock, order, deadline, socket, resolve).begin(request, inlet);
   });
 }
 
@@ -135,7 +143,7 @@ class Exchange extends ExchangeResult {
     this.#done = done;
   }
 
-  begin(request: string | Buffer): void {
+  begin(request: string | Buffer, inlet: Inlet): void {
     const socket = this.#socket;
     const interrupt = () => this.#onDeadline();
     if (this.#deadline.over !== null) {
@@ -147,15 +155,15 @@ class Exchange extends ExchangeResult {
       this.#onEnd(socket.errored);
       return;
     }
-    socket.on('error', (error) => this.#onEnd(error));
-    socket.on('end', () => this.#onEnd(null));
-    socket.on('close', () => this.#onEnd(null));
+    const onEnd = () => this.#onEnd(socket.errored);
+    socket.on('end', onEnd);
+    socket.on('close', onEnd);
     // Header values have been checked to be Latin-1.
     if (typeof request === 'string') socket.write(request, 'latin1');
     else socket.write(request);
     this.#deadline.sent();
     this.#sentAt = this.#clock.monotonic();
-    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    inlet.open((chunk) => this.#onData(chunk));
   }
 
   #onData(chunk: Buffer): void {

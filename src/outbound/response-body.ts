@@ -15,9 +15,7 @@ export type Framing =
 
 /** Returns how the body of a response to `method` is delimited. */
 export function framingOf(method: string, statusCode: number, headers: Headers): Framing {
-  const codings = listOf(headers['transfer-encoding'])
-    .map((coding) => coding.toLowerCase())
-    .filter((coding) => coding !== '' && coding !== 'identity');
+  const codings = codingsOf(headers['transfer-encoding']);
   // Content-Length is ignored then (RFC 9112, 6.3). There is only one response per connection, so smuggling is
   // impossible.
   const chunked = codings.includes('chunked');
@@ -28,9 +26,20 @@ export function framingOf(method: string, statusCode: number, headers: Headers):
   return length === null || codings.length > 0 ? { kind: 'close' } : { kind: 'length', bytes: length };
 }
 
+const NO_CODINGS: readonly string[] = [];
+
+function codingsOf(field: Headers[string]): readonly string[] {
+  if (field === undefined) return NO_CODINGS;
+  return listOf(field)
+    .map((coding) => coding.toLowerCase())
+    .filter((coding) => coding !== '' && coding !== 'identity');
+}
+
 /** The value of Content-Length; several equal values count as one (RFC 9112, 6.3). A cause: it is invalid. */
 function lengthOf(headers: Headers): number | FailureCause | null {
-  const lengths = new Set(listOf(headers['content-length']));
+  const field = headers['content-length'];
+  if (field === undefined) return null;
+  const lengths = new Set(listOf(field));
   const [length] = lengths;
   if (length === undefined) return null;
   if (lengths.size > 1) return { code: 'lengths_contradict' };
@@ -38,8 +47,8 @@ function lengthOf(headers: Headers): number | FailureCause | null {
   return Number.isSafeInteger(bytes) ? bytes : { code: 'length_invalid' };
 }
 
-function listOf(field: string | readonly string[] | undefined): string[] {
-  const values = typeof field === 'string' ? [field] : (field ?? []);
+function listOf(field: string | readonly string[]): string[] {
+  const values = typeof field === 'string' ? [field] : field;
   return values.flatMap((value) => value.split(',')).map((item) => item.trim());
 }
 

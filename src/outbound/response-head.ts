@@ -28,6 +28,10 @@ const NOT_HTTP: FailureCause = { code: 'no_status_line' };
 const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES };
 /** The start of every status line. */
 const BEGINNING = 'HTTP/';
+const STATUS_LINE = /^HTTP\/\d(?:\.\d)?[ \t]+([1-9]\d\d)(?![^ \t\r])/i;
+const HEAD_END = Buffer.from('\r\n\r\n');
+/** What is read line by line: bytes that are not printable ASCII, line breaks other than CR LF, folded fields. */
+const UNUSUAL = /[^\t\r\n -~]|\r(?!\n)|(?<!\r)\n|\n[\t ]/;
 
 /** Parses heads, one after another. */
 export class HeadReader {
@@ -43,6 +47,23 @@ export class HeadReader {
 
   /** Parses the bytes of `chunk` from `start` on. After it has returned a head, the next call starts another one. */
   read(chunk: Buffer, start: number): HeadProgress {
+    return (this.begun ? null : this.#readWhole(chunk, start)) ?? this.#readLines(chunk, start);
+  }
+
+  /** Parses a usual head that has arrived in one piece as one string; null: it has to be read line by line. */
+  #readWhole(chunk: Buffer, start: number): ResponseHead | null {
+    const end = chunk.indexOf(HEAD_END, start);
+    const bodyOffset = end + HEAD_END.length;
+    if (end === -1 || this.#bytes + bodyOffset - start > MAX_HEADER_BYTES) return null;
+    const text = chunk.toString('latin1', start, end);
+    const [, code] = STATUS_LINE.exec(text) ?? [];
+    if (code === undefined || UNUSUAL.test(text)) return null;
+    this.#bytes += bodyOffset - start;
+    this.bodyOffset = bodyOffset;
+    return { statusCode: Number(code), headers: readFields(text) };
+  }
+
+  #readLines(chunk: Buffer, start: number): HeadProgress {
     let at = start;
     while (at < chunk.length) {
       this.begun = true;
@@ -77,13 +98,15 @@ export class HeadReader {
   #take(line: Buffer): HeadProgress {
     if (this.#statusCode === null) {
       if (line.length === 0) return null;
-      const [, code] = /^HTTP\/\d(?:\.\d)?[ \t]+([1-9]\d\d)(?![^ \t\r])/i.exec(line.toString('latin1')) ?? [];
+      const [, code] = STATUS_LINE.exec(line.toString('latin1')) ?? [];
       if (code === undefined) return { problem: NOT_HTTP };
       this.#statusCode = Number(code);
       return null;
     }
     if (line.length > 0) return this.#takeField(line);
-    const head = { statusCode: this.#statusCode, headers: gather(this.#fields) };
+    const headers = noFields();
+    for (const [name, value] of this.#fields) addField(headers, name, value);
+    const head = { statusCode: this.#statusCode, headers };
     this.#statusCode = null;
     this.#fields = [];
     this.begun = false;
@@ -101,7 +124,7 @@ export class HeadReader {
       return null;
     }
     const colon = text.indexOf(':');
-    const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
+    const name = nameOf(text.slice(0, Math.max(0, colon)));
     if (name !== '') this.#fields.push([name, text.slice(colon + 1).trim()]);
     return null;
   }
@@ -114,15 +137,32 @@ function withoutCr(line: Buffer): Buffer {
 }
 
 /** Fields by name; repeated fields are lists. The object has no prototype, because the server chooses the names. */
-function gather(fields: readonly (readonly [name: string, value: string])[]): Headers {
-  const headers: Record<string, string | string[]> = Object.create(null);
-  for (const [name, value] of fields) {
-    const known = headers[name];
-    if (known === undefined) headers[name] = value;
-    else if (typeof known === 'string') headers[name] = [known, value];
-    else known.push(value);
+type Fields = Record<string, string | string[]>;
+const noFields = (): Fields => Object.create(null);
+
+/** The fields behind the status line of a head in ASCII, whose lines end in CR LF. */
+function readFields(head: string): Headers {
+  const headers = noFields();
+  let end = head.indexOf('\r\n');
+  while (end !== -1) {
+    const start = end + 2;
+    end = head.indexOf('\r\n', start);
+    const stop = end === -1 ? head.length : end;
+    const colon = head.indexOf(':', start);
+    if (colon === -1) break;
+    const name = colon < stop ? nameOf(head.slice(start, colon)) : '';
+    if (name !== '') addField(headers, name, head.slice(colon + 1, stop).trim());
   }
   return headers;
+}
+
+const nameOf = (text: string) => text.trim().toLowerCase();
+
+function addField(headers: Fields, name: string, value: string): void {
+  const known = headers[name];
+  if (known === undefined) headers[name] = value;
+  else if (typeof known === 'string') headers[name] = [known, value];
+  else known.push(value);
 }
 
 /** Maximum pause that a target may ask for (decisions, "What a check is"). */

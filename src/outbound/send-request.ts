@@ -1,4 +1,6 @@
 /** Sends a request and follows its redirects. Each hop is resolved and checked by the address guard like the first. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
 import type { Timing } from '../domain/result.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { newPhaseTimings, type Trust } from './connection.ts';
@@ -7,6 +9,7 @@ import { type Destination, readDestination } from './destination.ts';
 import { type DialParts, dial } from './dial.ts';
 import { type Exchanged, type ExchangeOrder, ExchangeResult, exchange } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
+import { Inlet } from './inlet.ts';
 import type { Headers } from './response-head.ts';
 
 /** A request and its redirect limit. */
@@ -41,35 +44,39 @@ const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Headers that are not sent to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
+/** Exchanges one request and response over a socket, which is closed afterwards. */
+export type ExchangeOverSocket = (
+  clock: Clock,
+  socket: Socket,
+  order: ExchangeOrder,
+  deadline: Deadline,
+) => Promise<Exchanged>;
+
 /**
- * Sends the request. Resolves for every outcome of the target. `exchangeOnce` exchanges one request and response; the
- * default is the lenient parser of checks.
+ * Sends the request. Resolves for every outcome of the target. `overSocket` exchanges one request and response; absent: the
+ * lenient parser of checks does.
  */
 export async function sendRequest(
   parts: DialParts,
   request: WebRequest,
   deadline: Deadline,
-  exchangeOnce: typeof exchange = exchange,
+  overSocket?: ExchangeOverSocket,
 ): Promise<WebResponse> {
   const timings = newPhaseTimings();
   const startedAt = parts.clock.monotonic();
   const lostBefore = deadline.lostMs;
-  const respond = (
-    { statusCode, headers, body, overlong, headersAt }: Exchanged,
-    fault: Fault | null,
-    { url }: Destination,
-  ): WebResponse => ({
-    statusCode,
-    headers,
-    body,
-    overlong,
+  const respond = (exchanged: Exchanged, fault: Fault | null, { url }: Destination): WebResponse => ({
+    statusCode: exchanged.statusCode,
+    headers: exchanged.headers,
+    body: exchanged.body,
+    overlong: exchanged.overlong,
     fault,
     timing: {
       dnsMs: timings.dnsMs,
       connectMs: timings.connectMs,
       tlsMs: timings.tlsMs,
       firstByteMs: timings.firstByteMs,
-      totalMs: headersAt === null ? null : headersAt - startedAt,
+      totalMs: exchanged.headersAt === null ? null : exchanged.headersAt - startedAt,
     },
     certificateExpiresAt: timings.certificateExpiresAt,
     lostMs: deadline.lostMs - lostBefore,
@@ -87,12 +94,17 @@ export async function sendRequest(
       const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
       return respond(NOTHING, { ...fault, suspect: 'own_fault' }, destination);
     }
-    const target = { destination, guard: request.guard, trust, fresh: request.fresh };
+    const inlet = new Inlet();
+    const reading = overSocket === undefined ? inlet : undefined;
+    const target = { destination, guard: request.guard, trust, fresh: request.fresh, inlet: reading };
     const dialled = await dial(parts, target, deadline, timings);
     if (dialled.fault !== null) return respond(NOTHING, dialled.fault, destination);
     const { method, body, maxBodyBytes } = request;
     const order = { destination, method, headers, body, maxBodyBytes, wantsBody };
-    const exchanged = await exchangeOnce(parts.clock, dialled.socket, order, deadline);
+    const { socket } = dialled;
+    const exchanged = await (overSocket === undefined
+      ? exchange(parts.clock, { socket, inlet }, order, deadline)
+      : overSocket(parts.clock, socket, order, deadline));
     if (exchanged.firstByteMs !== null)
       timings.firstByteMs = (timings.firstByteMs ?? 0) + exchanged.firstByteMs;
     if (exchanged.fault !== null) return respond(exchanged, exchanged.fault, destination);

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { type Deadline, startDeadline } from '../../src/outbound/deadline.ts';
 import { type Destination, readDestination } from '../../src/outbound/destination.ts';
-import { type ExchangeOrder, exchange } from '../../src/outbound/exchange.ts';
+import { type Connection, type ExchangeOrder, exchange } from '../../src/outbound/exchange.ts';
+import { Inlet } from '../../src/outbound/inlet.ts';
 import { listenRaw, until } from '../support/loopback.ts';
 
 const order = (more: Partial<ExchangeOrder> = {}): ExchangeOrder => ({
@@ -25,13 +26,14 @@ async function start(t: Test, handle: (socket: Socket) => void) {
     await server.close();
   });
   const connect = async () => {
-    const socket = createConnection({ host: '127.0.0.1', port: server.port });
+    const inlet = new Inlet();
+    const socket = createConnection({ host: '127.0.0.1', port: server.port, onread: inlet.onread });
     socket.on('error', () => {});
     await once(socket, 'connect');
-    return socket;
+    return { socket, inlet };
   };
-  const say = (socket: Socket, spoken: ExchangeOrder, until: Deadline = deadline) =>
-    exchange(systemClock, socket, spoken, until);
+  const say = (connection: Connection, spoken: ExchangeOrder, until: Deadline = deadline) =>
+    exchange(systemClock, connection, spoken, until);
   return { server, say, connect };
 }
 
@@ -57,28 +59,57 @@ t.test('it says a request over the connection it is given, with a body where the
 });
 
 t.test('it takes an answer that came before the question, as browsers do', async (t) => {
+  let more = () => true;
   const { say, connect, server } = await start(t, (socket) => {
     socket.resume();
-    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    socket.write('HTTP/1.1 200 OK\r\ncontent-');
+    more = () => socket.write('length: 2\r\n\r\nhi');
   });
-  const socket = await connect();
-  await until(() => socket.readableLength > 0);
-  t.match(await say(socket, order()), { statusCode: 200, fault: null });
+  const connection = await connect();
+  const { socket } = connection;
+  await until(() => socket.bytesRead === 25);
+  more();
+  await until(() => socket.bytesRead === 40);
+  t.match(await say(connection, order()), { statusCode: 200, body: Buffer.from('hi'), fault: null });
   t.equal(server.accepted(), 1);
   t.ok(socket.destroyed);
+});
+
+t.test('it keeps apart what several connections receive in turn', async (t) => {
+  const sockets: Socket[] = [];
+  const { say, connect } = await start(t, (socket) => void socket.once('data', () => sockets.push(socket)));
+  const LETTERS = ['a', 'b', 'c'];
+  const said = [];
+  for (const letter of LETTERS) {
+    said.push(say(await connect(), order({ method: 'POST', body: letter })));
+    await until(() => sockets.length === said.length);
+  }
+  const send = async (textOf: (letter: string) => string) => {
+    for (const [index, socket] of sockets.entries()) {
+      const letter = LETTERS[index] ?? '';
+      await new Promise((done) => socket.write(textOf(letter), done));
+    }
+  };
+  await send(() => 'HTTP/1.1 200 OK\r\nx-');
+  await send((letter) => `letter: ${letter}\r\ncontent-length: 10\r\n\r\n${letter}`);
+  for (let n = 0; n < 3; n++) await send((letter) => letter.repeat(3));
+  for (const [index, result] of (await Promise.all(said)).entries()) {
+    const letter = LETTERS[index] ?? '';
+    t.match(result, { headers: { 'x-letter': letter }, body: Buffer.from(letter.repeat(10)), fault: null });
+  }
 });
 
 t.test('it reports a connection that was lost before the question', async (t) => {
   const { say, connect } = await start(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
   const closed = await connect();
-  closed.destroy();
-  await once(closed, 'close');
+  closed.socket.destroy();
+  await once(closed.socket, 'close');
   t.match(await say(closed, order()), {
     statusCode: 0,
     fault: { failure: { class: 'unreachable', phase: 'first_byte' } },
   });
   const broken = await connect();
-  broken.destroy(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
+  broken.socket.destroy(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
   t.match(await say(broken, order()), {
     fault: { failure: { cause: { code: 'reset_before_response' } } },
   });
@@ -115,9 +146,9 @@ t.test('it notes what a late event loop may have cost until the headers came', a
   const { say, connect } = await start(t, answering('HTTP/1.1 200 OK\r\n\r\n'));
   const deadline = startDeadline(systemClock, 20_000, () => 1_000_000);
   t.teardown(() => deadline.close());
-  const socket = await connect();
+  const connection = await connect();
   const before = systemClock.monotonic();
-  await say(socket, order(), deadline);
+  await say(connection, order(), deadline);
   const lostMs = deadline.lostMs;
   t.ok(lostMs > 0 && lostMs <= systemClock.monotonic() - deadline.startedAt, `${lostMs} ms`);
   t.ok(lostMs >= before - deadline.startedAt);

@@ -1,0 +1,42 @@
+/**
+ * The bytes of a connection, read into one buffer of the thread. A stream would allocate 64 KiB for each read and pass through
+ * its queue what is parsed at once anyway.
+ */
+
+/** Size of a read, bytes: that of Node.js. */
+const BUFFER_BYTES = 65_536;
+
+/** Takes bytes as they arrive. They are overwritten by the next read, so what is kept must be copied. */
+type Taker = (chunk: Buffer) => void;
+
+/** The bytes of one connection. */
+export class Inlet {
+  /** The option `onread` of the connection's socket, which then emits no `data`. */
+  readonly onread: { readonly buffer: Buffer; readonly callback: (bytes: number) => boolean };
+  #take: Taker | null = null;
+  /** What arrived before it was wanted: a copy. */
+  #early: Buffer | null = null;
+
+  constructor() {
+    const callback = (bytes: number) => this.#onBytes(shared.subarray(0, bytes));
+    this.onread = { buffer: shared, callback };
+  }
+
+  /** Passes all bytes to `take`, first those that have arrived already. Call it once. */
+  open(take: Taker): void {
+    this.#take = take;
+    const early = this.#early;
+    this.#early = null;
+    if (early !== null) take(early);
+  }
+
+  #onBytes(chunk: Buffer): boolean {
+    if (this.#take !== null) this.#take(chunk);
+    else this.#early = this.#early === null ? Buffer.from(chunk) : Buffer.concat([this.#early, chunk]);
+    // False would pause the connection.
+    return true;
+  }
+}
+
+/** Every read is taken before the next one begins, whatever its connection. */
+const shared = Buffer.allocUnsafeSlow(BUFFER_BYTES);
