@@ -334,8 +334,9 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     const hasScope = isNew || (about.scopeAt !== null && about.scope !== state.scope);
     if (hasScope) {
       state.seq += 1;
-      // A status never begins before the one before it.
-      const at = isNew ? Math.max(beganAt, state.since ?? beganAt) : (about.scopeAt ?? beganAt);
+      // T: a status never begins before the one before it, unless a clock that was ahead has dated that one.
+      const after = state.since !== null && state.since <= now.wall ? state.since : beganAt;
+      const at = isNew ? Math.max(beganAt, after) : (about.scopeAt ?? beganAt);
       if (isNew) state.since = at;
       transitions.push({
         ...{ service, from, to: status, at, recordedAt: now.wall },
