@@ -106,7 +106,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       },
       registry: {
         commitUpdates: live((updates: Parameters<UpdateStore['commitUpdates']>[0]) =>
-          registry.commitUpdates(updates),
+          client.commitUpdates(updates),
         ),
         transitionsAfter: live(registry.transitionsAfter),
         lastTransition: live(registry.lastTransition),

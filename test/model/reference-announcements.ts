@@ -12,10 +12,13 @@ import {
   readIncident,
   readMaintenance,
 } from './reference-entries.ts';
+import { OPEN_PAGE } from './world-announcements.ts';
 
 const DAY_MS = 86_400_000;
 /** How long an owner's maintenance may last in all. */
 const MAX_LENGTH_MS = 30 * DAY_MS;
+/** A list of so many entries may have dropped older ones. */
+const LONG_LIST = 10;
 /** M: "takes a change into account within ... at most a minute": so often it looks if nothing is due. */
 const LOOK_MS = 60_000;
 
@@ -171,11 +174,22 @@ export function createReferenceAnnouncements(
       else readMaintenance(entry, one, startAt, now);
       tellEntry(entry, phase, status, now);
     }
-    // F: "An entry that its document no longer lists ends at that reading". Lists here are too short to push any out.
+    // F: "An entry that its document no longer lists ends at that reading ... If a long list of newer entries may have pushed it out, it
+    // stays open for up to 30 days."
+    const starts = concerning.map((one) => {
+      const listedMs = one.kind === 'incident' ? one.startedAt : one.startsAt;
+      return listedMs === null ? now : startAt + listedMs;
+    });
+    const mayBePushedOut = ({ incident, startsAt }: Entry) => {
+      const startedAt = incident?.startedAt ?? startsAt;
+      const isLong = page !== OPEN_PAGE && starts.length >= LONG_LIST;
+      return isLong && starts.every((at) => at > startedAt) && now - startedAt <= 30 * DAY_MS;
+    };
     for (const [place, entry] of present)
       if (
         place.startsWith(`${page} ${service} `) &&
         entry.isOpen &&
+        !mayBePushedOut(entry) &&
         !concerning.some((one) => place === `${page} ${service} ${one.key}`)
       ) {
         const { phase, incident } = entry;

@@ -109,11 +109,12 @@ export function componentsOf(service: number): readonly string[] | null {
   return service === 4 ? null : [`s${service}`, service < 2 ? 'web' : 'api'];
 }
 
-/** Random announcements in a world of so many seconds. */
+/** Random announcements in a world of so many seconds; `some` makes lists of them, up to a length. */
 export function announcements(
   seconds: number,
   interval: number,
   services: number,
+  some: <T>(one: fc.Arbitrary<T>, most: number) => fc.Arbitrary<T[]>,
 ): fc.Arbitrary<Announcements> {
   const time = fc.integer({ min: 0, max: seconds - 1 });
   const length = fc.oneof(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: 15 * interval }));
@@ -173,9 +174,9 @@ export function announcements(
     about: fc.oneof(incident, maintenance),
   });
   return fc.record({
-    works: fc.array(work, { maxLength: 2 }),
-    stories: fc.array(story, { maxLength: 3 }),
-    reads: fc.array(fc.record({ page: fc.constantFrom(0, 1), at: time }), { maxLength: 12 }),
+    works: some(work, 2),
+    stories: some(story, 3),
+    reads: some(fc.record({ page: fc.constantFrom(0, 1), at: time }), 12),
   });
 }
 

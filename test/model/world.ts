@@ -105,6 +105,10 @@ export interface WorldSize {
   readonly spells: number;
   /** How many control targets there are. */
   readonly targets: number;
+  /** How many places there are; absent: one, two or three. */
+  readonly places?: number;
+  /** So many times as many faults, outages of places and announcements as in small worlds; absent: as many. */
+  readonly troubles?: number;
 }
 
 /** Small and dense: for every day and for shrinking. */
@@ -134,13 +138,24 @@ export const MAJORITY_WORLD: WorldSize = {
   targets: 0,
 };
 
+/** A tenth of a fleet of a thousand services in three regions for 90 days. */
+export const BIG_WORLD: WorldSize = {
+  minutes: [129_600, 129_600],
+  services: [100, 100],
+  intervals: [7_200],
+  spells: 24,
+  targets: 2,
+  places: 3,
+  troubles: 10,
+};
+
 /** Random worlds of a size. */
 export function worlds(size: WorldSize): fc.Arbitrary<World> {
   return fc
     .record({
       minutes: fc.integer({ min: size.minutes[0], max: size.minutes[1] }),
       interval: fc.constantFrom(...size.intervals),
-      places: fc.constantFrom(1, 1, 2, 3),
+      places: size.places === undefined ? fc.constantFrom(1, 1, 2, 3) : fc.constant(size.places),
     })
     .chain(({ minutes, interval, places }) => worldsOf(size, minutes * 60, interval, places));
 }
@@ -152,6 +167,13 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
       .tuple(time, fc.integer({ min: 1, max: longest }))
       .map(([from, length]) => [from, from + length] as const);
   const place = fc.integer({ min: 0, max: places - 1 });
+  const { troubles = 1 } = size;
+  /** Up to `most`; in a world with more troubles, at least half of them. */
+  const some = <T>(one: fc.Arbitrary<T>, most: number): fc.Arbitrary<T[]> =>
+    fc.array(one, {
+      maxLength: most * troubles,
+      ...(troubles === 1 ? {} : { minLength: Math.floor((most * troubles) / 2), size: 'max' }),
+    });
   // As long as a check, an interval, or many of them.
   const anySpan = fc.oneof(spanOf(15), spanOf(2 * interval), spanOf(15 * interval));
   const mood = fc.constantFrom<Mood>(...MOODS, 'refuses', 'hangs', 'error', 'slow');
@@ -177,7 +199,10 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
       }),
     );
   const spells = fc
-    .array(places === 1 ? spell : fc.oneof(spell, split, blind), { maxLength: size.spells })
+    .array(places === 1 ? spell : fc.oneof(spell, split, blind), {
+      maxLength: size.spells,
+      ...(troubles === 1 ? {} : { minLength: size.spells / 2, size: 'max' }),
+    })
     .map((all) => all.flat());
   const checked: fc.Arbitrary<ServiceScript> = fc.record({
     kind: fc.constant('checked' as const),
@@ -242,20 +267,15 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
       minLength: least,
       maxLength: most,
     }),
-    offline: fc.array(fc.record({ place, span: fc.oneof(spanOf(20), spanOf(4 * interval)) }), {
-      maxLength: 3,
-    }),
-    lost: fc.array(fc.record({ place, span: spanOf(6 * interval) }), { maxLength: places === 1 ? 0 : 2 }),
-    faults: fc
-      .array(fault, { maxLength: 5 })
+    offline: some(fc.record({ place, span: fc.oneof(spanOf(20), spanOf(4 * interval)) }), 3),
+    lost: some(fc.record({ place, span: spanOf(6 * interval) }), places === 1 ? 0 : 2),
+    faults: some(fault, 5)
       .map((all) => (places === 1 ? all : all.filter(({ what }) => what === 'killed')))
       .map((all) => all.sort((a, b) => a.at - b.at)),
-    maintenances: fc.array(fc.record({ service: fc.nat({ max: most - 1 }), span: spanOf(10 * interval) }), {
-      maxLength: 2,
-    }),
+    maintenances: some(fc.record({ service: fc.nat({ max: most - 1 }), span: spanOf(10 * interval) }), 2),
     targets: fc.constant(size.targets),
     // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
-    said: announcements(seconds, interval, most),
+    said: announcements(seconds, interval, most, some),
     schedules: fc.array(fc.option(schedule, { freq: 1 }), { maxLength: most }),
   });
 }

@@ -1,16 +1,17 @@
 /**
- * `npm run soak -- model [--seeds 10000] [--from 1] [--majority 1000] [--days 20]`: random worlds through the program and through the
+ * `npm run soak -- model [--seeds 10000] [--from 1] [--majority 1000] [--days 20] [--big 200]`: random worlds through the program and through the
  * reference implementation of the rules: small ones, ones without control targets, and ones of a day. Prints what was compared, and ends with status 1 at the first difference, shrunk.
  */
 import { parseArgs } from 'node:util';
 import { type Compared, compareSeed, openShelf } from '../model/compare.ts';
-import { LONG_WORLD, MAJORITY_WORLD, SHORT_WORLD, type WorldSize } from '../model/world.ts';
+import { BIG_WORLD, LONG_WORLD, MAJORITY_WORLD, SHORT_WORLD, type WorldSize } from '../model/world.ts';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '10000' },
     from: { type: 'string', default: '1' },
     majority: { type: 'string', default: '1000' },
+    big: { type: 'string', default: '0' },
     days: { type: 'string', default: '20' },
   },
 });
@@ -46,4 +47,5 @@ function add(total: Record<keyof Compared, number>, one: Compared): void {
 
 await run('short', SHORT_WORLD, Number(values.seeds));
 await run('without control targets', MAJORITY_WORLD, Number(values.majority));
+await run('90 days', BIG_WORLD, Number(values.big));
 await run('a day', LONG_WORLD, Number(values.days));
