@@ -50,7 +50,7 @@ export async function run(): Promise<readonly BenchRow[]> {
       daily.seconds / usual.seconds,
       1,
     ),
-    atMost('schedule: start delay, p99, at 1,000 checks/s', delayMs, 'ms', 50),
+    atMost('schedule: start delay, p99, at 1,000 checks/s', delayMs, 'ms', 10),
     floor('schedule: CPU of a check without its attempt, both threads', cpuUs, 'µs'),
   ]);
 }
