@@ -123,12 +123,16 @@ function viewGroups(
   { texts, formats }: Language,
 ) {
   const bad = Map.groupBy(troubled, ({ service }) => service.category);
-  return groups.map(({ category, entries }) => {
+  return groups.map(({ category, count: all, entries }) => {
     const count = bad.get(category)?.length ?? 0;
     return {
       category,
       name: texts.category[category],
-      count: formats.number(entries.length),
+      count: formats.number(all),
+      more:
+        all > entries.length
+          ? texts.home.notListed(formats.number(entries.length), formats.number(all))
+          : null,
       bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
       worst: bad.get(category)?.[0]?.status ?? 'up',
       entries: entries.map(({ service, name, page, status }) => {
@@ -175,6 +179,13 @@ function viewIncident(
   };
 }
 
+/**
+ * Maximum number of services in the index, about a megabyte. Where there are more it is empty: the script then asks the server
+ * for each text.
+ */
+const MAX_INDEX = 20_000;
+/** Maximum number of services that contain a text, in the index for this text. */
+const MAX_LIKE = 100;
 /** How long the index is cached, milliseconds. */
 const MAX_INDEX_AGE_MS = 1_000;
 
@@ -196,12 +207,13 @@ export interface SearchIndexSources {
 export function searchIndex({ directory, status, clock }: SearchIndexSources): Route {
   let kept: { readonly until: number; readonly body: string } | null = null;
   const rowsOf = (filter: HomeFilter) =>
-    readHomeView(directory, status, filter).groups.flatMap(({ category, entries }) =>
+    readHomeView(directory, status, filter, MAX_INDEX).groups.flatMap(({ category, entries }) =>
       entries.map(({ service, page, status: word }): SearchRow => {
         const { name, domain } = service;
         return [name, domain, page === dashDomain(domain) ? 0 : page, category, word];
       }),
     );
+  const isLong = () => directory.all().length > MAX_INDEX;
   return {
     path: '/search.json',
     bucket: 'pages',
@@ -209,10 +221,11 @@ export function searchIndex({ directory, status, clock }: SearchIndexSources): R
     handle({ query }) {
       const { like = '' } = readParameters(query, LIKE);
       // The reader has made a slip: the rows of the services with a similar name.
-      if (like.trim() !== '') return jsonText(JSON.stringify(rowsOf({ ...NO_FILTER, text: like })));
+      if (like.trim() !== '')
+        return jsonText(JSON.stringify(rowsOf({ ...NO_FILTER, text: like }).slice(0, MAX_LIKE)));
       const now = clock.monotonic();
       if (kept === null || kept.until <= now)
-        kept = { until: now + MAX_INDEX_AGE_MS, body: JSON.stringify(rowsOf(NO_FILTER)) };
+        kept = { until: now + MAX_INDEX_AGE_MS, body: JSON.stringify(isLong() ? [] : rowsOf(NO_FILTER)) };
       return jsonText(kept.body);
     },
   };

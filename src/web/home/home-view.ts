@@ -23,6 +23,13 @@ export interface TroubledEntry extends HomeEntry {
   readonly current: CurrentStatus;
 }
 
+/** A service in the filter. */
+interface Found {
+  readonly service: Service;
+  readonly word: ServiceStatus;
+  readonly isTroubled: boolean;
+}
+
 /** A filter of services. */
 export interface HomeFilter {
   /** Part of a name or domain, in any case; empty: any. If it is in none, services with a similar name match. */
@@ -39,20 +46,30 @@ export type HomeView = ReturnType<typeof readHomeView>;
 /** Maximum number of services with a similar name. */
 const MAX_SIMILAR = 8;
 
+/** Maximum number of matching services of which all are listed. */
+const MAX_WHOLE_LIST = 5_000;
+/** Maximum number of services of a category in a longer list, the first ones by slug. */
+const MAX_OF_CATEGORY = 200;
+
 /** The filter that matches all services. */
 export const NO_FILTER: HomeFilter = { text: '', category: '', status: '' };
 
-/** Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). */
+/**
+ * Reads the services of the home page; those of unverified domains are left out (decisions, Ownership). `maxWholeList`: up to
+ * so many services that match, all of them are listed.
+ */
 export function readHomeView(
   directory: Pick<ServiceDirectory, 'all' | 'pageName'>,
   status: Pick<StatusStore, 'get' | 'headOf'>,
   filter: HomeFilter,
+  maxWholeList = MAX_WHOLE_LIST,
 ) {
   const text = filter.text.trim().toLowerCase();
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
-  const byCategory = new Map<Category, HomeEntry[]>();
+  const found: Found[] = [];
+  /** Services in the filter that do not contain the text. */
+  const others: Found[] = [];
   const troubled: TroubledEntry[] = [];
-  const inFilter: { service: Service; word: ServiceStatus; isTroubled: boolean }[] = [];
   let watched = 0;
   let checked = 0;
   let operational = 0;
@@ -69,16 +86,21 @@ export function readHomeView(
     // The status of a paused service is not current (as on status pages).
     const isTroubled = !service.paused && (word === 'down' || word === 'slow');
     if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && word !== filter.status) continue;
-    inFilter.push({ service, word, isTroubled });
+    if (text === '' || `${service.name}\n${service.domain}`.toLowerCase().includes(text))
+      found.push({ service, word, isTroubled });
+    else others.push({ service, word, isTroubled });
   }
-  const found = inFilter.filter(
-    ({ service }) => text === '' || `${service.name}\n${service.domain}`.toLowerCase().includes(text),
-  );
   const similar =
-    found.length > 0 || text === '' ? [] : findSimilar(inFilter, ({ service }) => service, text, MAX_SIMILAR);
-  for (const { service, word, isTroubled } of found.length > 0 ? found : similar) {
+    found.length > 0 || text === '' ? [] : findSimilar(others, ({ service }) => service, text, MAX_SIMILAR);
+  const shown = found.length > 0 ? found : similar;
+  const isLong = shown.length > maxWholeList;
+  const byCategory = new Map<Category, { count: number; readonly entries: HomeEntry[] }>();
+  for (const { service, word, isTroubled } of shown) {
+    const group = getOrInsert(byCategory, service.category, () => ({ count: 0, entries: [] }));
+    group.count += 1;
+    if (isLong && group.entries.length >= MAX_OF_CATEGORY && !isTroubled) continue;
     const entry = { service, name: fullName(service), page: directory.pageName(service), status: word };
-    getOrInsert(byCategory, service.category, () => []).push(entry);
+    if (!isLong || group.entries.length < MAX_OF_CATEGORY) group.entries.push(entry);
     if (isTroubled) troubled.push({ ...entry, current: status.get(service.id) ?? unknownStatus(service.id) });
   }
   return {
@@ -88,10 +110,14 @@ export function readHomeView(
      * Matching services that are not paused: those that are down, then those that are slow, the newest change first.
      */
     troubled: troubled.sort(worstFirst),
-    /** Matching services by category; no category is empty. */
+    /**
+     * Matching services by category, with their number, of which very many are not all in the list; no category is empty.
+     */
     groups: CATEGORIES.flatMap((category) => {
-      const entries = byCategory.get(category);
-      return entries === undefined ? [] : [{ category, entries: entries.sort(byName) }];
+      const group = byCategory.get(category);
+      return group === undefined
+        ? []
+        : [{ category, count: group.count, entries: group.entries.sort(byName) }];
     }),
     /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,

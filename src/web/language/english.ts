@@ -107,6 +107,7 @@ export const english = {
     heatmapOf: 'Heat map of every service',
     allTroubled: (shown: string) => `All ${shown}`,
     troubledCount: (shown: string) => `${shown} in trouble`,
+    notListed: (shown: string, all: string) => `${shown} of ${all} are listed. Search for the others.`,
     verdict: (up: string, all: string) => `${up} of ${all} operational`,
     verdictAll: (count: number, all: string) =>
       count === 1 ? 'The service is operational' : `All ${all} services are operational`,

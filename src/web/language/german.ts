@@ -115,6 +115,7 @@ export const german: Texts = {
     heatmapOf: 'Heatmap aller Dienste',
     allTroubled: (shown) => `Alle ${shown}`,
     troubledCount: (shown) => `${shown} gestört oder langsam`,
+    notListed: (shown, all) => `${shown} von ${all} stehen in der Liste. Suchen Sie nach den übrigen.`,
     verdict: (up, all) => `${up} von ${all} in Ordnung`,
     verdictAll: (count, all) =>
       count === 1 ? 'Der Dienst ist in Ordnung' : `Alle ${all} Dienste sind in Ordnung`,
