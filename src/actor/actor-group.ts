@@ -3,6 +3,8 @@
  * effects, which are performed after the state has changed. A message to an idle actor is handled at once, so that only a
  * busy actor needs a mailbox in memory.
  */
+import { IdMap } from '../async/id-map.ts';
+
 /** The result of a message. */
 export interface Step<State, Effect> {
   readonly state: State;
@@ -26,7 +28,7 @@ export function createActorGroup<State, Message, Effect>({
   mailboxLimit,
   overflow,
 }: Behaviour<State, Message, Effect>) {
-  const states = new Map<number, State>();
+  const states = new IdMap<State>();
   /** Actors that are handling a message, with the messages that arrived meanwhile. */
   const busy = new Map<number, ReturnType<typeof createMailbox<Message>> | null>();
 

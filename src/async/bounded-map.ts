@@ -33,7 +33,11 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /** Returns the value of a key. If there is none, `make` makes it and the map stores it. */
-export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+export function getOrInsert<Key, Value>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -99,6 +99,24 @@ export const NO_MEMORY: ProbeMemory = {
   askHealthAt: null,
 };
 
+/** The memories without a time, by the flags that they have. */
+const SHARED_MEMORIES = Array.from(
+  { length: 8 },
+  (_, flags): ProbeMemory => ({
+    needsGet: (flags & 1) !== 0,
+    headSeen: (flags & 2) !== 0,
+    healthSeen: (flags & 4) !== 0,
+    askHealthAt: null,
+  }),
+);
+
+/** An equal memory that services share, because there may be a million of them; the memory itself if it has a time. */
+export function shareMemory(memory: ProbeMemory): ProbeMemory {
+  if (memory.askHealthAt !== null) return memory;
+  const flags = (memory.needsGet ? 1 : 0) | (memory.headSeen ? 2 : 0) | (memory.healthSeen ? 4 : 0);
+  return SHARED_MEMORIES[flags] ?? memory;
+}
+
 /** Whether two probe memories are equal. */
 export function isSameMemory(a: ProbeMemory, b: ProbeMemory): boolean {
   return (

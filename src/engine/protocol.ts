@@ -8,7 +8,13 @@ import type { CheckTarget } from '../domain/check-target.ts';
 import type { CheckTiming } from '../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
-import { type CheckResult, type ProbeMemory, SUSPECT_REASONS, type Timing } from '../domain/result.ts';
+import {
+  type CheckResult,
+  type ProbeMemory,
+  SUSPECT_REASONS,
+  shareMemory,
+  type Timing,
+} from '../domain/result.ts';
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
 
 /** Settings of the engine; all durations in milliseconds. Services without times of their own are checked by these. */
@@ -220,12 +226,12 @@ export function unpackResults({ numbers, failures, words }: PackedResults): Chec
       retryAfterMs,
       suspect: SUSPECT_REASONS[((flags >> SUSPECT_SHIFT) & 3) - 1] ?? null,
       headUnproven: (flags & HEAD_UNPROVEN) !== 0,
-      memory: {
+      memory: shareMemory({
         needsGet: (flags & NEEDS_GET) !== 0,
         headSeen: (flags & HEAD_SEEN) !== 0,
         healthSeen: (flags & HEALTH_SEEN) !== 0,
         askHealthAt,
-      },
+      }),
     };
   });
 }

@@ -4,6 +4,7 @@
  */
 
 import { getOrInsert } from '../async/bounded-map.ts';
+import { IdMap } from '../async/id-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import type { FeedEntry } from '../domain/feed-entry.ts';
@@ -37,7 +38,7 @@ const MAX_ADVANCE_INTERVAL_MS = 60_000;
 /** Creates the intake. */
 export function createVendorIntake(options: VendorIntakeOptions) {
   const { registry, cache, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
-  const services = new Map<number, Service>();
+  const services = new IdMap<Service>();
   const byFeed = new Map<string, Set<number>>();
   const failing = new Set<string>();
   /** Pages that are failing and not yet logged. */

@@ -1,4 +1,5 @@
 /** The services of the record, each with the state that `evaluate` reads and its updates in flight. */
+import { IdMap } from '../async/id-map.ts';
 import { isSameCheck } from '../domain/check-target.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
@@ -59,7 +60,7 @@ export type TrackedServices = ReturnType<typeof createTrackedServices>;
 
 /** Makes an empty table. */
 export function createTrackedServices() {
-  const byId = new Map<number, TrackedService>();
+  const byId = new IdMap<TrackedService>();
   const ofDomain = new Map<string, TrackedService>();
   /** Null: must be counted again. */
   let checked: number | null = null;

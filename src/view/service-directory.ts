@@ -1,5 +1,6 @@
 /** All services in memory, sorted and indexed for reads; it follows the registry's feed of changes. */
 import { getOrInsert } from '../async/bounded-map.ts';
+import { IdMap } from '../async/id-map.ts';
 import { inParts, runAtOnce, runInParts, sortInParts } from '../async/in-parts.ts';
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
@@ -112,7 +113,7 @@ export function createServiceDirectory() {
 
 /** The services in their order and by their names. */
 interface ServiceIndex {
-  readonly byId: Map<number, Service>;
+  readonly byId: IdMap<Service>;
   readonly bySlug: Map<string, Service>;
   readonly byDashed: Map<string, Service>;
   readonly byFormerSlug: Map<string, Service>;
@@ -124,7 +125,7 @@ interface ServiceIndex {
 
 function createIndex(sorted: Service[] = []): ServiceIndex {
   return {
-    byId: new Map(),
+    byId: new IdMap(),
     bySlug: new Map(),
     byDashed: new Map(),
     byFormerSlug: new Map(),

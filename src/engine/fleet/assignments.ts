@@ -1,6 +1,7 @@
 /** The services of a fleet with their probe memory, which each thread hands on to its successor, and their hosts. */
 
 import { getOrInsert } from '../../async/bounded-map.ts';
+import { IdMap } from '../../async/id-map.ts';
 import { createBackoff } from '../../async/retry.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
@@ -13,7 +14,7 @@ const MAX_WAIT_MS = HOUR_MS;
 
 /** Creates an empty table. `usual`: the times of services without times of their own. Times are epoch milliseconds. */
 export function createAssignments(usual: CheckTiming) {
-  const targets = new Map<number, CheckTarget>();
+  const targets = new IdMap<CheckTarget>();
   const earliest = new Map<number, number>();
   /** Pauses of services in whose attempts a thread crashed since their last result. */
   const backoffs = new Map<number, ReturnType<typeof createBackoff>>();

@@ -2,6 +2,7 @@
  * The schedule of a host: due times on a timing wheel, and the queue of due services. It runs on the monotonic clock, so
  * that a step of the wall clock neither stalls nor floods it.
  */
+import { IdMap } from '../../async/id-map.ts';
 import type { Clock } from '../../clock.ts';
 import { createTimingWheel } from './timing-wheel.ts';
 
@@ -12,7 +13,7 @@ const COMPACT_AT = 4_096;
 export function createCheckSchedule(clock: Clock, tickMs: number) {
   const wheel = createTimingWheel(clock.monotonic(), tickMs);
   /** Entries of the wheel are small numbers that are reused; services have any number. */
-  const entryOf = new Map<number, number>();
+  const entryOf = new IdMap<number>();
   const serviceOf: number[] = [];
   const freeEntries: number[] = [];
   let dueMs = new Float64Array(1_024);

@@ -145,12 +145,18 @@ export interface ServiceStore {
 /** Maximum number of services that are loaded by one call. */
 const SERVICES_PER_CALL = 10_000;
 
-/** Loads all services by several calls, so that a million of them never cross a connection, or threads, at once. */
-export async function loadInPages(servicesAfter: ServiceStore['servicesAfter']): Promise<ServiceState[]> {
+/**
+ * Loads all services by several calls, so that a million of them never cross a connection, or threads, at once. `prepare` is
+ * called with each page; default: it stays as it is.
+ */
+export async function loadInPages(
+  servicesAfter: ServiceStore['servicesAfter'],
+  prepare = (states: readonly ServiceState[]) => states,
+): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
   let page: readonly ServiceState[];
   do {
-    page = await servicesAfter(states.at(-1)?.service.id ?? 0, SERVICES_PER_CALL);
+    page = prepare(await servicesAfter(states.at(-1)?.service.id ?? 0, SERVICES_PER_CALL));
     states.push(...page);
   } while (page.length === SERVICES_PER_CALL);
   return states;

@@ -9,6 +9,7 @@ import type { RegistryHealth } from '../ports/storage-health.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { outcomesOf, toRoutineRows } from './routine-rows.ts';
+import { createStateSharing } from './share-states.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeFeed, type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
@@ -100,7 +101,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       if (rows === null) return await remote.commitUpdates(updates);
       return outcomesOf(rows.length, await remote.commitRows(rows));
     },
-    loadServices: () => loadInPages(remote.servicesAfter),
+    loadServices: () => loadInPages(remote.servicesAfter, createStateSharing()),
     watchOtherProcesses(listener) {
       const remove = listeners.add(listener);
       stopWatching ??= watchCommits(remote.commitVersion, clock, onCommit);

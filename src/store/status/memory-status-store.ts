@@ -1,4 +1,5 @@
 /** The status store in this process's memory. */
+import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import { type CurrentStatus, headOf, type StatusHead } from '../../domain/current.ts';
 import type { Log } from '../../log.ts';
@@ -30,7 +31,7 @@ export interface MemoryStatusStore extends StatusStore {
 
 /** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
 export function createMemoryStatusStore({ log }: { readonly log: Log }): MemoryStatusStore {
-  const records = new Map<number, HeldRecord>();
+  const records = new IdMap<HeldRecord>();
   const tally = createStatusTally();
   const listeners = createListeners<[StatusHead]>((error, { serviceId }) =>
     log.error({ error, serviceId }, 'a status store listener failed'),

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { getOrInsert } from '../../async/bounded-map.ts';
+import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { StatusHead } from '../../domain/current.ts';
@@ -25,33 +25,28 @@ export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'lis
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-interface Mark {
-  status: ServiceStatus;
-  checked: number;
-  changed: number;
-}
-
 const RATE_SECONDS = 60;
 
 /** Creates the numbering, which follows the status store until `close`. */
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
   const start = randomUUID().slice(0, 8);
-  const marks = new Map<number, Mark>();
+  const statuses = new IdMap<ServiceStatus>();
+  /** The numbers of the newest record, and of the newest change, of services that had one since the start. */
+  const checked = new IdMap<number>();
+  const changedAt = new IdMap<number>();
+  for (const { id } of directory.all()) statuses.set(id, status.headOf(id)?.status ?? 'unknown');
   const listeners = createListeners<[head: StatusHead, changed: boolean]>();
   const rate = createRate(clock);
   let number = 0;
   let newestCheckAt: number | null = null;
-  for (const { id } of directory.all())
-    marks.set(id, { status: status.headOf(id)?.status ?? 'unknown', checked: 0, changed: 0 });
 
   const unwatch = status.watch((head) => {
     const { serviceId, checkedAt } = head;
     number += 1;
-    const mark = getOrInsert(marks, serviceId, (): Mark => ({ status: 'unknown', checked: 0, changed: 0 }));
-    const changed = mark.status !== head.status;
-    mark.status = head.status;
-    mark.checked = number;
-    if (changed) mark.changed = number;
+    const changed = (statuses.get(serviceId) ?? 'unknown') !== head.status;
+    statuses.set(serviceId, head.status);
+    checked.set(serviceId, number);
+    if (changed) changedAt.set(serviceId, number);
     // Records that fill a copy at its start are not checks of this minute.
     if (head.observedAt > clock.now() - RATE_SECONDS * 1_000) rate.note();
     if (checkedAt !== null && checkedAt > (newestCheckAt ?? 0)) newestCheckAt = checkedAt;
@@ -67,10 +62,10 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
       return of === start && /^\d{1,15}$/.test(digits) ? Math.min(Number(digits), number) : null;
     },
     /** Number of the newest record of a service; 0: none since the start. */
-    checkedAt: (serviceId: number): number => marks.get(serviceId)?.checked ?? 0,
+    checkedAt: (serviceId: number): number => checked.get(serviceId) ?? 0,
     /** Services whose status has changed since a number, in any order. */
     changedSince: (from: number): readonly number[] =>
-      [...marks].filter(([, { changed }]) => changed > from).map(([id]) => id),
+      [...changedAt].filter(([, changed]) => changed > from).map(([id]) => id),
     /** Calls `listener` for each record, with whether it changed the status, until the returned function is called. */
     watch: listeners.add,
     /**
