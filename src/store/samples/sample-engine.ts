@@ -3,13 +3,14 @@
  * disk. Compaction moves them into blocks of one series and day, applies the retention, and summarises days that are over.
  */
 
-import { forEachYielding } from '../../async/cooperative-queue.ts';
+import { systemClock } from '../../clock.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
 import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
 import { createDayReader } from './day-reader.ts';
 import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
+import { firstKeptDay } from './kept-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
@@ -44,10 +45,10 @@ export interface SampleEngineState {
 
 /** The journal is compacted at this many samples, so that each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
-/** Series of one transaction, so that queries do not wait long. */
-const SERIES_PER_SLICE = 200;
-/** Keys that one transaction deletes. */
-const KEYS_PER_SLICE = 2_000;
+/** Length of a transaction of the compaction, milliseconds: queries wait for it. */
+const SLICE_MS = 5;
+/** Free pages that are returned to the file system at a time, which takes a few milliseconds. */
+const VACUUMED_PAGES = 256;
 /** Default of `maxPending`, about 20 MB; of more samples, the oldest are dropped and counted. */
 const MAX_PENDING = 500_000;
 /** The share of them that is then kept, because dropping costs as much as there are. */
@@ -83,6 +84,8 @@ export function createSampleEngine({
   let fileBytes = database.fileBytes();
   /** The day on which expired days were deleted last; null: not since the start. */
   let expiredOn: number | null = null;
+  /** The first day, since 1970, that may have a block without a summary. */
+  let summarizedTo = 0;
   const targetPending = maxPending * KEPT_SHARE;
 
   const buffer = (packed: Float64Array) => {
@@ -165,49 +168,91 @@ export function createSampleEngine({
     database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   };
 
-  /**
-   * Moves the buffers of some series into blocks, and summarizes their past days in the same transaction. A day that is
-   * not over has a summary if the wall clock was ahead; it is made again when the day is over.
-   */
-  const compactSeries = (numbers: readonly number[]) => {
-    const today = Math.floor(now() / DAY_MS);
-    database.transaction(() => {
-      for (const number of numbers) {
-        for (const [day, series] of splitByDay(buffers.get(number))) {
-          const key = number * KEY_DAYS + day;
-          const old = database.block(key);
-          const merged = mergeSeries((old === null ? null : reader.block(key, old)) ?? EMPTY_SERIES, series);
-          database.putBlock(key, encodeBlock(merged));
-          if (day < today) putSummaries(key, merged);
-          else database.deleteKey('summaries', key);
-        }
-      }
-    });
-    for (const number of numbers) buffers.delete(number);
-  };
-
-  const summarizeDays = (keys: readonly number[]) => {
-    database.transaction(() => {
-      for (const key of keys) {
-        const block = database.block(key);
-        const series = block === null ? null : reader.block(key, block);
-        if (series !== null) putSummaries(key, series);
-      }
-    });
-  };
-
-  const deleteDays = (table: 'blocks' | 'summaries', beforeDay: number) =>
-    forEachYielding(database.keysBefore(table, beforeDay), KEYS_PER_SLICE, (keys) =>
+  /** Runs `work` for each item, in short transactions; queries are answered between them. `onCommit` gets those of each. */
+  const inSlices = async <Item>(
+    items: Iterable<Item>,
+    work: (item: Item) => void,
+    onCommit: (items: readonly Item[]) => void = () => {},
+  ): Promise<void> => {
+    const iterator = items[Symbol.iterator]();
+    for (let next = iterator.next(); next.done !== true; ) {
+      const done: Item[] = [];
       database.transaction(() => {
-        for (const key of keys) database.deleteKey(table, key);
-      }),
-    );
+        const endMs = systemClock.monotonic() + SLICE_MS;
+        do {
+          work(next.value as Item);
+          done.push(next.value as Item);
+          next = iterator.next();
+        } while (next.done !== true && systemClock.monotonic() < endMs);
+      });
+      onCommit(done);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
 
-  /** Deletes the days that are out of retention, once for each day, since it reads all keys. */
+  /**
+   * Moves the buffer of a series into blocks, and summarizes its past days in the same transaction. A day that is not over
+   * has a summary if the wall clock was ahead; it is made again when the day is over.
+   */
+  const compactSeries = (number: number) => {
+    const today = Math.floor(now() / DAY_MS);
+    for (const [day, series] of splitByDay(buffers.get(number))) {
+      const key = number * KEY_DAYS + day;
+      const old = database.block(key);
+      const merged = mergeSeries((old === null ? null : reader.block(key, old)) ?? EMPTY_SERIES, series);
+      database.putBlock(key, encodeBlock(merged));
+      if (day < today) putSummaries(key, merged);
+      else {
+        database.deleteSummaries(key);
+        summarizedTo = Math.min(summarizedTo, day);
+      }
+    }
+  };
+
+  /** Summarizes the blocks of days that are over, and were not when they were written. */
+  const summarizeDays = async (today: number) => {
+    const from = summarizedTo;
+    if (from >= today) return;
+    // A block that is written meanwhile may be of a day before.
+    summarizedTo = today;
+    try {
+      await inSlices(database.series('blocks'), (number) => {
+        const first = number * KEY_DAYS;
+        for (const key of database.unsummarized(first + from, first + today)) {
+          const block = database.block(key);
+          const series = block === null ? null : reader.block(key, block);
+          if (series !== null) putSummaries(key, series);
+        }
+      });
+    } catch (error) {
+      summarizedTo = Math.min(summarizedTo, from);
+      throw error;
+    }
+  };
+
+  /** Deletes the days that are out of retention, once for each day, since it reads the keys of all summaries. */
   const deleteExpired = async (today: number) => {
     if (today === expiredOn) return;
-    await deleteDays('blocks', firstKeptDay(database.storedDays('blocks'), rawRetentionMs, now()));
-    await deleteDays('summaries', firstKeptDay(database.storedDays('summaries'), rollupRetentionMs, now()));
+    const days = new Set<number>();
+    await inSlices(database.series('summaries'), (number) => {
+      const first = number * KEY_DAYS;
+      for (const key of database.summarized(first, first + KEY_DAYS)) days.add(key - first);
+    });
+    // Days that are not over have no summary.
+    await inSlices(database.series('blocks'), (number) => {
+      const first = number * KEY_DAYS;
+      const newest = database.newestBlock(first, first + KEY_DAYS - 1);
+      if (newest !== null) days.add(newest.key - first);
+    });
+    for (const [table, retentionMs] of [
+      ['blocks', rawRetentionMs],
+      ['summaries', rollupRetentionMs],
+    ] as const) {
+      const firstKept = firstKeptDay([...days], retentionMs, now());
+      await inSlices(database.series(table), (number) =>
+        database.deleteDays(table, number * KEY_DAYS, number * KEY_DAYS + firstKept),
+      );
+    }
     expiredOn = today;
   };
 
@@ -217,13 +262,16 @@ export function createSampleEngine({
     // Only what is in the buffers is moved, so only that is deleted from the journal.
     const upTo = journalEnd;
     const moved = journaled;
-    await forEachYielding([...buffers.keys()], SERIES_PER_SLICE, compactSeries);
+    await inSlices([...buffers.keys()], compactSeries, (numbers) => {
+      for (const number of numbers) buffers.delete(number);
+    });
     database.transaction(() => database.deleteJournal(upTo));
     journaled -= moved;
     const today = Math.floor(now() / DAY_MS);
-    await forEachYielding(database.unsummarized(today), SERIES_PER_SLICE, summarizeDays);
+    await summarizeDays(today);
     await deleteExpired(today);
-    database.shrink();
+    while (database.vacuum(VACUUMED_PAGES)) await new Promise((resolve) => setImmediate(resolve));
+    database.checkpoint();
     fileBytes = database.fileBytes();
   };
 
@@ -335,17 +383,6 @@ export function createSampleEngine({
       return state();
     },
   };
-}
-
-/**
- * The first day, since 1970, that a retention keeps. It keeps as many days with samples as it has days, too: under a wall
- * clock that is wrong by a year, nothing gets old but by days on which there were samples. `days` are in no order.
- */
-function firstKeptDay(days: readonly number[], retentionMs: number, now: number): number {
-  // Today and the days before it.
-  const kept = Math.ceil(retentionMs / DAY_MS) + 1;
-  const newest = [...days].sort((a, b) => b - a).slice(0, kept);
-  return Math.min(Math.floor((now - retentionMs) / DAY_MS), newest.at(-1) ?? 0);
 }
 
 function splitByDay(series: Series | undefined): Map<number, Series> {

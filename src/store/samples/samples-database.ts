@@ -22,14 +22,8 @@ export interface KeyedBytes {
 /** What has a key for each series and day: the blocks, or the summaries of days and their hours. */
 export type DayTable = 'blocks' | 'summaries';
 
-const DAYS = {
-  blocks: 'SELECT DISTINCT key & 65535 AS day FROM blocks',
-  summaries: 'SELECT DISTINCT key & 65535 AS day FROM days',
-} as const;
-const KEYS_BEFORE = {
-  blocks: 'SELECT key FROM blocks WHERE (key & 65535) < ?',
-  summaries: 'SELECT key FROM days WHERE (key & 65535) < ?',
-} as const;
+/** The table whose keys say which days there are. */
+const DAY_KEYS = { blocks: 'blocks', summaries: 'days' } as const;
 
 /** The statements of the open file. */
 export type SamplesDatabase = ReturnType<typeof openSamplesDatabase>;
@@ -51,16 +45,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     sql = prepareStatements(opened.database);
     if (opened.access !== 'shared') throw new Error(`the disk of ${file} takes no writes`);
   };
-  const keysOf = (text: string, day: number) =>
-    opened.database
-      .prepare(text)
-      .all(day)
-      .map((row) => Number(row.key));
-  const daysOf = (table: DayTable) =>
-    opened.database
-      .prepare(DAYS[table])
-      .all()
-      .map((row) => Number(row.day));
+  const keysOf = (rows: readonly Record<string, unknown>[]) => rows.map(({ key }) => Number(key));
 
   return {
     /** Where a damaged file was moved when this one was opened; null: there was none. */
@@ -122,26 +107,37 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
       sql.hours.put.run(key, ofHours);
       sql.days.put.run(key, ofDay);
     },
-    /** Keys of blocks before `today` that have no summary. */
-    unsummarized: (today: number) =>
-      keysOf(
-        'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND (b.key & 65535) < ?',
-        today,
-      ),
-    /** The days since 1970 of which a table has something, in no order. Reads all keys. */
-    storedDays: (table: DayTable) => daysOf(table),
-    /** The keys of the days before `day`. Reads all keys. */
-    keysBefore: (table: DayTable, day: number) => keysOf(KEYS_BEFORE[table], day),
-    /** Deletes the block, or the summaries of the day and its hours. */
-    deleteKey: (table: DayTable, key: number): void => {
-      if (table === 'blocks') sql.blocks.delete.run(key);
-      else {
-        sql.hours.delete.run(key);
-        sql.days.delete.run(key);
+    /** The series of a table, in order; each is looked up when it is asked for. */
+    *series(table: DayTable) {
+      for (let from = 0; ; ) {
+        const found = sql[DAY_KEYS[table]].next.get(from);
+        if (found === undefined) return;
+        const series = Math.floor(Number(found.key) / KEY_DAYS);
+        yield series;
+        from = (series + 1) * KEY_DAYS;
       }
     },
-    /** Returns pages that the journal no longer needs to the file system. */
-    shrink: () => opened.database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)'),
+    /** Keys of the blocks in a range, of which the last is left out, that have no summary. */
+    unsummarized: (fromKey: number, beforeKey: number) => keysOf(sql.unsummarized.all(fromKey, beforeKey)),
+    /** Keys of the summaries in a range, of which the last is left out. */
+    summarized: (fromKey: number, beforeKey: number) => keysOf(sql.days.keys.all(fromKey, beforeKey)),
+    /** Deletes the blocks, or the summaries of days and their hours, in a range of keys, of which the last is left out. */
+    deleteDays(table: DayTable, fromKey: number, beforeKey: number): void {
+      for (const { deleteRange } of table === 'blocks' ? [sql.blocks] : [sql.hours, sql.days])
+        deleteRange.run(fromKey, beforeKey);
+    },
+    /** Deletes the summaries of a day and of its hours. */
+    deleteSummaries(key: number): void {
+      sql.hours.delete.run(key);
+      sql.days.delete.run(key);
+    },
+    /** Returns at most `pages` pages that hold nothing to the file system; false: there are no more. */
+    vacuum(pages: number): boolean {
+      opened.database.exec(`PRAGMA incremental_vacuum(${pages})`);
+      return Number(sql.freePages.get()?.count ?? 0) > 0;
+    },
+    /** Moves what was written into the file, so that the write-ahead log is empty. */
+    checkpoint: () => opened.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
     close: () => opened.database.close(),
   };
@@ -152,6 +148,9 @@ function prepareStatements(database: DatabaseSync) {
     put: database.prepare(`INSERT OR REPLACE INTO ${name} (key, bytes) VALUES (?, ?)`),
     range: database.prepare(`SELECT key, bytes FROM ${name} WHERE key >= ? AND key <= ? ORDER BY key`),
     delete: database.prepare(`DELETE FROM ${name} WHERE key = ?`),
+    next: database.prepare(`SELECT key FROM ${name} WHERE key >= ? ORDER BY key LIMIT 1`),
+    keys: database.prepare(`SELECT key FROM ${name} WHERE key >= ? AND key < ?`),
+    deleteRange: database.prepare(`DELETE FROM ${name} WHERE key >= ? AND key < ?`),
   });
   return {
     blocks: table('blocks'),
@@ -165,6 +164,10 @@ function prepareStatements(database: DatabaseSync) {
     newest: database.prepare(
       'SELECT key, bytes FROM blocks WHERE key >= ? AND key <= ? ORDER BY key DESC LIMIT 1',
     ),
+    unsummarized: database.prepare(
+      'SELECT b.key AS key FROM blocks b LEFT JOIN days d ON d.key = b.key WHERE d.key IS NULL AND b.key >= ? AND b.key < ?',
+    ),
+    freePages: database.prepare('SELECT freelist_count AS count FROM pragma_freelist_count()'),
     hasDays: database.prepare(
       'SELECT EXISTS (SELECT 1 FROM blocks WHERE key >= ? AND key < ?) OR EXISTS (SELECT 1 FROM days WHERE key >= ? AND key < ?) AS found',
     ),
