@@ -1,0 +1,199 @@
+/** Clients of every kind, and what each sees of the program at present. */
+import type { RunningProgram } from '../support/program.ts';
+import type { ClientKind, Row } from './fault-table.ts';
+
+/** A request without an answer for this time waits. */
+const WAITS_MS = 4_000;
+/** For what a client should see, on a machine that does much else. */
+const PATIENCE_MS = 90_000;
+const PAUSE_MS = 250;
+/** A reader of events that is not told for this time, where it need not be, is told later. */
+const UNTOLD_MS = 6_000;
+
+/** What the clients need. */
+export interface ClientOptions {
+  readonly program: RunningProgram;
+  /** A key with all scopes. */
+  readonly key: string;
+  /** Sets whether the checked site is down. */
+  readonly turn: (isDown: boolean) => void;
+}
+
+/** What clients saw, in the words of the table if it is what they should see. */
+export type Seen = Readonly<Record<ClientKind, string>>;
+
+/** Clients of a program. */
+export type Clients = ReturnType<typeof createClients>;
+
+/** Creates clients of each kind. */
+export function createClients({ program, key, turn }: ClientOptions) {
+  const { siteUrl } = program;
+  const authorization = `Bearer ${key}`;
+  let written = 0;
+  /** Requests that wait for an answer. */
+  const waiting = new Set<Promise<number>>();
+
+  const ask = async (path: string, init: RequestInit = {}): Promise<string> => {
+    const asked = request(siteUrl + path, init);
+    const pending = asked.then(({ status }) => status);
+    waiting.add(pending);
+    void pending.finally(() => waiting.delete(pending));
+    const answer = await within(asked, WAITS_MS);
+    if (answer === null) return 'waits';
+    const { status, age, code, retryAfter } = answer;
+    if (status === 200) return Number(age) >= 1 ? '200 old' : '200';
+    return `${status} ${code}${status === 503 && retryAfter === null ? ', without Retry-After' : ''}`;
+  };
+  const asks: Readonly<Record<Exclude<ClientKind, 'events' | 'readyz'>, () => Promise<string>>> = {
+    status: () => ask('/api/v1/status/shop'),
+    history: () => ask('/api/v1/services/shop/history'),
+    badge: () => ask(`/api/badge/shop-example?theme=${++written % 2 === 0 ? 'dark' : 'light'}`),
+    page: () => ask('/status/shop-example', { headers: { accept: 'text/html' } }),
+    heartbeat: () =>
+      ask('/api/v1/heartbeat', {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: '{"domain":"jobs.example.org","status":"ok"}',
+      }),
+    write: () =>
+      ask('/api/v1/services/jobs-example-org', {
+        method: 'PATCH',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: `{"name":"Jobs ${++written}"}`,
+      }),
+    metrics: () => ask('/metrics'),
+  };
+
+  const readyz = async (): Promise<string> => {
+    const answer = await program.get('/readyz').catch(() => null);
+    if (answer === null) return 'no answer';
+    const { degraded = [] } = answer.body as { degraded?: readonly string[] };
+    return answer.status === 200 ? degraded.join(', ') || '–' : `${answer.status}`;
+  };
+
+  /** Asks until a client sees what it should; otherwise what it saw last. */
+  const until = async (wanted: string, look: () => Promise<string>): Promise<string> => {
+    let seen = '';
+    for (const endsAt = performance.now() + PATIENCE_MS; performance.now() < endsAt; ) {
+      seen = await look();
+      if (seen === wanted) return seen;
+      await sleep(PAUSE_MS);
+    }
+    return seen;
+  };
+
+  /** Turns the site, and says whether the reader of events is told of it: at once, or only later. */
+  const watchTurn = async (events: EventReader, isDown: boolean, wanted: string) => {
+    turn(isDown);
+    const told = events.next(isDown ? 'down' : 'up');
+    const isTold = await within(
+      told.then(() => true),
+      wanted === 'tells' ? PATIENCE_MS : UNTOLD_MS,
+    );
+    return { seen: isTold === null ? 'later' : 'tells', told };
+  };
+
+  const seeAnswers = async (wanted: Row): Promise<Seen> => {
+    const kinds = Object.keys(asks) as (keyof typeof asks)[];
+    const answers = await Promise.all(
+      kinds.map(async (kind) => [kind, await until(wanted[kind], asks[kind])] as const),
+    );
+    const seen = Object.fromEntries(answers) as Record<ClientKind, string>;
+    return { ...seen, events: wanted.events, readyz: await until(wanted.readyz, readyz) };
+  };
+
+  return {
+    /** What each kind of client sees, after it had the time to see what it should; `told`: the reader of events is told. */
+    async see(
+      wanted: Row,
+      events: EventReader,
+    ): Promise<{ readonly seen: Seen; readonly told: Promise<void> }> {
+      const [watched, seen] = await Promise.all([watchTurn(events, true, wanted.events), seeAnswers(wanted)]);
+      return { seen: { ...seen, events: watched.seen }, told: watched.told };
+    },
+    /** As {@link see}, without a change for the reader of events. */
+    seeAnswers,
+    /** A reader of events, from now on. */
+    readEvents: () => openEvents(siteUrl),
+    /** Turns the site up; resolves when the reader of events is told. */
+    async recover(events: EventReader): Promise<void> {
+      const { told } = await watchTurn(events, false, 'tells');
+      await told;
+    },
+    /** Resolves with the statuses of the requests that have waited. */
+    settle: () => Promise.all(waiting),
+  };
+}
+
+async function request(url: string, init: RequestInit) {
+  const { status, headers, ...response } = await fetch(url, { ...init, redirect: 'manual' }).then(
+    async (answer) => ({ status: answer.status, headers: answer.headers, text: await answer.text() }),
+    // A connection that is reset is no answer.
+    () => ({ status: 0, headers: new Headers(), text: '' }),
+  );
+  const isProblem = headers.get('content-type')?.includes('problem+json') === true;
+  const code = isProblem ? (JSON.parse(response.text) as { code: string }).code : '';
+  return { status, code, age: headers.get('age'), retryAfter: headers.get('retry-after') };
+}
+
+/** A reader of events. */
+export type EventReader = Awaited<ReturnType<typeof openEvents>>;
+
+/** Opens a stream of events, which is read until it is closed. It is opened again where it ends, as browsers do. */
+async function openEvents(siteUrl: string) {
+  const end = new AbortController();
+  let text = '';
+  const looks = new Set<() => void>();
+  const open = async () => {
+    const [id = ''] = /^id: \d+$(?![\s\S]*^id: )/m.exec(text) ?? [];
+    const headers = id === '' ? {} : { 'last-event-id': id.slice('id: '.length) };
+    return await fetch(`${siteUrl}/api/v1/events?slug=shop`, { headers, signal: end.signal });
+  };
+  const read = async (response: Response) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      for (const look of looks) look();
+    }
+  };
+  const first = await open();
+  const reading = (async () => {
+    await read(first).catch(() => {});
+    while (!end.signal.aborted) {
+      await sleep(PAUSE_MS);
+      await open()
+        .then(read)
+        .catch(() => {});
+    }
+  })();
+  return {
+    /** Resolves when a change to the status is told. */
+    next: (to: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (!text.includes(`"to":"${to}"`)) return;
+          looks.delete(look);
+          resolve();
+        };
+        looks.add(look);
+        look();
+      }),
+    async close() {
+      end.abort();
+      await reading;
+    },
+  };
+}
+
+/** Null: it takes longer. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null);
+  });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,75 @@
+/** Threads that hang, a mail server that hangs and a full disk: what clients of each kind see is what the table says (`fault-table.ts`). */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { until } from '../support/loopback.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { makeSmallDisk } from '../support/small-disk.ts';
+import { EMBEDDED_FAULTS, renderFaultTable } from './fault-table.ts';
+import { type Switch, startWorld, tryFault } from './fault-world.ts';
+
+t.setTimeout(900_000);
+t.jobs = 2;
+
+const MIB = 1_048_576;
+
+t.test('threads and the mail server', { buffered: true }, async (t) => {
+  const orders = t.testdir();
+  let hangs = false;
+  const mail = await startMailServer({ tls: 'none', onLetter: () => (hangs ? 'hang' : null) });
+  t.teardown(() => mail.close());
+  const smtp = { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'Upbeat <upbeat@example.org>' };
+  const world = await startWorld(
+    t,
+    { alerts: { smtp } },
+    {
+      NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
+      TEST_END_THREADS: orders,
+    },
+  );
+  /** A thread that hangs. */
+  const hang = (entry: string): Switch => {
+    const order = join(orders, entry);
+    return {
+      async begin() {
+        writeFileSync(order, 'hang');
+        await until(() => readFileSync(order, 'utf8') === 'hangs', 60_000);
+      },
+      // A probe thread is replaced, and takes the order with it.
+      end: () => rmSync(order, { force: true }),
+    };
+  };
+  await tryFault(t, world, EMBEDDED_FAULTS.registry, hang('registry.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.samples, hang('samples.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.probe, hang('worker.js'));
+  await tryFault(t, world, EMBEDDED_FAULTS.feeds, hang('feeds.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.render, hang('render.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.mail, {
+    async begin() {
+      hangs = true;
+      const topic = 'service:1';
+      await world.installation.withRegistry((registry) =>
+        registry.requestSubscription({ topic, address: 'ada@example.org', language: 'en', now: Date.now() }),
+      );
+    },
+    end() {
+      hangs = false;
+    },
+  });
+});
+
+t.test('the disk', { buffered: true }, async (t) => {
+  const dataDir = join(t.testdir(), 'data');
+  const disk = await makeSmallDisk(t, dataDir, 8 * MIB);
+  if (disk === null) {
+    t.comment('SKIPPED: no namespace of mounts can be made here');
+    return;
+  }
+  const world = await startWorld(t, { storage: { dataDir } }, {}, disk.enter);
+  await tryFault(t, world, EMBEDDED_FAULTS.disk, { begin: disk.fill, end: disk.empty });
+});
+
+t.test('the table of docs/reliability.md is the one that is tried', async (t) => {
+  const document = readFileSync(new URL('../../docs/reliability.md', import.meta.url), 'utf8');
+  t.ok(document.includes(renderFaultTable()), `the table should be\n${renderFaultTable()}`);
+});
