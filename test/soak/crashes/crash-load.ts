@@ -17,6 +17,8 @@ export interface CrashLoad {
   readonly created: ReadonlySet<string>;
   /** Domains of all creations that were sent. */
   readonly asked: ReadonlySet<string>;
+  /** Answers that no kill explains, such as that what is sent again had been made by another request. */
+  readonly contradictions: readonly string[];
   /** Answers other than success, as `status code`, with their number. */
   readonly refusals: ReadonlyMap<string, number>;
   /** Resolves when no request is in flight. */
@@ -46,6 +48,7 @@ export function startLoad({ siteUrl, keys, domains }: LoadOptions): CrashLoad {
   const created = new Set<string>();
   const asked = new Set<string>();
   const refusals = new Map<string, number>();
+  const contradictions: string[] = [];
   const end = new AbortController();
 
   /** Posts; null: there was no answer. */
@@ -66,6 +69,8 @@ export function startLoad({ siteUrl, keys, domains }: LoadOptions): CrashLoad {
       if (!response.ok) {
         const what = `${response.status} ${code}`;
         refusals.set(what, (refusals.get(what) ?? 0) + 1);
+        if (response.status < 500)
+          contradictions.push(`${path} was answered ${what}: ${JSON.stringify(body)}`);
       }
       return response.status;
     } catch {
@@ -111,7 +116,7 @@ export function startLoad({ siteUrl, keys, domains }: LoadOptions): CrashLoad {
 
   const running = [...domains.map(beat), create()];
   return {
-    ...{ beats, created, asked, refusals },
+    ...{ beats, created, asked, contradictions, refusals },
     async stop() {
       end.abort();
       await Promise.all(running);

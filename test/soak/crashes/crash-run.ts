@@ -82,7 +82,8 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
     );
     const load = startLoad({ siteUrl: installation.siteUrl, keys, domains: DOMAINS });
     const noteKill = () => onKill(killedAt.push(performance.now()));
-    while (killedAt.length < kills) {
+    // What is wrong once stays so.
+    while (killedAt.length < kills && wrong.length === 0) {
       await sleep(random() * MAX_LIFE_MS);
       if (random() < START_PART && killedAt.length + 2 <= kills) {
         process.kill(workerOf(program.process), 'SIGKILL');
@@ -99,6 +100,7 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
           .split('\n')
           .filter((line) => line.includes('damaged')),
         ...judgeRegistry(await stores.readFacts(dataDir), load),
+        ...load.contradictions,
       ];
       wrong.push(...found.map((line) => `kill ${killedAt.length}: ${line}`));
       program = await installation.start();

@@ -41,7 +41,7 @@ const QUERIES = {
     FROM transitions ORDER BY position`,
   services: 'SELECT id, domain, status, current.seq AS seq FROM services JOIN current ON service_id = id',
   heartbeats: 'SELECT domain, timestamp FROM heartbeats JOIN services ON services.id = heartbeats.id / 100',
-  incidents: `SELECT id FROM incidents WHERE source = 'own'`,
+  incidents: `SELECT id, service_id AS "serviceId", status FROM incidents WHERE source = 'own'`,
 } as const;
 
 /** The files of the data directory. */
@@ -140,6 +140,6 @@ async function readFacts(all: (sql: string) => Promise<readonly unknown[]>): Pro
     transitions: await read(QUERIES.transitions),
     services: await read(QUERIES.services),
     heartbeats: await read(QUERIES.heartbeats),
-    incidents: (await read<{ readonly id: string }>(QUERIES.incidents)).map(({ id }) => id),
+    incidents: await read(QUERIES.incidents),
   };
 }

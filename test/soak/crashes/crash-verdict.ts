@@ -8,8 +8,7 @@ export interface RegistryFacts {
   readonly services: readonly ServiceFact[];
   /** The newest heartbeats of each service, at most a hundred, in no order. */
   readonly heartbeats: readonly { readonly domain: string; readonly timestamp: number }[];
-  /** Identifiers of own incidents. */
-  readonly incidents: readonly string[];
+  readonly incidents: readonly IncidentFact[];
 }
 
 interface TransitionFact {
@@ -18,6 +17,13 @@ interface TransitionFact {
   readonly seq: number;
   readonly from: string;
   readonly to: string;
+}
+
+/** An own incident. */
+interface IncidentFact {
+  readonly id: string;
+  readonly serviceId: number;
+  readonly status: string;
 }
 
 interface ServiceFact {
@@ -37,10 +43,15 @@ export function judgeRegistry(
   facts: RegistryFacts,
   load: Pick<CrashLoad, 'beats' | 'created' | 'asked'>,
 ): string[] {
-  return [...judgeTransitions(facts), ...judgeBeats(facts, load.beats), ...judgeCreated(facts, load)];
+  return [
+    ...judgeTransitions(facts),
+    ...judgeIncidents(facts),
+    ...judgeBeats(facts, load.beats),
+    ...judgeCreated(facts, load),
+  ];
 }
 
-function judgeTransitions({ transitions, services, incidents }: RegistryFacts): string[] {
+function judgeTransitions({ transitions, services }: RegistryFacts): string[] {
   const wrong: string[] = [];
   const last = new Map<number, TransitionFact>();
   for (const [index, transition] of transitions.entries()) {
@@ -57,8 +68,26 @@ function judgeTransitions({ transitions, services, incidents }: RegistryFacts): 
     if (told !== seq || to !== status)
       wrong.push(`${domain} is ${status} (${seq}) beside its transition to ${to} (${told})`);
   }
-  if (new Set(incidents).size !== incidents.length) wrong.push('an incident is there twice');
   return wrong;
+}
+
+/** Each incident began with a transition to down, and a service that is down has one that is open. */
+function judgeIncidents({ transitions, services, incidents }: RegistryFacts): string[] {
+  const downs = new Set(
+    transitions.filter(({ to }) => to === 'down').map(({ serviceId, seq }) => `own-${serviceId}-${seq}`),
+  );
+  const open = groupBy(
+    incidents.filter(({ status }) => status !== 'resolved'),
+    ({ serviceId }) => String(serviceId),
+  );
+  return [
+    ...incidents.filter(({ id }) => !downs.has(id)).map(({ id }) => `${id} has no transition`),
+    ...services.flatMap(({ id, domain, status }) => {
+      const count = open.get(String(id))?.length ?? 0;
+      const isRight = count === 1 || (count === 0 && status !== 'down');
+      return isRight ? [] : [`${domain} is ${status} and has ${count} open incidents`];
+    }),
+  ];
 }
 
 function judgeBeats({ heartbeats }: RegistryFacts, beats: readonly AcknowledgedBeat[]): string[] {
