@@ -54,18 +54,20 @@ function readRate(name: string): number | null {
 }
 
 /** The bars of a protocol, by the start of their rows' names. */
-const COSTS = [
-  ['wrk', 'wrk, Connection: close (floor in C)'],
-  ['node:net', 'node:'],
-  ['undici', 'undici, one Agent'],
-  ['Upbeat, whole engine', 'whole engine, beside'],
-  ['blackbox_exporter', 'blackbox_exporter'],
-] as const;
+function costsOf(protocol: 'HTTP' | 'HTTPS'): readonly (readonly [label: string, start: string])[] {
+  return [
+    ['wrk', 'wrk, Connection: close (floor in C)'],
+    [protocol === 'HTTP' ? 'node:net' : 'node:tls', 'node:'],
+    ['undici', 'undici, one Agent'],
+    ['Upbeat, whole engine', 'whole engine, beside'],
+    ['blackbox_exporter', 'blackbox_exporter'],
+  ];
+}
 
 /** CPU time of a check by HTTP and HTTPS, as bars. */
 export function drawCosts(rows: readonly BenchRow[]): string {
-  const bars = ['HTTP', 'HTTPS'].flatMap((protocol) =>
-    COSTS.flatMap(([label, start]) => {
+  const bars = (['HTTP', 'HTTPS'] as const).flatMap((protocol) =>
+    costsOf(protocol).flatMap(([label, start]) => {
       const row = rows.find(
         ({ name, unit }) => name.startsWith(`${protocol}: ${start}`) && unit.includes('CPU'),
       );
