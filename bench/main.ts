@@ -26,6 +26,7 @@ const SECTIONS = [
   'api',
   'events',
   'badge',
+  'heatmap',
   'pages',
   'heartbeats',
   'writes',

@@ -20,7 +20,7 @@ export function weightedPercentileOf(
   return null;
 }
 
-/** From 1. */
-function rankOf(total: number, ratio: number): number {
+/** The nearest rank of a percentile among `total` values, from 1. */
+export function rankOf(total: number, ratio: number): number {
   return Math.max(1, Math.ceil(ratio * total));
 }

@@ -207,7 +207,9 @@ export interface HeatmapPicture {
 }
 
 /** The level of a step. */
-export function levelOf(step: Bucket): CellLevel {
+export function levelOf(
+  step: Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount' | 'p95Ms'>,
+): CellLevel {
   const { count, downCount, p95Ms } = step;
   const kind = dayKindOf(step);
   // Suspect checks tell nothing about the service.

@@ -6,6 +6,7 @@
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { StatusHead, Transition } from '../domain/current.ts';
+import { cellsOf } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
@@ -21,7 +22,8 @@ import type { PartStates, Readiness } from '../view/monitor.ts';
 export interface Role {
   readonly name: Readiness['role'];
   readonly status: StatusStore;
-  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'regionsOf'> & Partial<ObservedParts['samples']>;
+  readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf'> &
+    Partial<ObservedParts['samples']>;
   readonly heartbeats: HeartbeatIntake;
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
@@ -39,7 +41,7 @@ export interface Role {
 /** The active role; its members delegate to the role in charge. */
 export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
   readonly current: Role;
-  readonly samples: Pick<SampleStore, 'query' | 'newest' | 'regionsOf' | 'missingSince'> &
+  readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf' | 'missingSince'> &
     ObservedParts['samples'];
   /** Makes `role` the active role. The previous one is not stopped. */
   take(role: Role): void;
@@ -91,6 +93,10 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     },
     samples: {
       query: (query) => now().samples.query(query),
+      async cells(query) {
+        const { samples } = now();
+        return (await samples.cells?.(query)) ?? cellsOf(await samples.query(query));
+      },
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
       regionsOf: (serviceId) => now().samples.regionsOf(serviceId),
       stats: () => now().samples.stats?.() ?? NO_STATS,

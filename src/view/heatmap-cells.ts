@@ -11,7 +11,7 @@ import {
   type PictureWindow,
   stepsOf,
 } from '../domain/picture.ts';
-import type { RegionFilter, SampleStore } from '../store/ports/samples.ts';
+import type { RegionFilter, SampleQuery, SampleStore } from '../store/ports/samples.ts';
 import { inRegion } from './sample-region-reader.ts';
 
 /** Reads the cells of services. */
@@ -38,12 +38,14 @@ const MAX_CACHED_WINDOWS = 3 * PICTURE_WINDOWS.length;
  * Creates the function that reads the cells of services in a span of a window, of all regions or of one, in the order of
  * the services. It throws the errors of the store.
  */
-export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missingSince'>) {
+export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells' | 'missingSince'>) {
   const windows = new BoundedMap<string, { readonly rows: Map<number, Row>; last: Promise<unknown> }>(
     MAX_CACHED_WINDOWS,
   );
   const limit = createConcurrencyLimiter(MAX_READS);
 
+  const read = async (query: SampleQuery): Promise<Uint8Array> =>
+    (await samples.cells?.(query)) ?? cellsOf(await samples.query(query));
   const readRow = async (
     serviceId: number,
     known: Row | undefined,
@@ -57,9 +59,9 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'missin
     const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
     // Everything is read again if the clock was set back, too.
     if (known === undefined || moved < 0 || fresh === steps)
-      return cellsOf(await samples.query(inRegion({ serviceId, from, to, stepMs }, filter)));
+      return await read(inRegion({ serviceId, from, to, stepMs }, filter));
     const fromFresh = { serviceId, from: to - fresh * stepMs, to, stepMs };
-    const newest = cellsOf(await samples.query(inRegion(fromFresh, filter)));
+    const newest = await read(inRegion(fromFresh, filter));
     const cells = new Uint8Array(steps);
     cells.set(known.cells.subarray(moved));
     cells.set(newest, steps - fresh);

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { cellsOf } from '../../src/domain/picture.ts';
 import type { Bucket, Sample } from '../../src/domain/sample.ts';
-import { packSamples } from '../../src/store/samples/encoding.ts';
+import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
+import {
+  addSample,
+  decodeDayFigures,
+  emptySummary,
+  encodeDay,
+  quantileOf,
+} from '../../src/store/samples/summary.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { naiveBuckets, sampleAt } from './samples-contract.ts';
 
@@ -90,6 +98,63 @@ t.test('it counts every sample of a long window once, wherever the window and it
       },
     ),
     { numRuns: propertyRuns(20) },
+  );
+});
+
+t.test('the cells of a heat map are those of its buckets', async (t) => {
+  const { engine, dataDir } = await openYear(t, 90);
+  // Days without a summary, with a damaged one, and with samples that came late.
+  const file = new DatabaseSync(join(dataDir, 'samples.sqlite'));
+  file.exec(`DELETE FROM days WHERE key % 11 = 0; UPDATE days SET bytes = x'00FF' WHERE key % 13 = 0;
+    UPDATE days SET bytes = bytes || bytes WHERE key % 17 = 0`);
+  file.close();
+  engine.append(packSamples([sampleAt(START + 200 * DAY + 1, { status: 'down', latencyMs: 3 })]));
+  const seen = new Set<number>();
+  fc.assert(
+    fc.property(
+      fc.integer({ min: -3, max: 200 }),
+      fc.integer({ min: 1, max: 400 }),
+      fc.constantFrom(DAY, DAY, 2 * DAY),
+      fc.constantFrom(0, 0, HOUR),
+      fc.constantFrom(0, 0, HOUR),
+      (offset, days, stepMs, shift, rest) => {
+        const from = START + offset * DAY + shift;
+        const query = { serviceId: 1, from, to: from + days * DAY + rest, stepMs };
+        const cells = engine.cells(query);
+        for (const cell of cells) seen.add(cell);
+        return Buffer.from(cells).equals(cellsOf(engine.query(query)));
+      },
+    ),
+    { numRuns: propertyRuns(20) },
+  );
+  t.ok(seen.size >= 4, 'of several levels');
+});
+
+t.test('the figures of a day are those of its summary', async (t) => {
+  const outcome = fc.record({
+    status: fc.constantFrom('up', 'slow', 'down'),
+    latencyMs: fc.option(fc.integer({ min: 0, max: 20_000 })),
+    statusCode: fc.constant(200),
+    suspect: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(outcome, { maxLength: 100, size: 'max' }), (outcomes) => {
+      const day = emptySummary();
+      for (const each of outcomes) addSample(day, packOutcome(each));
+      const [upCount, slowCount, downCount] = day.counts;
+      t.strictSame(decodeDayFigures(encodeDay(day)), {
+        count: upCount + slowCount + downCount,
+        slowCount,
+        downCount,
+        suspectCount: day.suspect,
+        p95Ms: quantileOf(
+          [...day.sketch].sort((a, b) => a[0] - b[0]),
+          day.latencyCount,
+          0.95,
+        ),
+      });
+    }),
+    { numRuns: propertyRuns(200) },
   );
 });
 

@@ -20,7 +20,8 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
   if (!(stepMs > 0) || !(to > from) || count > MAX_BUCKETS) {
     throw new RangeError(`a query has 1 to ${MAX_BUCKETS} buckets, not ${count}`);
   }
-  const exact = Array.from({ length: count }, emptySummary);
+  /** Only those that something was added to: in a heat map of a year, most days are not read from here. */
+  const exact: (Summary | undefined)[] = new Array(count);
   /** Latencies of single samples, from which percentiles are exact. */
   const latencies: (number[] | undefined)[] = new Array(count);
   /** Counts of latencies in buckets with counted samples. */
@@ -28,6 +29,37 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
   const summarized = new Set<number>();
 
   const placeOf = (time: number): number => Math.floor((time - from) / stepMs);
+  const exactAt = (place: number): Summary => {
+    const known = exact[place] ?? emptySummary();
+    exact[place] = known;
+    return known;
+  };
+
+  const bucketAt = (place: number): Bucket => {
+    const summary = exact[place] ?? emptySummary();
+    const [up, slow, down] = summary.counts;
+    const total = up + slow + down;
+    const startAt = from + place * stepMs;
+    const rank = summarized.has(place)
+      ? sketchRank(summary, latencies[place] ?? [])
+      : counted[place] === undefined
+        ? exactRank(latencies[place] ?? [])
+        : countedRank(counted[place], latencies[place] ?? []);
+    return {
+      startAt,
+      endAt: Math.min(to, startAt + stepMs),
+      count: total,
+      upCount: up,
+      slowCount: slow,
+      downCount: down,
+      suspectCount: summary.suspect,
+      uptimeRatio: total === 0 ? null : (up + slow) / total,
+      meanMs: summary.latencyCount === 0 ? null : summary.latencySum / summary.latencyCount,
+      p50Ms: rank(0.5),
+      p95Ms: rank(0.95),
+      p99Ms: rank(0.99),
+    };
+  };
 
   return {
     /** Adds the samples that lie in the window. */
@@ -36,7 +68,7 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
         const time = times[index] as number;
         if (time < from || time >= to) continue;
         const place = placeOf(time);
-        const bucket = exact[place] as Summary;
+        const bucket = exactAt(place);
         const outcome = outcomes[index] as number;
         if (isSuspect(outcome)) {
           bucket.suspect++;
@@ -56,14 +88,14 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
     addSummary(startAt: number, summary: Summary): void {
       if (startAt < from || startAt >= to) return;
       const place = placeOf(startAt);
-      addSummary(exact[place] as Summary, summary);
+      addSummary(exactAt(place), summary);
       summarized.add(place);
     },
     /** Adds samples that were counted by latency; their span, which starts at `startAt`, lies in one bucket. */
     addCounted(startAt: number, { counts, suspect, latencies: byLatency }: CountedSamples): void {
       if (startAt < from || startAt >= to) return;
       const place = placeOf(startAt);
-      const bucket = exact[place] as Summary;
+      const bucket = exactAt(place);
       for (const verdict of [0, 1, 2] as const) bucket.counts[verdict] += counts[verdict];
       bucket.suspect += suspect;
       const sums = counted[place] ?? new Map<number, number>();
@@ -77,31 +109,9 @@ export function createBucketing({ from, to, stepMs }: SampleQuery) {
     /** Whether a span lies in the window, and in one bucket. */
     holds: (startAt: number, lengthMs: number): boolean =>
       startAt >= from && startAt + lengthMs <= to && placeOf(startAt) === placeOf(startAt + lengthMs - 1),
-    buckets: (): Bucket[] =>
-      exact.map((summary, place) => {
-        const [up, slow, down] = summary.counts;
-        const total = up + slow + down;
-        const startAt = from + place * stepMs;
-        const rank = summarized.has(place)
-          ? sketchRank(summary, latencies[place] ?? [])
-          : counted[place] === undefined
-            ? exactRank(latencies[place] ?? [])
-            : countedRank(counted[place], latencies[place] ?? []);
-        return {
-          startAt,
-          endAt: Math.min(to, startAt + stepMs),
-          count: total,
-          upCount: up,
-          slowCount: slow,
-          downCount: down,
-          suspectCount: summary.suspect,
-          uptimeRatio: total === 0 ? null : (up + slow) / total,
-          meanMs: summary.latencyCount === 0 ? null : summary.latencySum / summary.latencyCount,
-          p50Ms: rank(0.5),
-          p95Ms: rank(0.95),
-          p99Ms: rank(0.99),
-        };
-      }),
+    /** The bucket at a place, from 0. */
+    bucketAt,
+    buckets: (): Bucket[] => Array.from(exact, (_, place) => bucketAt(place)),
   };
 }
 

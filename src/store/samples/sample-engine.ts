@@ -14,7 +14,7 @@ import { firstKeptDay } from './kept-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
-import { readWindow } from './window-reader.ts';
+import { readCells, readWindow, type WindowReading } from './window-reader.ts';
 
 /** Options of the engine; retention in milliseconds. */
 export interface SampleEngineOptions {
@@ -290,6 +290,15 @@ export function createSampleEngine({
     return found;
   };
 
+  const readingOf = (query: SampleQuery): WindowReading => {
+    follow();
+    const series = findSeries(query.serviceId, query.region).map((number) => ({
+      number,
+      fresh: splitByDay(buffers.get(number)),
+    }));
+    return { database, reader, query, series, rawFrom: now() - rawRetentionMs };
+  };
+
   /** At least the newest `limit` samples of a series, if it has as many; in order of time. */
   const newestOf = (number: number, limit: number): Series => {
     let found = mergeSeries(EMPTY_SERIES, buffers.get(number) ?? EMPTY_SERIES);
@@ -335,14 +344,9 @@ export function createSampleEngine({
       return state();
     },
     state,
-    query(query: SampleQuery): Bucket[] {
-      follow();
-      const series = findSeries(query.serviceId, query.region).map((number) => ({
-        number,
-        fresh: splitByDay(buffers.get(number)),
-      }));
-      return readWindow({ database, reader, query, series, rawFrom: now() - rawRetentionMs });
-    },
+    query: (query: SampleQuery): Bucket[] => readWindow(readingOf(query)),
+    /** The cells of a heat map in place of the buckets. */
+    cells: (query: SampleQuery): Uint8Array => readCells(readingOf(query)),
     /** Newest samples, newest first. */
     newest(serviceId: number, limit: number): Sample[] {
       follow();

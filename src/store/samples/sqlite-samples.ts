@@ -121,6 +121,10 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       await batcher.flush();
       return thread.call('query', [query]);
     },
+    async cells(query) {
+      await batcher.flush();
+      return thread.call('cells', [query]);
+    },
     async newest(serviceId, limit) {
       await batcher.flush();
       return thread.call('newest', [serviceId, limit]);

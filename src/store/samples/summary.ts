@@ -4,7 +4,8 @@
  * exact ones (Masson, Rim and Lee, "DDSketch", 2019). Up to 50 ms the classes are single milliseconds, and exact.
  */
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
-import { weightedPercentileOf } from '../../domain/percentile.ts';
+import { rankOf, weightedPercentileOf } from '../../domain/percentile.ts';
+import type { Bucket } from '../../domain/sample.ts';
 import { createReader, createWriter, isSuspect, latencyOf, type Series, verdictOf } from './encoding.ts';
 
 /** Summary of one hour, or of any span. */
@@ -93,6 +94,35 @@ export function encodeDay(day: Summary): Uint8Array {
 /** The inverse of {@link encodeDay}. */
 export function decodeDay(bytes: Uint8Array): Summary {
   return decodeHours(bytes).get(0) ?? emptySummary();
+}
+
+/** What a heat map shows of a day. */
+export type DayFigures = Pick<Bucket, 'count' | 'downCount' | 'slowCount' | 'suspectCount' | 'p95Ms'>;
+
+/**
+ * The figures of what {@link encodeDay} wrote, read without building its sketch. Null: the bytes are not those of one day.
+ * Throws a RangeError if they end too early.
+ */
+export function decodeDayFigures(bytes: Uint8Array): DayFigures | null {
+  const reader = createReader(bytes);
+  if (reader.atEnd || reader.varint() !== 0) return null;
+  const [upCount, slowCount, downCount] = [reader.varint(), reader.varint(), reader.varint()];
+  const suspectCount = reader.varint();
+  reader.varint();
+  let rank = rankOf(reader.varint(), 0.95);
+  let left = reader.varint();
+  let index = 0;
+  for (; left > 0 && rank > 0; left--) {
+    index += reader.varint();
+    rank -= reader.varint();
+  }
+  const p95Ms = rank > 0 ? null : latencyOfClass(index);
+  for (; left > 0; left--) {
+    reader.varint();
+    reader.varint();
+  }
+  if (!reader.atEnd) return null;
+  return { count: upCount + slowCount + downCount, slowCount, downCount, suspectCount, p95Ms };
 }
 
 /** The inverse of {@link encodeHours}. */

@@ -1,5 +1,6 @@
 /** Reads the buckets of a query from the blocks and summaries on disk, and from samples that are in no block yet. */
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
+import { CELL_LEVELS, cellsOf, levelOf } from '../../domain/picture.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { createBucketing } from './bucketing.ts';
@@ -34,10 +35,39 @@ export function readWindow(reading: WindowReading): Bucket[] {
   return bucketing.buckets();
 }
 
+/** A cell whose day has no summary that can be taken alone. */
+const NOT_TAKEN = 255;
+
+/**
+ * The cells of a heat map in place of the buckets of {@link readWindow}. In a window of days they are made from the summaries of
+ * days without adding up their sketches. Throws a RangeError for a window that cannot be answered.
+ */
+export function readCells(reading: WindowReading): Uint8Array {
+  const { reader, query, series } = reading;
+  const [only, ...others] = series;
+  if (only === undefined || others.length > 0 || query.stepMs !== DAY_MS || query.from % DAY_MS !== 0)
+    return cellsOf(readWindow(reading));
+  const bucketing = createBucketing(query);
+  const cells = new Uint8Array(Math.ceil((query.to - query.from) / DAY_MS)).fill(NOT_TAKEN);
+  addSeries(bucketing, reading, only, (startAt, bytes) => {
+    const figures = reader.figures(bytes);
+    if (figures === null) return false;
+    cells[(startAt - query.from) / DAY_MS] = CELL_LEVELS.indexOf(levelOf(figures));
+    return true;
+  });
+  for (const [place, cell] of cells.entries())
+    if (cell === NOT_TAKEN) cells[place] = CELL_LEVELS.indexOf(levelOf(bucketing.bucketAt(place)));
+  return cells;
+}
+
+/** Takes the summary of a day that lies in the window; false: it is to be added to the buckets. */
+type TakeDay = (startAt: number, bytes: Uint8Array) => boolean;
+
 function addSeries(
   bucketing: ReturnType<typeof createBucketing>,
   { database, reader, query: { from, to }, rawFrom }: WindowReading,
   { number, fresh }: WindowSeries,
+  takeDay: TakeDay = () => false,
 ): void {
   const firstKey = number * KEY_DAYS + Math.floor(from / DAY_MS);
   const lastKey = number * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
@@ -49,9 +79,11 @@ function addSeries(
       const day = dayOf(key);
       // The summary of a day lacks samples that came late.
       if (fresh.has(day) || !bucketing.holds(day * DAY_MS, DAY_MS)) continue;
-      const summary = reader.day(key, bytes);
-      if (summary === null) continue;
-      bucketing.addSummary(day * DAY_MS, summary);
+      if (!takeDay(day * DAY_MS, bytes)) {
+        const summary = reader.day(key, bytes);
+        if (summary === null) continue;
+        bucketing.addSummary(day * DAY_MS, summary);
+      }
       answered.add(key);
     }
   }
