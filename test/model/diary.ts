@@ -18,6 +18,8 @@ export interface AttemptMade {
   readonly what: 'attempt';
   readonly place: string;
   readonly service: number;
+  /** Of the definition that it was made by. */
+  readonly revision: number;
   /** Monotonic milliseconds. */
   readonly beganMs: number;
   /** Whether the service responded. */
@@ -67,6 +69,8 @@ export type Happening = Instant &
         /** Epoch milliseconds. */
         readonly timestamp: number | null;
       }
+    /** The owner changed the definition of a service. */
+    | { readonly what: 'defined'; readonly definition: DefinedService }
     /** The owner announced maintenance. Epoch milliseconds. */
     | {
         readonly what: 'work';
@@ -105,7 +109,14 @@ export interface DefinedSchedule {
 /** A service as its owner defined it. Milliseconds. */
 export interface DefinedService {
   readonly id: number;
+  /** Grows with each change. */
+  readonly revision: number;
+  readonly state: 'live' | 'paused' | 'removed';
   readonly slowOverMs: number;
+  /** Between two checks. */
+  readonly intervalMs: number;
+  /** What is checked; null: the root of its domain. */
+  readonly target: string | null;
   /** Null: it is checked. */
   readonly beats: {
     readonly periodMs: number;
@@ -120,6 +131,7 @@ export interface DefinedService {
 
 /** What is given beside the diary. */
 export interface Given {
+  /** As they are defined at the beginning. */
   readonly services: readonly DefinedService[];
   readonly intervalMs: number;
   /** How many control targets there are; 0: the majority of the services decides whether the prober is offline. */

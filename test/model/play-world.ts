@@ -13,13 +13,25 @@ import type { UpdateStore } from '../../src/store/ports/updates.ts';
 import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { USUAL } from '../support/attempts.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
-import type { DefinedService, Given, Happening, News, Outcome } from './diary.ts';
+import type { Given, Happening, News, Outcome } from './diary.ts';
 import { createSpeakers, openVendorDesk } from './play-announcements.ts';
+import { describeService, editService } from './play-edits.ts';
 import { readOutcome } from './read-outcome.ts';
 import { SPREAD_MS, startPlace } from './simulated-place.ts';
-import { type Beat, beatsOf, type Fault, isIn, moodOf, SILENCE_MS, storiesOf, type World } from './world.ts';
-import { componentsOf, pageOf } from './world-announcements.ts';
+import {
+  type Beat,
+  beatsOf,
+  editsOf,
+  type Fault,
+  isIn,
+  moodOf,
+  removalOf,
+  SILENCE_MS,
+  storiesOf,
+  type World,
+} from './world.ts';
 import { createWorldClock } from './world-clock.ts';
+import type { Edit } from './world-edits.ts';
 import { addServices, readDays, type SampleShelf, START } from './world-stores.ts';
 
 /** How long control targets take to answer, milliseconds. */
@@ -45,12 +57,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const usual = { ...USUAL, intervalMs: world.interval * 1_000 };
   const diary: Happening[] = [];
   const given: Given = {
-    services: services.map(({ id, check }): DefinedService => {
-      const { slowOverMs = USUAL.slowOverMs, periodMs = SILENCE_MS, graceMs = 0 } = check;
-      const { schedule = null } = check;
-      const beats = check.kind === 'heartbeat' ? { periodMs, graceMs, schedule } : null;
-      return { id, slowOverMs, beats, page: pageOf(id - 1), components: componentsOf(id - 1) };
-    }),
+    services: services.map((service) => describeService(service, usual.intervalMs)),
     intervalMs: usual.intervalMs,
     targets: world.targets,
     places: world.places,
@@ -59,6 +66,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   };
   const client = registry.client(clock);
   let position = await client.lastChange();
+  const removed = new Set<number>();
+  const living = () => services.filter(({ id }) => !removed.has(id));
   const names = Array.from({ length: world.places }, (_, index) => `p${index}`);
   const places = new Map<string, ReturnType<typeof openPlace>>();
   let voting: readonly string[] = [];
@@ -160,7 +169,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     note({ what: 'start' });
     await started.load(await registry.loadServices());
     if (world.services.some(({ kind }) => kind === 'beats')) started.startListening();
-    await desk.intake.load(services);
+    await desk.intake.load(living());
     return { record: started, desk, kill };
   }
 
@@ -191,16 +200,16 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
               controlTargets: world.targets,
               firstSpreadMs: SPREAD_MS,
             },
-            slowOverMs: (id) => given.services[id - 1]?.slowOverMs ?? USUAL.slowOverMs,
+            slowOverMs: (id) => services[id - 1]?.check.slowOverMs ?? USUAL.slowOverMs,
             queryControlTargets: controlOf(place, () => isGone),
-            fleetSize: () => services.length,
+            fleetSize: () => living().filter(({ paused }) => !paused).length,
             onRuled: deliver,
             onRecheck: recheck,
           });
     const rules = () => station ?? record;
     const prober = startPlace({
       clock,
-      services: services.filter(({ check }) => check.kind !== 'heartbeat'),
+      services: living().filter(({ check }) => check.kind !== 'heartbeat'),
       intervalMs: usual.intervalMs,
       shiftMs: Math.floor((index * usual.intervalMs) / world.places),
       moodOf: (id) => (isOffline(place) ? null : moodOf(world, id, index, clock.elapsed())),
@@ -255,8 +264,27 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       position = change.seq;
       record.applyChange(change);
       desk.intake.applyChange(change.serviceId, change.service);
+      if (services[change.serviceId - 1]?.check.kind === 'heartbeat') continue;
+      for (const { station, prober } of places.values()) {
+        const isLeft = change.service === null || change.service.paused;
+        if (isLeft) station?.forget(change.serviceId);
+        station?.dropHeld(change.serviceId);
+        prober.define(change.serviceId, change.service);
+      }
     }
     clock.touch();
+  }
+
+  async function edit(one: Edit): Promise<void> {
+    const service = services[one.service];
+    if (service === undefined) return;
+    const next = await editService(client, service, one);
+    if (next === 'unchanged') return;
+    if (next === null) removed.add(service.id);
+    else services[one.service] = next;
+    const defined = describeService(next ?? service, usual.intervalMs);
+    note({ what: 'defined', definition: next === null ? { ...defined, state: 'removed' } : defined });
+    await deliver();
   }
 
   async function receive(service: number, { word, latencyMs, sentBefore }: Beat): Promise<void> {
@@ -306,7 +334,15 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const stories = storiesOf(world);
   const speakers = createSpeakers({ client, clock, services, stories, desk: () => desk, deliver, note });
   await clock.settle();
-  for (const { at, act } of agendaOf(world, { suffer, receive, startPlaceOf, endPlace, names, speakers })) {
+  for (const { at, act } of agendaOf(world, {
+    suffer,
+    receive,
+    edit,
+    startPlaceOf,
+    endPlace,
+    names,
+    speakers,
+  })) {
     await clock.advanceTo(Math.max(at * 1_000, clock.elapsed()));
     await act();
     if (error !== null) throw error;
@@ -325,6 +361,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
 interface Acts {
   readonly suffer: (fault: Fault) => Promise<void>;
   readonly receive: (service: number, beat: Beat) => Promise<void>;
+  readonly edit: (one: Edit) => Promise<void>;
   readonly startPlaceOf: (place: string) => void;
   readonly endPlace: (place: string) => void;
   readonly names: readonly string[];
@@ -332,13 +369,15 @@ interface Acts {
 }
 
 /** What happens from outside, in order. */
-function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names, speakers }: Acts) {
+function agendaOf(world: World, { suffer, receive, edit, startPlaceOf, endPlace, names, speakers }: Acts) {
   const agenda: { readonly at: number; readonly act: () => unknown }[] = [];
   for (const fault of world.faults) agenda.push({ at: fault.at, act: () => suffer(fault) });
   for (const [index, script] of world.services.entries())
     if (script.kind === 'beats')
+      // A heartbeat for a domain that is not there registers it again.
       for (const beat of beatsOf(script, world.seconds))
-        agenda.push({ at: beat.at, act: () => receive(index + 1, beat) });
+        if (beat.at < removalOf(world, index))
+          agenda.push({ at: beat.at, act: () => receive(index + 1, beat) });
   for (const { place, span } of world.lost) {
     const name = names[place] ?? '';
     agenda.push({ at: span[0], act: () => endPlace(name) });
@@ -353,10 +392,12 @@ function agendaOf(world: World, { suffer, receive, startPlaceOf, endPlace, names
   for (const page of [0, 1]) agenda.push({ at: 0, act: () => speakers.read(page) });
   for (const { page, at } of world.said.reads) agenda.push({ at, act: () => speakers.read(page) });
   for (const [index, work] of world.said.works.entries()) {
-    if (work.service >= world.services.length) continue;
+    const until = removalOf(world, work.service);
+    if (work.service >= world.services.length || work.at >= until) continue;
     agenda.push({ at: work.at, act: () => speakers.announce(index, work) });
-    for (const change of work.changes)
+    for (const change of work.changes.filter(({ at }) => at < until))
       agenda.push({ at: change.at, act: () => speakers.changeWork(index, change) });
   }
+  for (const one of editsOf(world)) agenda.push({ at: one.at, act: () => edit(one) });
   return agenda.sort((a, b) => a.at - b.at);
 }

@@ -46,6 +46,8 @@ export function createReferenceAnnouncements(
   const faults: string[] = [];
   let lookByMs = Number.POSITIVE_INFINITY;
 
+  const isRemoved = ({ service }: Entry): boolean => services[service - 1]?.state === 'removed';
+
   /** The occurrence that runs or comes next, and the one after it. */
   function occurrencesOf(work: Work, now: number): { readonly startsAt: number; readonly endsAt: number }[] {
     if (work.isWithdrawn) return [];
@@ -192,10 +194,14 @@ export function createReferenceAnnouncements(
         !mayBePushedOut(entry) &&
         !concerning.some((one) => place === `${page} ${service} ${one.key}`)
       ) {
-        const { phase, incident } = entry;
-        endEntry(entry, now);
-        tellEntry(entry, phase, incident?.status ?? null, now);
+        finish(entry, now);
       }
+  }
+
+  function finish(entry: Entry, now: number): void {
+    const { phase, incident } = entry;
+    endEntry(entry, now);
+    tellEntry(entry, phase, incident?.status ?? null, now);
   }
 
   return {
@@ -219,10 +225,14 @@ export function createReferenceAnnouncements(
       const work = works.get(id);
       if (work !== undefined && !work.isWithdrawn) change(work, what, byMs, wall);
     },
+    /** A service is about to be removed: what its vendor's page lists no longer concerns it, and ends. */
+    leave(service: number, now: number): void {
+      for (const entry of present.values()) if (entry.service === service && entry.isOpen) finish(entry, now);
+    },
     /** A page was read. */
     read(reading: Extract<Happening, { readonly what: 'page' }>): void {
-      for (const { id, page, components } of services)
-        if (page === reading.page) read(reading, id, components, reading.wall);
+      for (const { id, page, components, state } of services)
+        if (page === reading.page && state !== 'removed') read(reading, id, components, reading.wall);
     },
     /** M: "The monitor begins and ends maintenance by the clock": what is due at a look moves. */
     look({ ms, wall }: Instant, stoodUntilMs: number): void {
@@ -230,7 +240,7 @@ export function createReferenceAnnouncements(
         faults.push(`maintenance was looked at by ${ms}, not ${lookByMs}`);
       const planned = new Set<number>();
       for (const entry of entries.values()) {
-        if (entry.dueAt === null || entry.dueAt > wall) continue;
+        if (entry.dueAt === null || entry.dueAt > wall || isRemoved(entry)) continue;
         const before = entry.phase;
         moveMaintenance(entry, wall);
         tellPhase(entry, before, wall);
@@ -240,7 +250,8 @@ export function createReferenceAnnouncements(
         const work = works.get(id);
         if (work !== undefined) plan(work, wall, true);
       }
-      const due = Math.min(...[...entries.values()].map(({ dueAt }) => dueAt ?? Number.POSITIVE_INFINITY));
+      const left = [...entries.values()].filter((entry) => !isRemoved(entry));
+      const due = Math.min(...left.map(({ dueAt }) => dueAt ?? Number.POSITIVE_INFINITY));
       lookByMs = ms + Math.max(0, Math.min(LOOK_MS, due - wall));
     },
     /** When the next look is due, monotonic milliseconds. */

@@ -34,6 +34,8 @@ const LATE_MS = 750;
 /** Makes the deadlines; none runs. */
 export function createReferenceDeadlines(given: Given, { now, setNow, prober, miss }: DeadlineSources) {
   const running = new Map<number, Deadline>();
+  /** Services that have sent nothing since a deadline passed. */
+  const silent = new Set<number>();
   let lookedMs = 0;
   let isRestart = false;
 
@@ -67,12 +69,25 @@ export function createReferenceDeadlines(given: Given, { now, setNow, prober, mi
       if (missed === 0 && !(home?.isProven(ms) ?? false)) continue;
       const lengthMs = silenceOf(id, at);
       Object.assign(deadline, { at: at + lengthMs, dueMs: dueMs + lengthMs, missed: missed + 1 });
+      silent.add(id);
       miss(id, at, missed === 0);
     }
   }
 
   return {
-    restart,
+    /** A heartbeat has come. */
+    restart(id: number): void {
+      silent.delete(id);
+      restart(id);
+    },
+    /** H: a service that is paused has no deadline; another period, or the end of the pause, begins a new one. */
+    define(before: DefinedService, hasStatus: boolean): void {
+      const { id } = before;
+      const next = given.services[id - 1];
+      if (next?.beats == null || next.state !== 'live' || !hasStatus) running.delete(id);
+      else if (!running.has(id) || JSON.stringify(before.beats) !== JSON.stringify(next.beats))
+        restart(id, silent.has(id) ? 1 : 0);
+    },
     /** D: "afterwards each service gets one full period". */
     restartAll(): void {
       isRestart = true;
@@ -82,8 +97,7 @@ export function createReferenceDeadlines(given: Given, { now, setNow, prober, mi
       lookedMs = now().ms;
       // A process does not know that the one before it slept.
       isRestart = false;
-      for (const { id, beats } of known)
-        if (beats !== null) restart(id, (running.get(id)?.missed ?? 0) > 0 ? 1 : 0);
+      for (const { id, beats } of known) if (beats !== null) restart(id, silent.has(id) ? 1 : 0);
     },
     /** Looks at the deadlines until `untilMs`, but not before `stoodUntilMs`, when the process stood still. */
     lookUntil(untilMs: number, stoodUntilMs: number): void {

@@ -21,8 +21,8 @@ interface Newest {
 /** What is known of a failed or slow check. */
 export type Trust = 'trusted' | 'offline' | 'later';
 
-/** Makes the count of a prober that checks so many services. */
-export function createReferenceMajority(fleetSize: number) {
+/** Makes the count of a prober. `fleetSize`: how many services it checks at present. */
+export function createReferenceMajority(fleetSize: () => number) {
   const newest = new Map<number, Newest>();
   const outages: { readonly fromMs: number; untilMs: number }[] = [];
   /** The newest checks as of the last count. */
@@ -92,7 +92,7 @@ export function createReferenceMajority(fleetSize: number) {
       const fromMs = beganOf(ended);
       if (outages.some((one) => one.fromMs <= endedMs && fromMs <= one.untilMs)) return 'offline';
       if (isOffline()) return verdict === 'up' ? 'trusted' : 'offline';
-      if (fleetSize < ENOUGH) return 'trusted';
+      if (fleetSize() < ENOUGH) return 'trusted';
       if (responded && (verdict === 'down' || next === null)) return 'trusted';
       return comparePeers(ended, takenMs, atMs);
     },

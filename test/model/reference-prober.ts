@@ -1,8 +1,8 @@
 /**
  * The reference implementation's prober of one place: from attempts to checks, and which of them can be trusted. "D" is the
- * contract's page of decisions, "T" docs/truth.md. Times are monotonic milliseconds.
+ * contract's page of decisions, "T" docs/truth.md, "G" docs/glossary.md. Times are monotonic milliseconds.
  */
-import type { AttemptMade, Given, Instant } from './diary.ts';
+import type { AttemptMade, DefinedService, Given, Instant } from './diary.ts';
 import { createReferenceMajority, type Trust } from './reference-majority.ts';
 
 export type Verdict = 'up' | 'slow' | 'down';
@@ -10,6 +10,8 @@ export type Verdict = 'up' | 'slow' | 'down';
 /** A check that has ended. */
 export interface Ended {
   readonly service: number;
+  /** Of the definition that it was made by. */
+  readonly revision: number;
   readonly verdict: Verdict;
   readonly responded: boolean;
   /** Start and end of its last attempt. */
@@ -30,6 +32,7 @@ export interface Ruled {
 }
 
 interface Open {
+  readonly revision: number;
   firstFailedMs: number | null;
   failures: number;
   repeats: number;
@@ -50,9 +53,9 @@ const MAX_WAIT_MS = 3_600_000;
 export type ReferenceProber = ReturnType<typeof createReferenceProber>;
 
 /** Makes the prober of a place. */
-export function createReferenceProber({ services, intervalMs, targets }: Given, startMs: number) {
-  const majority =
-    targets > 0 ? null : createReferenceMajority(services.filter(({ beats }) => beats === null).length);
+export function createReferenceProber({ services, targets, places }: Given, startMs: number) {
+  const countChecked = () => services.filter(({ beats, state }) => beats === null && state === 'live').length;
+  const majority = targets > 0 ? null : createReferenceMajority(countChecked);
   const open = new Map<number, Open>();
   const faults: string[] = [];
   let held: { readonly ended: Ended; readonly takenMs: number }[] = [];
@@ -61,6 +64,12 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
   const returning = new Map<number, number>();
   /** Services that have answered 429, and until when they are left alone. */
   const waiting = new Map<number, { readonly untilMs: number; clockIsSet: boolean }>();
+  /** Definitions that were replaced. */
+  const former: DefinedService[] = [];
+  /** Services by the revision from which on their attempts count: they were paused or removed. */
+  const countFrom = new Map<number, number>();
+  /** Services that are checked by a new definition, or again, and by when they have to be checked. */
+  const renewed = new Map<number, number>();
   const outages: { readonly fromMs: number; untilMs: number }[] = [];
   /** Start of the newest question that a control target has answered. */
   let goodMs = Number.NEGATIVE_INFINITY;
@@ -79,9 +88,14 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
     wantedMs = Math.max(wantedMs, atMs);
   }
 
+  /** The definition that an attempt was made by. */
+  function definitionOf({ service, revision }: AttemptMade): DefinedService | undefined {
+    return former.find((one) => one.id === service && one.revision === revision) ?? services[service - 1];
+  }
+
   /** D: "HEAD ..., judged by latency"; "429 and any answer with `cf-mitigated` are never down". */
   function verdictOf(made: AttemptMade, tookMs: number): Verdict {
-    const { slowOverMs = 3_000 } = services[made.service - 1] ?? {};
+    const { slowOverMs = 3_000 } = definitionOf(made) ?? {};
     if (!made.blocked && (made.failed || made.word === 'down')) return 'down';
     if (!made.blocked && made.word === 'slow') return 'slow';
     // D: "Exactly 3,000 ms is `up`".
@@ -97,8 +111,13 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
 
   /** An attempt has ended at `atMs`; returns the checks that are decided by it. */
   function attempt(made: AttemptMade & Instant, stoodUntilMs: number): readonly Ruled[] {
-    const { service, beganMs, ms: atMs } = made;
-    const check = open.get(service) ?? freshCheck();
+    const { service, revision, beganMs, ms: atMs } = made;
+    if (revision < (countFrom.get(service) ?? 0)) return [];
+    const known = open.get(service);
+    const check = known?.revision === revision ? known : freshCheck(revision);
+    // G: "a result for an older revision is discarded".
+    const present = services[service - 1];
+    const isOld = present?.revision !== revision;
     open.set(service, check);
     if (check.nextMs !== null && beganMs !== Math.max(check.nextMs, Math.min(beganMs, stoodUntilMs)))
       faults.push(`service ${service} was checked again at ${beganMs}, not at ${check.nextMs}`);
@@ -107,6 +126,7 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
       faults.push(`service ${service} was checked at ${beganMs}, not after ${wait.untilMs}`);
     waiting.delete(service);
     returning.delete(service);
+    if (!isOld) renewed.delete(service);
     check.nextMs = null;
     const verdict = verdictOf(made, made.tookMs);
     const spoilt = isSpoilt(made, verdict);
@@ -114,6 +134,7 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
     if (spoilt && !made.blocked && check.repeats < 3) {
       check.repeats += 1;
       check.nextMs = atMs;
+      if (definitionOf(made)?.target !== present?.target) open.delete(service);
       return [];
     }
     const failed = verdict === 'down' && !spoilt;
@@ -128,6 +149,10 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
       }
       // D: "confirmed by up to two re-checks ...; only if all fail is the service down".
       const pauseMs = PAUSES_MS[check.failures - 1];
+      if (pauseMs !== undefined && isOld) {
+        open.delete(service);
+        return [];
+      }
       if (pauseMs !== undefined) {
         check.nextMs = atMs + pauseMs;
         return [];
@@ -139,12 +164,14 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
       waiting.set(service, { untilMs, clockIsSet: false });
     }
     const ended: Ended = {
-      ...{ service, verdict, responded: made.responded, beganMs, endedMs: atMs },
+      ...{ service, revision, verdict, responded: made.responded, beganMs, endedMs: atMs },
       clockOffset: made.wall - atMs,
       ...{ attempts: check.failures + (failed ? 0 : 1), firstFailedMs: check.firstFailedMs },
       // D: "Faults of our own side are always suspect."
       isOurs: failed ? check.isOurs : made.ownFault || spoilt,
     };
+    // A node does not know what the monitor discards.
+    if (isOld && places === 1) return [];
     majority?.note(ended);
     return decide([{ ended, takenMs: atMs }], atMs);
   }
@@ -164,7 +191,9 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
       }
     }
     if (!isOffline()) {
-      for (const service of affected) returning.set(service, (results.at(-1)?.takenMs ?? 0) + RETURN_MS);
+      for (const service of affected)
+        if (services[service - 1]?.state === 'live')
+          returning.set(service, (results.at(-1)?.takenMs ?? 0) + RETURN_MS);
       affected.clear();
     }
     return ruled;
@@ -245,9 +274,29 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
       doubt(atMs);
       return false;
     },
+    /** A service has another definition than before. */
+    define(before: DefinedService, atMs: number): void {
+      const { id } = before;
+      const next = services[id - 1] as DefinedService;
+      former.push(before);
+      held = held.filter(({ ended }) => ended.service !== id);
+      if (next.state !== 'live') {
+        for (const map of [open, waiting, returning, renewed]) map.delete(id);
+        countFrom.set(id, next.state === 'removed' ? Number.POSITIVE_INFINITY : next.revision);
+        if (places > 1 || next.state === 'removed') affected.delete(id);
+        return;
+      }
+      const byMs = atMs + next.intervalMs + RETURN_MS;
+      const isRenewed = before.state !== 'live' || before.target !== next.target;
+      if (isRenewed) renewed.set(id, byMs);
+      else if (renewed.has(id) || before.intervalMs !== next.intervalMs) renewed.set(id, byMs);
+      // The next phase of a new interval comes in its place.
+      returning.delete(id);
+    },
     /** The process stood still for so long, and checked nothing meanwhile. */
     stood(forMs: number): void {
-      for (const [service, byMs] of returning) returning.set(service, byMs + forMs);
+      for (const obligations of [returning, renewed])
+        for (const [service, byMs] of obligations) obligations.set(service, byMs + forMs);
     },
     /** The wall clock was set, so that services may be checked again earlier than they asked for. */
     clockSet(): void {
@@ -255,7 +304,8 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
     },
     /** What the program did not do in time, as of `atMs`. A service that is left alone is checked at its turn after that. */
     faults(atMs: number): readonly string[] {
-      const late = [...returning].filter(([service, byMs]) => {
+      const late = [...returning, ...renewed].filter(([service, byMs]) => {
+        const { intervalMs = 0 } = services[service - 1] ?? {};
         const leftAloneMs = (waiting.get(service)?.untilMs ?? Number.NEGATIVE_INFINITY) + intervalMs;
         return Math.max(byMs, leftAloneMs) + 1_000 < atMs;
       });
@@ -267,6 +317,9 @@ export function createReferenceProber({ services, intervalMs, targets }: Given, 
   };
 }
 
-function freshCheck(): Open {
-  return { firstFailedMs: null, failures: 0, repeats: 0, isOurs: false, isDoubted: false, nextMs: null };
+function freshCheck(revision: number): Open {
+  return {
+    ...{ revision, firstFailedMs: null, failures: 0, repeats: 0 },
+    ...{ isOurs: false, isDoubted: false, nextMs: null },
+  };
 }

@@ -1,7 +1,7 @@
 /**
  * A reference implementation of the rules: from the diary of a world, what the program has to make of it. It shares no code with
  * `src/`. Each rule stands beside its sentence: "D" is the contract's page of decisions, "P" the section Regions of docs/cluster.md,
- * "T" docs/truth.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
+ * "T" docs/truth.md, "G" docs/glossary.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
  */
 import type { DefinedService, Given, Happening, Outcome, TellingEvent } from './diary.ts';
 import { createReferenceAnnouncements } from './reference-announcements.ts';
@@ -34,11 +34,14 @@ interface State {
 }
 
 /** What the program has to make of a diary. */
-export function refer(given: Given, diary: readonly Happening[], endMs: number) {
+export function refer(initial: Given, diary: readonly Happening[], endMs: number) {
+  /** Services are replaced in their list by what their owners make of them. */
+  const given = { ...initial, services: [...initial.services] };
   const faults: string[] = [];
   const transitions: Outcome['transitions'][number][] = [];
   const events: TellingEvent[] = [];
-  const tell = (event: TellingEvent) => void events.push(event);
+  const isRemoved = ({ service }: { readonly service: number }) => definedOf(service).state === 'removed';
+  const tell = (event: TellingEvent) => void (isRemoved(event) || events.push(event));
   const announcements = createReferenceAnnouncements(given, tell);
   const incidents = createReferenceIncidents(announcements.isMaintained, tell);
   /** By service, place and time: of two samples at one time the last one counts. */
@@ -52,7 +55,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
   const probers = new Map<string, ReturnType<typeof createReferenceProber>>();
   const isCluster = given.places > 1;
   /** P: how long a verdict counts: two intervals and the longest check, which is three time-outs and two pauses. */
-  const freshMs = 2 * given.intervalMs + 3 * 8_000 + 6_000;
+  const freshMsOf = (service: number) => 2 * definedOf(service).intervalMs + 3 * 8_000 + 6_000;
   let voting: readonly string[] = [];
   let now = { ms: 0, wall: 0 };
   let stoodUntilMs = 0;
@@ -88,8 +91,12 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
   faults.push(...announcements.faults(Math.max(endMs, stoodUntilMs)));
   transitions.sort((a, b) => a.service - b.service);
   return {
-    transitions,
-    ...listIncidents(incidents.all(), announcements.all(), now.wall),
+    transitions: transitions.filter((one) => !isRemoved(one)),
+    ...listIncidents(
+      incidents.all().filter((one) => !isRemoved(one)),
+      announcements.all().filter((one) => !isRemoved(one)),
+      now.wall,
+    ),
     events: events.sort(byService),
     days: daysOf(),
     faults,
@@ -99,7 +106,9 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     switch (happening.what) {
       case 'start':
         // D: the deadline "stands still while the monitor is stopped ...; afterwards each service gets one full period".
-        deadlines.start(given.services.filter(({ id }) => stateOf(id).status !== 'unknown'));
+        deadlines.start(
+          given.services.filter(({ id, state }) => state === 'live' && stateOf(id).status !== 'unknown'),
+        );
         return;
       case 'place':
         probers.set(happening.place, createReferenceProber(given, happening.ms));
@@ -140,6 +149,9 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
       case 'beat':
         receive(happening);
         return;
+      case 'defined':
+        define(happening.definition);
+        return;
       case 'work':
         announcements.announce(happening);
         return;
@@ -153,6 +165,18 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
         announcements.look(happening, stoodUntilMs);
         return;
     }
+  }
+
+  function define(definition: DefinedService): void {
+    const { id } = definition;
+    const before = definedOf(id);
+    if (definition.state === 'removed') announcements.leave(id, now.wall);
+    given.services[id - 1] = definition;
+    for (const prober of probers.values()) prober.define(before, now.ms);
+    const state = stateOf(id);
+    deadlines.define(before, state.status !== 'unknown');
+    // P: verdicts on another target do not count with those on this one.
+    if (before.target !== definition.target && state.seen !== null) state.seen = [];
   }
 
   /** Without control targets results are counted. An attempt that ended late, after a standstill, was due before it ended. */
@@ -192,6 +216,9 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     const prober = probers.get(place);
     if (prober === undefined) return;
     for (const { ended, isSuspect } of step(prober)) {
+      const { state, revision } = definedOf(ended.service);
+      // G: "a result for an older revision is discarded".
+      if (state !== 'live' || revision !== ended.revision) continue;
       const at = ended.clockOffset + ended.beganMs;
       // D: "results are samples marked `suspect`, kept out of uptime"; status and latest check stay.
       sample(ended.service, isCluster ? place : '', at, isSuspect ? 'suspect' : ended.verdict);
@@ -212,6 +239,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
       return;
     }
     // P: a result that is not newer than the last one of its place is a sample only.
+    const freshMs = freshMsOf(ended.service);
     const before = state.seen?.find((one) => one.place === place);
     const newestAt =
       state.seen === null ? state.observedAt : (before?.observedAt ?? Number.NEGATIVE_INFINITY);
@@ -268,6 +296,7 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
     observedAt: number,
     seen: readonly Seen[],
   ): void {
+    const freshMs = freshMsOf(ended.service);
     const votes = seen.filter((one) => one.votes);
     // A voting region that has not looked counts as one that sees no failure, unless it had the time to look.
     const newestAt = Math.max(...votes.map((one) => one.observedAt));
@@ -358,7 +387,8 @@ export function refer(given: Given, diary: readonly Happening[], endMs: number) 
 
   function receive(beat: Extract<Happening, { readonly what: 'beat' }>): void {
     const { service, word, latencyMs, timestamp, wall } = beat;
-    const { slowOverMs } = definedOf(service);
+    const { slowOverMs, state } = definedOf(service);
+    if (state !== 'live') return;
     // D: "With `ok`, a `response_time` over 3,000 makes it `slow`, as for a check."
     const verdict = word === 'up' && (latencyMs ?? 0) > slowOverMs ? 'slow' : word;
     // D: "`checked_at` is the earlier of timestamp and arrival."

@@ -8,7 +8,7 @@ import type { Failure } from '../../src/domain/failure.ts';
 import type { Attempt, CheckResult, ProbeMemory } from '../../src/domain/result.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { isSpoilt } from '../../src/engine/host/loop-delay.ts';
-import { firstDue } from '../../src/engine/host/phase.ts';
+import { firstDue, shiftOf } from '../../src/engine/host/phase.ts';
 import {
   createProbeHandler,
   idleProbe,
@@ -151,6 +151,7 @@ export function startPlace(options: PlaceOptions) {
       });
       options.onAttempt({
         service: id,
+        revision: target.revision,
         beganMs,
         responded: answered,
         failed: made.failure !== null,
@@ -167,13 +168,39 @@ export function startPlace(options: PlaceOptions) {
     });
   }
 
-  for (const { id, domain, origin, check, revision } of services) {
-    const { memory, lastCheckedAt } = stateOf(id);
-    states.set(id, idleProbe({ serviceId: id, revision, domain, origin, check, memory, lastCheckedAt }));
-    wake(id, firstDue(id, lastCheckedAt, clock.now(), intervalMs, Math.min(SPREAD_MS, intervalMs), shiftMs));
+  /** Checks a service from now on; `spreadMs`: one that was not checked lately is due within it. */
+  function add(service: Service, spreadMs: number): void {
+    const target = targetOf(service);
+    const { serviceId, check, lastCheckedAt } = target;
+    const { intervalMs: ownMs } = timingOf(check, { ...USUAL, intervalMs });
+    const ownShiftMs = shiftOf(shiftMs, intervalMs, ownMs);
+    states.set(serviceId, idleProbe(target));
+    wake(
+      serviceId,
+      firstDue(serviceId, lastCheckedAt, clock.now(), ownMs, Math.min(spreadMs, ownMs), ownShiftMs),
+    );
   }
 
+  function targetOf({ id, domain, origin, check, revision }: Service): CheckTarget {
+    return { serviceId: id, revision, domain, origin, check, ...stateOf(id) };
+  }
+
+  function forget(id: number): void {
+    due.get(id)?.cancel();
+    due.delete(id);
+    states.delete(id);
+  }
+
+  for (const service of services) if (!service.paused) add(service, SPREAD_MS);
+
   return {
+    /** The definition of a service has changed; null: it was removed. */
+    define(id: number, service: Service | null): void {
+      const now = clock.now();
+      if (service === null || service.paused) forget(id);
+      else if (states.has(id)) send(id, { type: 'defined', target: targetOf(service), soonAt: now, now });
+      else add(service, 0);
+    },
     /** Checks services soon, spread over `spreadMs`. */
     recheck(ids: readonly number[], spreadMs: number): void {
       for (const [index, id] of ids.entries()) {

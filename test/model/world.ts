@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { Quorum } from '../../src/domain/region.ts';
 import type { DefinedSchedule } from './diary.ts';
 import { type Announcements, announcements, pageOf, type Story } from './world-announcements.ts';
+import { type Edit, edits } from './world-edits.ts';
 
 /** The usual silence of services whose owners have set no period. */
 export const SILENCE_MS = 600_000;
@@ -93,6 +94,8 @@ export interface World {
   readonly schedules: readonly (DefinedSchedule | null)[];
   /** How many control targets there are. */
   readonly targets: number;
+  /** What owners change of their services. */
+  readonly edits: readonly Edit[];
 }
 
 /** How large worlds are. */
@@ -277,7 +280,27 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
     said: announcements(seconds, interval, most, some),
     schedules: fc.array(fc.option(schedule, { freq: 2 }), { minLength: most, maxLength: most }),
+    edits: edits(seconds, most, some),
   });
+}
+
+/**
+ * The changes of services. What a process that is killed has not committed yet is judged again by the next one, by the definition of
+ * then, so none is made in the last two seconds of a process. What is removed is changed no more.
+ */
+export function editsOf({ services, faults, edits: all }: World): readonly Edit[] {
+  return all.filter(
+    (one, index) =>
+      one.service < services.length &&
+      !faults.some(({ at, what }) => what === 'killed' && one.at <= at && one.at > at - 3) &&
+      !all.slice(0, index).some((before) => before.what === 'remove' && before.service === one.service),
+  );
+}
+
+/** When a service is removed, by its index, seconds since the beginning; infinite: never. */
+export function removalOf(world: World, service: number): number {
+  const removal = editsOf(world).find((one) => one.what === 'remove' && one.service === service);
+  return removal?.at ?? Number.POSITIVE_INFINITY;
 }
 
 /** The heartbeats of a service: one after each 80 % of its period but for times of silence, and some others. */
