@@ -5,8 +5,9 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
-import type { CatalogueList, NewService, ServiceStore } from '../store/ports/services.ts';
+import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '../store/ports/services.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
+import { putInPages } from './put-in-pages.ts';
 import { CatalogueError, readCatalogue } from './read-catalogue.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
 
@@ -122,7 +123,9 @@ export function watchCatalogue(
     }
   };
   const apply = async ({ pages, slugs, digest, hashes }: CatalogueScan) => {
-    const part = pages !== null && !hasLost(hashes, slugs) ? { digest, isPart: true, pages } : null;
+    // A part is stored in one transaction. A longer one is stored as a whole list, page by page.
+    const isShort = pages !== null && pages.length <= 1;
+    const part = isShort && !hasLost(hashes, slugs) ? { digest, isPart: true, pages } : null;
     if (part !== null)
       try {
         return await onChange(part);
@@ -194,7 +197,7 @@ function asStored<Marked extends Pick<CatalogueMark, 'digest'>>(marked: Marked, 
 const STORE_RETRY_MS = 2_000;
 
 /**
- * Creates the function that stores a list and logs `message`. While the disk accepts no writes, the known services stay,
+ * Creates the function that stores a list and logs `message`. A list of several pages is stored page by page. While the disk accepts no writes, the known services stay,
  * and the newest whole list is retried; a part of a list is refused, since it adds to lists that are stored. Rejects with
  * other errors of the registry, too.
  */
@@ -205,8 +208,8 @@ export function createCatalogueWriter({
   file,
   version,
 }: {
-  readonly registry: Pick<ServiceStore, 'putCatalogue'>;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly registry: Pick<ServiceStore, 'putCatalogue' | 'putCataloguePage' | 'endCatalogue'>;
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>;
   readonly log: Log;
   /** For the log. */
   readonly file: string;
@@ -216,6 +219,10 @@ export function createCatalogueWriter({
   let newest = 0;
   /** Why the newest whole list waits; null: it does not. */
   let refusal: unknown = null;
+  const store = (list: CatalogueList, isOutdated: () => boolean): Promise<CatalogueOutcome | null> =>
+    list.isPart || list.pages.length <= 1
+      ? registry.putCatalogue(list)
+      : putInPages(list, { registry, clock, log, file, isOutdated });
   return async (list: CatalogueList, message: string): Promise<void> => {
     if (list.isPart && refusal !== null) throw refusal;
     newest += 1;
@@ -223,7 +230,9 @@ export function createCatalogueWriter({
     const put = async (): Promise<void> => {
       if (turn !== newest) return;
       try {
-        log.info({ ...(await registry.putCatalogue(asStored(list, version))), file }, message);
+        const outcome = await store(asStored(list, version), () => turn !== newest);
+        if (outcome === null) return;
+        log.info({ ...outcome, file }, message);
         refusal = null;
       } catch (error) {
         if (refusalOf(error) === null || list.isPart) throw error;

@@ -199,3 +199,12 @@ t.test('it names the problems of a whole list where a part of it cannot be store
   t.same(parts, []);
   t.match(problems, [/c\.yaml:12: the domain "a\.example" stands in line 2 already/]);
 });
+
+t.test('it takes the whole list where more has changed than is stored in one transaction', async (t) => {
+  const slugs = Array.from({ length: 5_001 }, (_, index) => `s${index}`);
+  const file = join(t.testdir({ 'c.yaml': plainListOf('a', 'b') }), 'c.yaml');
+  const { watch, lists, parts } = await follow(t, file, createFakeClock());
+  writeFileSync(file, plainListOf('a', 'b', ...slugs));
+  await watch.reload();
+  t.same({ parts, list: lists.at(-1)?.length }, { parts: [false], list: 5_003 });
+});

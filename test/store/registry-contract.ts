@@ -11,6 +11,7 @@ import { inboxContract } from './registry-contract-inbox.ts';
 import { incidentContract } from './registry-contract-incidents.ts';
 import { invitationContract } from './registry-contract-invitations.ts';
 import { keyContract } from './registry-contract-keys.ts';
+import { longCatalogueContract } from './registry-contract-long-catalogue.ts';
 import { mergeContract } from './registry-contract-merge.ts';
 import { ownersWordsContract } from './registry-contract-owners-words.ts';
 import { ownershipContract } from './registry-contract-ownership.ts';
@@ -49,6 +50,7 @@ export function runRegistryContract(adapter: RegistryAdapter): void {
   t.setTimeout(180_000);
   t.test('services', (t) => serviceContract(t, open));
   t.test('the catalogue and owners’ services', (t) => displacementContract(t, open));
+  t.test('a long catalogue', (t) => longCatalogueContract(t, open));
   t.test('updates', (t) => updateContract(t, open));
   t.test('incidents', (t) => incidentContract(t, open));
   t.test('retention', (t) => retentionContract(t, open));

@@ -62,6 +62,12 @@ export interface CatalogueOutcome {
   readonly unchanged: number;
 }
 
+/** The outcome of one page of the public list. */
+export interface CataloguePageOutcome extends Omit<CatalogueOutcome, 'removed'> {
+  /** The ids of its entries. */
+  readonly ids: readonly number[];
+}
+
 /** A service with the state that the record and the engine need at start. */
 export interface ServiceState {
   readonly service: Service;
@@ -109,6 +115,18 @@ export interface ServiceStore {
    * one, and their owners receive a notice. An entry never takes over an owner's service.
    */
   putCatalogue(list: readonly NewService[] | CatalogueList): Promise<CatalogueOutcome>;
+  /**
+   * Adds and changes the entries of one page, a JSON text of a list of {@link NewService}, in one transaction; all others
+   * stay. For a list that is too long for one transaction, during which no other process could write: put all of its
+   * pages, then call {@link endCatalogue}. Interrupted in between, it is put again from its first page. The list as a whole
+   * must be valid.
+   */
+  putCataloguePage(page: string): Promise<CataloguePageOutcome>;
+  /**
+   * Removes the entries that were on none of the pages, and owners' unverified services on domains of the list. `ids`: of the
+   * entries of all pages. `digest`: of the whole list. Resolves with the number of entries removed.
+   */
+  endCatalogue(ids: Float64Array, digest: string): Promise<number>;
   /** Whether the list with that digest was the last one that was put, and no service has changed since. */
   hasCatalogue(digest: string): Promise<boolean>;
   /** Adds an owner's service on behalf of the operator. Rejects with a {@link RegistryErrorCode}. */

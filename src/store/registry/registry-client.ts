@@ -43,6 +43,8 @@ export interface RegistryClientOptions {
 /** Methods after which this process reads the feed of changes at once, instead of at the next poll. */
 const CHANGES_SERVICES: ReadonlySet<string> = new Set<keyof Registry>([
   'putCatalogue',
+  'putCataloguePage',
+  'endCatalogue',
   'addService',
   'addServices',
   'removeService',

@@ -33,7 +33,7 @@ import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, changeServices, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
-import { hasCatalogue, putCatalogue } from './put-catalogue.ts';
+import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './put-catalogue.ts';
 import { registerTogether } from './register-together.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
@@ -89,6 +89,8 @@ const CALLS: Calls<ServedByCalls> = {
   ...CHANGE_CALLS,
   servicesOf: read(servicesOf),
   putCatalogue: write(putCatalogue),
+  putCataloguePage: write(putCataloguePage),
+  endCatalogue: write(endCatalogue),
   hasCatalogue: read(hasCatalogue),
   addService: write((registry, service) => addService(registry, service, registry.limits)),
   addServices: write((registry, services) => addServices(registry, services, registry.limits)),

@@ -1,0 +1,86 @@
+import t, { type Test } from 'tap';
+import { createCatalogueWriter } from '../../src/catalogue/watch-catalogue.ts';
+import { silentLog } from '../../src/log.ts';
+import type { CatalogueList } from '../../src/store/ports/services.ts';
+import { entry } from '../store/registry-fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openRegistryHere } from '../support/registry-here.ts';
+
+const listOf = (digest: string, ...pages: readonly string[][]): CatalogueList => ({
+  ...{ digest, isPart: false },
+  pages: pages.map((slugs) => JSON.stringify(slugs.map((slug) => entry(slug)))),
+});
+
+/** A writer over a new registry; `onPage` is called before each page is stored, with its number from 1. */
+async function begin(t: Test, onPage: (page: number) => Promise<void> = async () => {}) {
+  const registry = await openRegistryHere(t.testdir());
+  t.teardown(() => registry.close());
+  const clock = createFakeClock();
+  const lines: unknown[] = [];
+  let pages = 0;
+  const write = createCatalogueWriter({
+    registry: {
+      putCatalogue: (list) => registry.putCatalogue(list),
+      async putCataloguePage(page) {
+        pages += 1;
+        await onPage(pages);
+        return await registry.putCataloguePage(page);
+      },
+      endCatalogue: (ids, digest) => registry.endCatalogue(ids, digest),
+    },
+    clock,
+    log: { ...silentLog, info: (fields, message) => void lines.push([message, fields]) },
+    file: 'c.yaml',
+    version: 'v',
+  });
+  const slugs = async () => (await registry.loadServices()).map(({ service }) => service.slug);
+  return { registry, clock, write, lines, slugs, pages: () => pages };
+}
+
+t.test('it stores a long list page by page, and logs how far it is', async (t) => {
+  const world = await begin(t, async () => void (await world.clock.advance(7_000)));
+  await world.write(listOf('one', ['a', 'b'], ['c'], ['d']), 'it is loaded');
+  t.same(await world.slugs(), ['a', 'b', 'c', 'd']);
+  t.same(world.lines, [
+    ['the catalogue is being stored', { entries: 3, page: 2, pages: 3, file: 'c.yaml' }],
+    ['it is loaded', { added: 4, changed: 0, removed: 0, unchanged: 0, file: 'c.yaml' }],
+  ]);
+  await world.write(listOf('two', ['a'], ['d', 'e']), 'it is changed');
+  t.same(await world.slugs(), ['a', 'd', 'e']);
+  t.equal(await world.registry.hasCatalogue('v two'), true);
+});
+
+t.test('it makes other writes between two pages', async (t) => {
+  const seen: string[][] = [];
+  const world = await begin(t, async () => {
+    await world.registry.setFact('other', 'written');
+    seen.push(await world.slugs());
+  });
+  await world.write(listOf('one', ['a'], ['b']), 'it is loaded');
+  t.same(seen, [[], ['a']]);
+});
+
+t.test('it puts a list from its first page again when the disk was full in between', async (t) => {
+  const world = await begin(t, async (page) => {
+    if (page === 2)
+      throw Object.assign(new Error('full'), { code: 'storage_full', refusal: { code: 'storage_full' } });
+  });
+  await world.write(listOf('one', ['a'], ['b']), 'it is loaded');
+  t.same(await world.slugs(), ['a']);
+  await world.clock.advance(2_000);
+  while (world.lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.same([await world.slugs(), world.pages()], [['a', 'b'], 4]);
+  t.match(world.lines, [['it is loaded', { added: 1, unchanged: 1, removed: 0 }]]);
+});
+
+t.test('it gives up a list for a newer one, and removes nothing for it', async (t) => {
+  let newer: Promise<void> | null = null;
+  const world = await begin(t, async (page) => {
+    if (page === 1) newer = world.write(listOf('two', ['x'], ['y']), 'the newer one');
+  });
+  await world.write(listOf('one', ['a'], ['b']), 'the older one');
+  await newer;
+  t.same(await world.slugs(), ['x', 'y']);
+  t.match(world.lines, [['the newer one', {}]]);
+  t.equal(world.lines.length, 1);
+});
