@@ -89,12 +89,12 @@ function measureWheel(intervalOf: (entry: number) => number): {
   readonly seconds: number;
 } {
   const intervals = Float64Array.from({ length: WHEEL_ENTRIES }, (_, entry) => intervalOf(entry));
-  const wheel = createTimingWheel(0, 10);
+  const wheel = createTimingWheel(0, 2.5);
   for (const [entry, intervalMs] of intervals.entries())
     wheel.schedule(entry, Math.floor((hashNumber(entry) / 2 ** 32) * intervalMs));
   const before = process.cpuUsage();
   let pops = 0;
-  for (let now = 10; now <= WHEEL_MS; now += 10) {
+  for (let now = 2.5; now <= WHEEL_MS; now += 2.5) {
     wheel.advance(now, (entry) => {
       pops++;
       wheel.schedule(entry, now + (intervals[entry] ?? USUAL_MS));

@@ -147,3 +147,31 @@ t.test('it keeps the order of arrival, also when the queue never becomes empty',
   }
   t.same(order, [...ids, ...ids, ...ids, ...ids].slice(0, 36_000));
 });
+
+t.test('it keeps due times that lie further ahead than its wheel reaches', async (t) => {
+  const clock = handClock();
+  const schedule = createCheckSchedule(clock, 2.5);
+  const HOUR = 3_600_000;
+  for (const [id, hours] of [
+    [1, 11],
+    [2, 13],
+    [3, 15],
+    [4, 24],
+  ] as const) {
+    schedule.add(id);
+    schedule.wake(id, clock.wall + hours * HOUR);
+  }
+  schedule.hasten(3, clock.wall + 14 * HOUR);
+  const taken: (readonly [number, number])[] = [];
+  for (const hours of [10.99, 11, 12.99, 13, 13.99, 14, 23.99, 24]) {
+    clock.mono = hours * HOUR;
+    schedule.turn();
+    while (schedule.take((id) => taken.push([id, hours])));
+  }
+  t.same(taken, [
+    [1, 11],
+    [2, 13],
+    [3, 14],
+    [4, 24],
+  ]);
+});

@@ -432,6 +432,47 @@ t.test('it ticks while it has something to do, seldom otherwise, and reports onc
   await stop();
 });
 
+/** Starts checks of so many services, each once a second; the delays of the starts in the fourth second. */
+async function delaysAt(perSecond: number) {
+  const { clock, attempts, loopTicks, reports, assign, stop } = startHost({ intervalMs: 1_000 });
+  await assign(
+    Array.from({ length: perSecond }, (_, index) => targetOf(index + 1)),
+    1_000,
+  );
+  let ended = 0;
+  while (reports().length < 4) {
+    await clock.advance(1);
+    for (; ended < attempts.length; ended++) attempts[ended]?.end();
+  }
+  await stop();
+  const { p50 = 0, max = 0 } = reports()[3]?.startDelayMs ?? {};
+  return { p50, max, started: attempts.length, ticks: new Int32Array(loopTicks)[0] ?? 0 };
+}
+
+t.test('many checks start within half a tick of their time and a pause, few within a tick', async (t) => {
+  const many = await delaysAt(1_000);
+  t.ok(many.started > 3_000);
+  t.ok(many.p50 <= 2.5 && many.max <= 7, `1,000 a second: ${many.p50} and up to ${many.max} ms`);
+  t.ok(many.ticks <= 400, `${many.ticks} ticks in four seconds, which the second looks do not add to`);
+  const few = await delaysAt(20);
+  t.ok(few.max > 5 && few.max <= 10, `20 a second: up to ${few.max} ms`);
+});
+
+t.test('it does not check a service earlier for an interval beyond the reach of its wheel', async (t) => {
+  const DAY = 86_400_000;
+  const { clock, attempts, assign, stop, holdUp } = startHost({ intervalMs: DAY });
+  const lastCheckedAt = clock.now();
+  await assign([targetOf(1, { lastCheckedAt })]);
+  const due = dueAfterCheck(1, DAY, lastCheckedAt, lastCheckedAt);
+  t.ok(due - lastCheckedAt >= DAY / 2);
+  holdUp(due - lastCheckedAt - 1_000);
+  await clock.advance(990);
+  t.equal(attempts.length, 0);
+  await clock.advance(20);
+  t.equal(attempts.length, 1);
+  await stop();
+});
+
 t.test('it repeats attempts that its own late event loop can have spoilt, and no others', async (t) => {
   const { clock, attempts, results, assign, stop, holdUp } = startHost({ confirmAfterMs: [] });
   await assign([1, 2, 3].map((id) => targetOf(id)));

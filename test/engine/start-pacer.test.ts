@@ -39,3 +39,13 @@ t.test('it adapts when a constant load ends', async (t) => {
   for (let tick = 0; tick < 1_000; tick++) pacer.note(0);
   t.equal(pacer.starts(FEW), 8);
 });
+
+t.test('a thread is busy from 500 checks a second on, not by a single burst', async (t) => {
+  t.same(
+    [0, 4, 6, 10].map((perTick) => usedTo(perTick).isBusy()),
+    [false, false, true, true],
+  );
+  const pacer = usedTo(0);
+  pacer.note(300);
+  t.equal(pacer.isBusy(), false);
+});

@@ -65,7 +65,11 @@ export function createCheckSchedule(clock: Clock, tickMs: number) {
     /** Queues due services in order of their times; returns their number. */
     turn(): number {
       let came = 0;
-      wheel.advance(clock.monotonic(), (entry) => {
+      const now = clock.monotonic();
+      wheel.advance(now, (entry) => {
+        const due = dueMs[entry] as number;
+        // It is further ahead than the wheel reaches.
+        if (due > now) return wheel.schedule(entry, due);
         isQueued[entry] = 1;
         queue.push(entry);
         came++;

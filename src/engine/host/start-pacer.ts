@@ -17,6 +17,9 @@ const HEADROOM = 1.5;
 /** Ticks over which the load is averaged: about 0.6 s at 10 ms each. */
 const USUAL_TICKS = 64;
 
+/** From this load on, checks a millisecond, a thread looks for due checks twice in a tick. */
+const BUSY_PER_MS = 0.5;
+
 /** Creates the pacer of a host with ticks of `tickMs`. */
 export function createStartPacer(tickMs: number) {
   let usualPerTick = 0;
@@ -25,6 +28,8 @@ export function createStartPacer(tickMs: number) {
     note(count: number): void {
       usualPerTick += (count - usualPerTick) / USUAL_TICKS;
     },
+    /** Whether the constant load, not a burst, is worth a second look within a tick. */
+    isBusy: (): boolean => usualPerTick >= BUSY_PER_MS * tickMs,
     /** Attempts to start in an iteration while `waiting` are due, 8 or more. */
     starts(waiting: number): number {
       const usual = (usualPerTick / tickMs) * TURN_PAUSE_MS * HEADROOM;

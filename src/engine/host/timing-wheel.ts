@@ -5,14 +5,14 @@
 
 const NONE = -1;
 /**
- * Buckets: at 10 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. An entry with a longer
+ * Buckets: at 2.5 ms a tick they span 327 s, so that an interval of five minutes passes each entry once. An entry with a longer
  * interval is passed once in each span, which costs less than its checks at five minutes would (`bench/scheduling.ts`).
  */
-const BUCKETS = 32_768;
+const BUCKETS = 131_072;
 /** Ticks are stored modulo this number, so that they fit an Int32Array; a multiple of {@link BUCKETS}. */
 const CYCLE = 2 ** 31;
-/** Maximum distance of a due time, 124 days at 10 ms a tick: within half a cycle no tick is ambiguous. */
-const MAX_TICKS_AHEAD = CYCLE / 2;
+/** Maximum distance of a due time, 11.6 hours at 2.5 ms a tick: far less than a cycle, so that no tick is ambiguous. */
+const MAX_TICKS_AHEAD = 2 ** 24;
 
 /** Creates a wheel that starts at `startMs` with ticks of `tickMs`. Times are milliseconds of one monotonic clock. */
 export function createTimingWheel(startMs: number, tickMs: number) {
@@ -50,7 +50,10 @@ export function createTimingWheel(startMs: number, tickMs: number) {
   };
 
   return {
-    /** Sets the due time of an entry, a number from 0. The wheel grows with the largest entry. */
+    /**
+     * Sets the due time of an entry, a number from 0; one beyond {@link MAX_TICKS_AHEAD} is called after those, too early, and
+     * the caller schedules it again. The wheel grows with the largest entry.
+     */
     schedule(entry: number, dueMs: number): void {
       if (entry >= next.length) grow(entry);
       unlink(entry);
@@ -70,7 +73,7 @@ export function createTimingWheel(startMs: number, tickMs: number) {
     cancel(entry: number): void {
       if (entry < next.length) unlink(entry);
     },
-    /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. */
+    /** Calls `onDue` for each entry due at or before `nowMs`, in order of their ticks. It may schedule entries. */
     advance(nowMs: number, onDue: (entry: number) => void): void {
       const target = Math.floor((nowMs - startMs) / tickMs);
       const due: number[] = [];
@@ -89,6 +92,7 @@ export function createTimingWheel(startMs: number, tickMs: number) {
           }
           entry = after;
         }
+        if (due.length === 0) continue;
         // The list of a bucket starts with the entry that was scheduled last.
         for (let index = due.length - 1; index >= 0; index--) onDue(due[index] as number);
         due.length = 0;
