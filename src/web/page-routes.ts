@@ -25,6 +25,7 @@ import { createLiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
+import { type BeginHistory, createHistoryReads } from './parts/history-reads.ts';
 import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
@@ -44,7 +45,7 @@ export type PageSources = Omit<
     SparklineSources &
     ViewSources &
     WellKnownSources,
-  'changes' | 'assets' | 'logos'
+  'changes' | 'assets' | 'logos' | 'beginHistory'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
@@ -84,7 +85,8 @@ export function pageRoutes(sources: PageSources) {
   });
   const changes = createLiveChanges(sources);
   const logos = createLogos();
-  const news = { ...sources, changes, logos };
+  const beginHistory = createHistoryReads(sources.clock);
+  const news = { ...sources, changes, logos, beginHistory };
   const live = createLiveStreams({
     ...news,
     isOnline: () => sources.readiness().prober.online,
@@ -103,7 +105,7 @@ export function pageRoutes(sources: PageSources) {
     designPage(render, assets.addresses),
     ...badgeBuilder(render, sources, assets.addresses),
     ...ownersPages(render, news),
-    ...ownerRoutes(render, sources),
+    ...ownerRoutes(render, news),
     ...(sources.owners?.sendsMail === true
       ? subscribePages(render, { ...sources, registry: sources.owners.registry })
       : []),
@@ -117,12 +119,15 @@ export function pageRoutes(sources: PageSources) {
   return { routes: withCompression(routes), live, errorPage: createErrorPage(render, sources.siteUrl) };
 }
 
-function ownersPages(render: RenderPage, sources: PageSources & { readonly changes: LiveChanges }): Route[] {
+/** Sources that the pages share. */
+type SharedSources = PageSources & { readonly changes: LiveChanges; readonly beginHistory: BeginHistory };
+
+function ownersPages(render: RenderPage, sources: SharedSources): Route[] {
   const { ownedPages: pages } = sources;
   return pages === null ? [] : [...statusPages(render, { ...sources, pages }), embedScript()];
 }
 
-function ownerRoutes(render: RenderPage, sources: PageSources): Route[] {
+function ownerRoutes(render: RenderPage, sources: SharedSources): Route[] {
   if (sources.owners === null) return [];
   const dashboard = { ...sources, ...sources.owners, cookie: createSiteCookie(sources.siteUrl) };
   const page = signInPage(render, dashboard);

@@ -16,6 +16,7 @@ import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
+import { createHistoryReads } from '../../src/web/parts/history-reads.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
 import { USUAL } from '../support/attempts.ts';
@@ -82,6 +83,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     sessions,
     directory,
     status: { get: () => null },
+    beginHistory: createHistoryReads(createFakeClock(NOW)),
     samples: { newest: checks === undefined ? away : async () => [...checks], query: async () => [] },
     proofs: {
       instructions: () => ({ recordName: '', fileUrl: '', word: '' }),

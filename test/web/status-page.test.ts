@@ -5,8 +5,10 @@ import t from 'tap';
 import type { Sample } from '../../src/domain/sample.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
+import { createHistoryReads } from '../../src/web/parts/history-reads.ts';
 import { barsOf, createUptimeBars } from '../../src/web/parts/uptime-bars.ts';
 import { check, current, from, incident, NOW, service, startApi } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { at } from '../support/json.ts';
 import { openSampleStore, samplesOfSteps } from '../support/sample-store.ts';
@@ -476,7 +478,12 @@ t.test('it reads the bars once for all who ask at once, and again after a failur
     },
   };
   const registry = { announcedWindows: async () => [] };
-  const barsFor = createUptimeBars({ samples, registry, now: () => NOW });
+  const barsFor = createUptimeBars({
+    samples,
+    registry,
+    beginHistory: createHistoryReads(createFakeClock(NOW)),
+    now: () => NOW,
+  });
   t.equal((await barsFor([1])).size, 0);
   state.fails = false;
   const all = await Promise.all([barsFor([1, 2]), barsFor([1, 2]), barsFor([2])]);

@@ -37,6 +37,7 @@ import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { BeginHistory } from '../parts/history-reads.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Sources of the dashboard. */
@@ -66,6 +67,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly directory: ServiceDirectory;
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'newest' | 'query' | 'missingSince'>;
+  readonly beginHistory: BeginHistory;
   readonly clock: Clock;
   readonly proofs: DomainProofs;
   readonly ports: AllowedPorts;

@@ -37,7 +37,7 @@ const NO_ANSWERS: readonly boolean[] = [];
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, status, samples, proofs, siteUrl } = sources;
+  const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
   const context = changeContext(sources);
 
   /** Finds a service of the account. Services of other accounts are not found. */
@@ -60,7 +60,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     const [beats, logs, checks, foreign] = await Promise.all([
       registry.recentHeartbeats(id),
       registry.heartbeatLogs(id),
-      samples.newest(id, SHOWN).catch((): Sample[] => []),
+      beginHistory()(() => samples.newest(id, SHOWN).catch((): Sample[] => [])),
       Object.keys(sealed).length === 0 ? NO_ANSWERS : registry.foreignCredentials(Object.values(sealed)),
     ]);
     const [subscribers = 0] = await registry.countSubscriptions([`service:${service.id}`]);
@@ -85,7 +85,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         hasAddress: secret !== null || service.check.addressHash !== undefined,
         address: secret === null ? null : `${siteUrl}/beat/${secret}`,
         beats: newestReports(beats, logs).map((report) => ({ ...report, time: [time(report.at)] })),
-        checks: checks.map((check) => ({ ...check, time: [time(check.at)] })),
+        checks: (checks ?? []).map((check) => ({ ...check, time: [time(check.at)] })),
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
         markdown: snippets.markdown,
         html: snippets.html,

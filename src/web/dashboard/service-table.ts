@@ -15,7 +15,7 @@ const BARS = 24;
 
 /** Creates the function that reads the rows. */
 export function createServiceTable(
-  sources: Pick<DashboardSources, 'registry' | 'samples' | 'status' | 'now'>,
+  sources: Pick<DashboardSources, 'registry' | 'samples' | 'beginHistory' | 'status' | 'now'>,
 ) {
   const readUptime = createUptimeBars(sources, (at) => daysUntil(at, UPTIME_DAYS));
   const readBars = createUptimeBars(sources, (at) => hoursUntil(at, BARS));

@@ -2,9 +2,10 @@
 import { createPromiseCache } from '../../async/promise-cache.ts';
 import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sample.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
-import { isSampleReadError, type SampleStore } from '../../store/ports/samples.ts';
+import type { SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
+import type { BeginHistory } from './history-reads.ts';
 
 const DAYS = 90;
 const KEPT_MS = 300_000;
@@ -30,6 +31,7 @@ type UptimeBars = ReturnType<typeof barsOf> & { readonly withoutMaintenance: num
 export interface UptimeBarSources {
   readonly samples: Pick<SampleStore, 'query' | 'missingSince'>;
   readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
+  readonly beginHistory: BeginHistory;
   readonly now: () => number;
 }
 
@@ -39,7 +41,7 @@ export interface UptimeBarSources {
  * own page.
  */
 export function createUptimeBars(
-  { samples, registry, now }: UptimeBarSources,
+  { samples, registry, beginHistory, now }: UptimeBarSources,
   windowAt: (at: number) => Window = (at) => daysUntil(at, DAYS),
 ) {
   const cached = createPromiseCache<number, UptimeBars>({
@@ -48,30 +50,26 @@ export function createUptimeBars(
     now,
   });
 
-  const read = async (serviceId: number, at: number): Promise<UptimeBars | null> => {
-    try {
-      const isWhole = (samples.missingSince?.() ?? null) === null;
-      return await cached(serviceId, String(isWhole), async () => {
-        const window = windowAt(at);
-        const days = await samples.query({ serviceId, ...window });
-        const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
-        const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
-        return { ...barsOf(days), withoutMaintenance };
-      });
-    } catch (error) {
-      // While the sample store is unavailable, a page without bars is better than an error.
-      if (!isSampleReadError(error)) throw error;
-      return null;
-    }
+  const read = async (serviceId: number, at: number): Promise<UptimeBars> => {
+    const isWhole = (samples.missingSince?.() ?? null) === null;
+    return await cached(serviceId, String(isWhole), async () => {
+      const window = windowAt(at);
+      const days = await samples.query({ serviceId, ...window });
+      const announced = await readAnnouncedChecks({ registry, samples }, serviceId, window.from, at);
+      const withoutMaintenance = announced === null ? null : uptimeWithout(days, announced, window.from);
+      return { ...barsOf(days), withoutMaintenance };
+    });
   };
 
   /** The bars of services by id, without those that cannot be read now. */
   return async (serviceIds: readonly number[]): Promise<ReadonlyMap<number, UptimeBars>> => {
     const at = now();
+    // While past checks cannot be read, a page without bars is better than an error.
+    const readHistory = beginHistory();
     const found = new Map<number, UptimeBars>();
     for (let start = 0; start < serviceIds.length; start += MAX_READS) {
       const some = serviceIds.slice(start, start + MAX_READS);
-      const bars = await Promise.all(some.map((id) => read(id, at)));
+      const bars = await Promise.all(some.map((id) => readHistory(() => read(id, at))));
       for (const [index, id] of some.entries()) {
         const one = bars[index] ?? null;
         if (one !== null) found.set(id, one);

@@ -8,13 +8,13 @@ import { fullName, type Service } from '../../domain/service.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
-import { isSampleReadError } from '../../store/ports/samples.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import type { Window } from '../../view/time-ranges.ts';
 import { chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
+import type { BeginHistory } from '../parts/history-reads.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { viewSaid } from '../parts/owners-words.ts';
@@ -31,6 +31,7 @@ export interface IncidentPageSources
   readonly registry: Pick<IncidentStore, 'findIncident' | 'incidentsBeside' | 'incidentsSince'> &
     Pick<OwnersWordsStore, 'findOwnerIncident'>;
   readonly changes: Pick<LiveChanges, 'position'>;
+  readonly beginHistory: BeginHistory;
 }
 
 /** What belongs to an incident began at most so long before it. */
@@ -44,7 +45,8 @@ export function incidentPage(
   sources: IncidentPageSources,
   assets: AssetAddresses,
 ): Route {
-  const { directory, registry, status, samples, vendorOf, intervalMs, siteUrl, changes, now } = sources;
+  const { directory, registry, status, samples, vendorOf, intervalMs, siteUrl, changes, beginHistory, now } =
+    sources;
 
   const troubleOf = async (incident: Incident, at: number) => {
     const { serviceId, startedAt, resolvedAt } = incident;
@@ -53,15 +55,9 @@ export function incidentPage(
     return gatherTrouble(incident, known, at);
   };
 
-  /** The checks of a window; null while the sample store is unavailable. */
-  const checksOf = async (service: Service, window: Window) => {
-    try {
-      return await samples.query({ serviceId: service.id, ...window });
-    } catch (error) {
-      if (!isSampleReadError(error)) throw error;
-      return null;
-    }
-  };
+  /** The checks of a window; null while they cannot be read. */
+  const checksOf = (service: Service, window: Window) =>
+    beginHistory()(() => samples.query({ serviceId: service.id, ...window }));
 
   const saidOf = async ({ id, source }: Incident, { accountId }: Service) => {
     const number = readOwnerIncidentId(id.replace(/-\d+$/, ''));

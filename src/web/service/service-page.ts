@@ -13,7 +13,7 @@ import { asText, escapeMarkup, time } from '../../language/phrase.ts';
 import type { HeartbeatStore } from '../../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
-import { isSampleReadError, type RegionFilter, type SampleStore } from '../../store/ports/samples.ts';
+import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
@@ -33,6 +33,7 @@ import {
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
+import type { BeginHistory, ReadHistory } from '../parts/history-reads.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
@@ -53,6 +54,7 @@ export interface ServicePageSources extends SiteSources {
     Pick<OwnersWordsStore, 'announcedWindows'> &
     Pick<HeartbeatStore, 'dependenciesOf' | 'failingDependencies'>;
   readonly changes: Pick<LiveChanges, 'position'>;
+  readonly beginHistory: BeginHistory;
 }
 
 /** The routes. */
@@ -62,34 +64,23 @@ export function servicePages(
   assets: AssetAddresses,
 ): Route[] {
   const { directory, status, samples, regions, registry, vendorOf, intervalMs } = sources;
-  const { listenedAt, siteUrl, changes, now } = sources;
+  const { listenedAt, siteUrl, changes, beginHistory, now } = sources;
 
   const readDays = createPastDays(samples, now);
   const readAll: ReadDays = (serviceId, window, filter) =>
     samples.query(inRegion({ serviceId, ...window }, filter));
 
-  /** Reads days; null while the sample store is unavailable, because a page without charts is better than an error. */
-  const past = async ({ service, filter }: Shown, window: Window, read = readAll) => {
-    try {
-      return await read(service.id, window, filter);
-    } catch (error) {
-      if (!isSampleReadError(error)) throw error;
-      return null;
-    }
-  };
+  /** Reads days; null while past checks cannot be read, because a page without charts is better than an error. */
+  const past = ({ service, filter, readHistory }: Shown, window: Window, read = readAll) =>
+    readHistory(() => read(service.id, window, filter));
 
   /** The checks of a year within maintenance that the owner announced; null as for {@link past}. */
-  const maintainedOf = async ({ service, filter }: Shown, at: number) => {
+  const maintainedOf = async ({ service, filter, readHistory }: Shown, at: number) => {
     if (service.origin === 'catalogue') return null;
     const { from } = daysUntil(at, YEAR_DAYS);
-    try {
-      return await readAnnouncedChecks({ registry, samples }, service.id, from, at, (query) =>
-        inRegion(query, filter),
-      );
-    } catch (error) {
-      if (!isSampleReadError(error)) throw error;
-      return null;
-    }
+    return await readHistory(() =>
+      readAnnouncedChecks({ registry, samples }, service.id, from, at, (query) => inRegion(query, filter)),
+    );
   };
 
   /** The buckets of a range from the first known one on, in finer steps for a new service; null as for {@link past}. */
@@ -142,7 +133,7 @@ export function servicePages(
       return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
     const title = fullName(service);
     const { range, region } = readParameters(request.query, QUERY);
-    const shown = { service, filter: await regions.filterOf(region) };
+    const shown = { service, filter: await regions.filterOf(region), readHistory: beginHistory() };
     const at = now();
     const missingSince = samples.missingSince?.() ?? null;
     // The position is read first, so that a change during the reads is sent to the open page again.
@@ -152,7 +143,7 @@ export function servicePages(
         past(shown, lastDay(at)),
         past(shown, daysUntil(at, YEAR_DAYS), readDays),
         timesOf(shown, range, at),
-        regions.choicesOf(service.id),
+        shown.readHistory(() => regions.choicesOf(service.id)),
         registry.listIncidents({ serviceId: service.id, limit: MAX_INCIDENTS_SHOWN, offset: 0 }),
         registry.incidentsSince(service.id, at - YEAR_DAYS * DAY_MS),
         registry.listMaintenances({ serviceId: service.id, limit: MAX_MAINTENANCES_SHOWN, offset: 0 }),
@@ -200,7 +191,7 @@ export function servicePages(
       range,
       ranges: RANGE_NAMES,
       region,
-      regionChoices,
+      regionChoices: regionChoices ?? [],
       shapes: STATUS_SHAPES,
       escape: escapeMarkup,
       styles: [assets.chartStyle, assets.serviceStyle],
@@ -218,7 +209,8 @@ export function servicePages(
     const service = directory.byPageName(name);
     if (service === null) throw serviceNotFound(name);
     const { range, region } = readParameters(request.query, QUERY);
-    const times = await timesOf({ service, filter: await regions.filterOf(region) }, range, now());
+    const filter = await regions.filterOf(region);
+    const times = await timesOf({ service, filter, readHistory: beginHistory() }, range, now());
     if (times === null)
       throw retryLater('history_unavailable', 60, 'The store of past checks does not answer.');
     const answer = json(responseTimesOf(range, times, language));
@@ -251,6 +243,7 @@ interface Shown {
   readonly service: Service;
   /** The region; undefined: all of them. */
   readonly filter: RegionFilter | undefined;
+  readonly readHistory: ReadHistory;
 }
 
 /** Reads the days of a window that ends today, of a region or of all of them. Throws the errors of the store. */

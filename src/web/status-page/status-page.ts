@@ -26,6 +26,7 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
+import type { BeginHistory } from '../parts/history-reads.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
@@ -42,6 +43,7 @@ export interface StatusPageViewSources
     Pick<SiteSources, 'samples' | 'siteUrl'> {
   /** The position of a page in the changes for open pages. */
   readonly changes: Pick<LiveChanges, 'position'>;
+  readonly beginHistory: BeginHistory;
 }
 
 const MAX_INCIDENTS_SHOWN = 10;
