@@ -40,7 +40,8 @@ export function createClients({ program, key, turn }: ClientOptions) {
     void pending.finally(() => waiting.delete(pending));
     const answer = await within(asked, WAITS_MS);
     if (answer === null) return 'waits';
-    const { status, age, code, retryAfter } = answer;
+    const { status, age, code, retryAfter, hasHistory } = answer;
+    if (status === 200 && !hasHistory) return '200 without history';
     if (status === 200) return Number(age) >= 1 ? '200 old' : '200';
     return `${status} ${code}${status === 503 && retryAfter === null ? ', without Retry-After' : ''}`;
   };
@@ -133,7 +134,8 @@ async function request(url: string, init: RequestInit) {
   );
   const isProblem = headers.get('content-type')?.includes('problem+json') === true;
   const code = isProblem ? (JSON.parse(response.text) as { code: string }).code : '';
-  return { status, code, age: headers.get('age'), retryAfter: headers.get('retry-after') };
+  const hasHistory = !response.text.includes('Past checks cannot be read at the moment');
+  return { status, code, hasHistory, age: headers.get('age'), retryAfter: headers.get('retry-after') };
 }
 
 /** A reader of events. */
@@ -167,16 +169,16 @@ async function openEvents(siteUrl: string) {
     }
   })();
   return {
-    /** Resolves when a change to the status is told. */
+    /** Resolves when a change to the status is told from now on. */
     next: (to: string) =>
       new Promise<void>((resolve) => {
+        const from = text.length;
         const look = () => {
-          if (!text.includes(`"to":"${to}"`)) return;
+          if (!text.includes(`"to":"${to}"`, from)) return;
           looks.delete(look);
           resolve();
         };
         looks.add(look);
-        look();
       }),
     async close() {
       end.abort();

@@ -19,10 +19,13 @@ export type ClientKind = keyof typeof CLIENTS;
 /** The words of the table, and what they mean. */
 export const SEEN = {
   '200': 'everything is as ever',
+  '200 without history': 'it says that past checks cannot be read',
   '200 old': 'what was read before, with its `Age`',
   '503 unavailable': 'refused with this code and `Retry-After`',
+  '503 history_unavailable': 'refused with this code and `Retry-After`',
   '503 storage_full': 'refused with this code and `Retry-After`',
-  waits: 'answered when the part is back',
+  waits:
+    'answered when the part is back; while InfluxDB hangs, refused after 10 s with 503 `history_unavailable`',
   tells: 'a change of status is told at once',
   later: 'a change of status is told when the part is back',
 } as const;
@@ -60,7 +63,7 @@ export const EMBEDDED_FAULTS = {
     write: 'waits',
     events: 'later',
   }),
-  samples: fault('samples thread hangs', { history: 'waits', page: 'waits' }),
+  samples: fault('samples thread hangs', { history: 'waits', page: '200 without history' }),
   probe: fault('probe thread hangs', {}),
   feeds: fault('feed thread hangs', {}),
   render: fault('thread that draws hangs', {}),
@@ -82,16 +85,41 @@ const WITHOUT_POSTGRES = {
   readyz: 'storage',
 } as const;
 
-/** Faults of a server of the program. */
+/** What clients see while the program does not reach InfluxDB. */
+const WITHOUT_INFLUX = {
+  history: '503 history_unavailable',
+  page: '200 without history',
+  readyz: 'influx',
+} as const;
+
+/** What clients see while the program does not reach Redis: nodes make no checks, since they do not know their shards. */
+const WITHOUT_REDIS = { events: 'later', readyz: 'redis' } as const;
+
+/** Faults of the servers of a program that has PostgreSQL, Redis and InfluxDB, by what befalls the road to them. */
 export const SERVER_FAULTS = {
-  away: fault('PostgreSQL is away', WITHOUT_POSTGRES),
-  hangs: fault('PostgreSQL hangs', WITHOUT_POSTGRES),
+  postgres: {
+    isCut: fault('PostgreSQL is away', WITHOUT_POSTGRES),
+    silent: fault('PostgreSQL hangs', WITHOUT_POSTGRES),
+    garbles: fault('PostgreSQL sends garbage', WITHOUT_POSTGRES),
+    delayMs: fault('PostgreSQL answers 80 ms late', {}),
+  },
+  redis: {
+    isCut: fault('Redis is away', WITHOUT_REDIS),
+    silent: fault('Redis hangs', WITHOUT_REDIS),
+    garbles: fault('Redis sends garbage', WITHOUT_REDIS),
+  },
+  influx: {
+    isCut: fault('InfluxDB is away', WITHOUT_INFLUX),
+    silent: fault('InfluxDB hangs', { ...WITHOUT_INFLUX, history: 'waits' }),
+  },
 };
 
 /** The table in Markdown with its words, without a line break at its end. */
 export function renderFaultTable(): string {
   const kinds = Object.keys(CLIENTS) as ClientKind[];
-  const faults: readonly Fault[] = [...Object.values(EMBEDDED_FAULTS), ...Object.values(SERVER_FAULTS)];
+  const faults: readonly Fault[] = [EMBEDDED_FAULTS, ...Object.values(SERVER_FAULTS)].flatMap((some) =>
+    Object.values<Fault>(some),
+  );
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [
     line(['broken', ...kinds.map((kind) => CLIENTS[kind])]),
