@@ -214,6 +214,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       shiftMs: Math.floor((index * usual.intervalMs) / world.places),
       moodOf: (id) => (isOffline(place) ? null : moodOf(world, id, index, clock.elapsed())),
       stateOf: (id) => record.probeStateOf(id),
+      onBegin: editMidway,
       onAttempt(made) {
         vote();
         note({ what: 'attempt', place, ...made });
@@ -287,6 +288,28 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     await deliver();
   }
 
+  /** Changes that wait for an attempt of their service. */
+  const waiting: Edit[] = [];
+
+  async function editInTime(one: Edit): Promise<void> {
+    const isChecked = world.services[one.service]?.kind === 'checked';
+    if (world.hasty && isChecked && one.what !== 'resume' && one.what !== 'remove') waiting.push(one);
+    else await edit(one);
+  }
+
+  /** An attempt has begun: makes a change that waits for it before it can end, but none in the last moment of a process. */
+  function editMidway(id: number): void {
+    const place = waiting.findIndex(({ service }) => service === id - 1);
+    const nextMs = clock.elapsed() + 3_000;
+    const isLast = world.faults.some(
+      ({ at, what }) => what === 'killed' && at * 1_000 >= clock.elapsed() && at * 1_000 <= nextMs,
+    );
+    if (place < 0 || isLast) return;
+    const [one] = waiting.splice(place, 1);
+    if (one !== undefined && !removed.has(id))
+      clock.after(3, () => void edit(one).catch((thrown) => fail({ thrown }, 'a change failed')));
+  }
+
   async function receive(service: number, { word, latencyMs, sentBefore }: Beat): Promise<void> {
     const { domain = '' } = services[service - 1] ?? {};
     const timestamp = sentBefore === null ? null : clock.now() - sentBefore * 1_000;
@@ -337,7 +360,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   for (const { at, act } of agendaOf(world, {
     suffer,
     receive,
-    edit,
+    edit: editInTime,
     startPlaceOf,
     endPlace,
     names,

@@ -72,6 +72,8 @@ export interface PlaceOptions {
     readonly memory: ProbeMemory;
     readonly lastCheckedAt: number | null;
   };
+  /** An attempt has begun. */
+  readonly onBegin: (serviceId: number) => void;
   readonly onAttempt: (made: Omit<AttemptMade, 'what' | 'place'>) => void;
   readonly onResult: (result: CheckResult) => void;
   readonly onDoubt: (failedAt: number) => void;
@@ -134,6 +136,7 @@ export function startPlace(options: PlaceOptions) {
     const { durationMs, changes } = mood === null ? (id % 2 === 0 ? REFUSED : HANGS) : ANSWERS[mood];
     const { slowOverMs } = timingOf(target.check, USUAL);
     const cancelDelay = clock.after(Math.min(1_000, slowOverMs / 3), () => !isGone && options.onDelay());
+    options.onBegin(id);
     clock.after(durationMs, () => {
       cancelDelay();
       if (isGone) return;

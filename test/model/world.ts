@@ -96,6 +96,8 @@ export interface World {
   readonly targets: number;
   /** What owners change of their services. */
   readonly edits: readonly Edit[];
+  /** They change those that are checked just while an attempt is in flight. */
+  readonly hasty: boolean;
 }
 
 /** How large worlds are. */
@@ -281,6 +283,7 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     said: announcements(seconds, interval, most, some),
     schedules: fc.array(fc.option(schedule, { freq: 2 }), { minLength: most, maxLength: most }),
     edits: edits(seconds, most, some),
+    hasty: fc.boolean(),
   });
 }
 
