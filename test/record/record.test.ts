@@ -248,15 +248,19 @@ t.test('it keeps a result that is older than the record as a sample only', async
   );
 });
 
-t.test('it goes on judging when the wall clock was set back', async (t) => {
-  const { record, registry } = await createWorld();
-  record.takeResults([good(1, START + 3_600_000)]);
-  await record.idle();
-  record.takeResults([failed503(1, START)]);
-  await record.idle();
-  t.match(registry.transitions.at(-1), { to: 'down', at: START + 3_600_000 });
-  t.equal(registry.current(1).observedAt, START + 3_600_001);
-});
+t.test(
+  'it goes on judging when the wall clock was set back, and dates what it sees by the clock as it is now',
+  async (t) => {
+    const { record, registry } = await createWorld();
+    record.takeResults([good(1, START + 3_600_000)]);
+    await record.idle();
+    const failed = failed503(1, START);
+    record.takeResults([failed]);
+    await record.idle();
+    t.match(registry.transitions.at(-1), { to: 'down', at: failed.firstFailedAt });
+    t.equal(registry.current(1).observedAt, START + 3_600_001);
+  },
+);
 
 t.test('it keeps own faults as suspect samples and changes nothing else', async (t) => {
   const { record, registry, samples, published } = await createWorld();
