@@ -73,8 +73,12 @@ t.test('a program that was asleep for eight hours', NEEDS_WALL_CLOCK, async (t) 
   };
   const signal = (name: NodeJS.Signals) => process.kill(-(program.process.pid ?? 0), name);
   const notUp = async () => {
-    const { body } = await program.get('/api/v1/services?limit=500');
-    return (body as Listed).services.filter(({ status }) => status !== 'up');
+    // On a busy machine, a program that has just woken may refuse a request.
+    const { services } = await program.until<Listed>(
+      '/api/v1/services?limit=500',
+      (body) => 'services' in body,
+    );
+    return services.filter(({ status }) => status !== 'up');
   };
   await program.until<Listed>('/api/v1/services?limit=500', ({ services }) =>
     services.every(({ status }) => status === 'up'),
