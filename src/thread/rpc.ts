@@ -1,4 +1,5 @@
 /** Calls between the main thread and a worker thread that serves one object: plain data in, promises out. */
+import { basename } from 'node:path';
 import { type MessagePort, type ResourceLimits, type TransferListItem, Worker } from 'node:worker_threads';
 import { toError } from '../error.ts';
 
@@ -65,7 +66,9 @@ export function startThread<M extends Methods>(
   onEnd: (reason: Error) => void,
   limits: ResourceLimits = {},
 ): ThreadClient<M> {
-  const worker = new Worker(entry, { workerData, resourceLimits: limits });
+  // The system shows the name, for example in `top -H`.
+  const name = basename(entry.pathname, '.ts');
+  const worker = new Worker(entry, { name, workerData, resourceLimits: limits });
   const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let nextId = 1;
   let ended: Error | null = null;

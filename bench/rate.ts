@@ -1,0 +1,196 @@
+/**
+ * What the whole program uses at the rates of real life, when few events share a wake-up: `node bench/rate.ts`. First with
+ * 1,200 services every five minutes, then with 10,000 every 30 s, which are 333 checks a second, beside blackbox_exporter at
+ * that rate. Origins are processes on the loopback interface that answer HEAD with 204. Takes about three minutes.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { install, type RunningProgram } from '../test/support/program.ts';
+import { workerOf } from '../test/support/stall.ts';
+import { CA_FILE } from './check-ways.ts';
+import { startHelper } from './child.ts';
+import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
+import { memoryOf, readThreads, type ThreadUse, useBetween } from './process-threads.ts';
+import { absent, atMost, type BenchRow, floor, printRows, ratioAtMost } from './row.ts';
+
+const LISTENERS = 64;
+const RATE = 333;
+const WARM_UP_MS = 10_000;
+const MEASURED_MS = 20_000;
+const TRACED_MS = 5_000;
+/** What the program may hold, bytes, and what it may use for a check. */
+const MAX_HELD_BYTES = 180e6;
+const MAX_CHECK_US = 400;
+const MAX_OF_BLACKBOX = 0.25;
+
+/** A fleet, and how long its first checks take. */
+interface Fleet {
+  readonly services: number;
+  readonly intervalMs: number;
+  readonly firstSpreadMs: number;
+}
+
+/** What a program has used in a time. */
+interface Used {
+  readonly seconds: number;
+  readonly checks: number;
+  readonly threads: readonly ThreadUse[];
+}
+
+/** Measures both fleets, and blackbox_exporter. */
+export async function run(): Promise<readonly BenchRow[]> {
+  if (process.platform !== 'linux') return printRows([absent('whole program', 'measured on Linux alone')]);
+  const server = await startHelper<{ http: number[] }>('check-server.ts', [LISTENERS]);
+  const urlOf = (n: number) => `http://127.0.0.1:${server.line.http[n % LISTENERS]}/`;
+  try {
+    const small = { services: 1_200, intervalMs: 300_000, firstSpreadMs: 20_000 };
+    const large = { services: 10_000, intervalMs: 30_000, firstSpreadMs: 30_000 };
+    const quiet = await withProgram(small, urlOf, measureQuiet);
+    const busy = await withProgram(large, urlOf, (program) => measureBusy(program, urlOf));
+    return printRows([...quiet, ...busy]);
+  } finally {
+    server.stop();
+  }
+}
+
+/** Runs the program with a fleet until all services have been checked and its code is warm. */
+async function withProgram<T>(
+  { services, intervalMs, firstSpreadMs }: Fleet,
+  urlOf: (n: number) => string,
+  work: (program: RunningProgram) => Promise<T>,
+): Promise<T> {
+  const list = Array.from({ length: services }, (_, n) => ({
+    slug: `s${n}`,
+    check: { kind: 'root', url: urlOf(n) },
+  }));
+  const checks = {
+    interval: `${intervalMs}ms`,
+    firstSpread: `${firstSpreadMs}ms`,
+    timeout: '10s',
+    confirmAfter: ['2s', '4s'],
+  };
+  const installation = await install(list, { checks });
+  const program = await installation.start();
+  try {
+    await pause(firstSpreadMs + WARM_UP_MS);
+    return await work(program);
+  } finally {
+    await program.stop();
+    installation.remove();
+  }
+}
+
+async function measureQuiet(program: RunningProgram): Promise<readonly BenchRow[]> {
+  const { seconds, threads } = await use(program);
+  const name = 'whole program with 1,200 services every 5 min';
+  const perMinute = (sum(threads, 'cpuUs') / 1_000 / seconds) * 60;
+  const { rss, pss } = memoryOf(workerOf(program.process));
+  return [
+    floor(`${name}: CPU`, perMinute, 'ms a minute'),
+    floor(`${name}: wake-ups`, sum(threads, 'wakeUps') / seconds, 'a second'),
+    atMost(`${name}: held`, rss / 1e6, 'MB', MAX_HELD_BYTES / 1e6),
+    floor(`${name}: held, shared pages once`, pss / 1e6, 'MB'),
+    floor(
+      `${name}: held by its parent, shared pages once`,
+      (memoryOf(program.process.pid ?? 0).pss - pss) / 1e6,
+      'MB',
+    ),
+  ];
+}
+
+async function measureBusy(
+  program: RunningProgram,
+  urlOf: (n: number) => string,
+): Promise<readonly BenchRow[]> {
+  const name = `whole program at ${RATE} checks/s`;
+  const blackbox = await startBlackboxExporter(CA_FILE, 32);
+  // One after the other, since both would get less of the processors.
+  const { checks, threads } = await use(program);
+  const us = sum(threads, 'cpuUs') / checks;
+  const calls = await traceCalls(program);
+  const peerUs = blackbox === null ? null : await scrapeAtRate(blackbox, urlOf);
+  await blackbox?.stop();
+  return [
+    atMost(`${name}: CPU a check`, us, 'µs', MAX_CHECK_US),
+    ...threads
+      .filter(({ cpuUs }) => cpuUs / checks >= 1)
+      .map(({ name: thread, cpuUs }) => floor(`  of it ${thread}`, cpuUs / checks, 'µs')),
+    floor(`${name}: wake-ups a check`, sum(threads, 'wakeUps') / checks, 'of all threads'),
+    calls ?? absent(`${name}: system calls a check`, 'not on this machine: apt-get install strace'),
+    peerUs === null
+      ? absent(`${name}, beside blackbox_exporter`, NO_BLACKBOX_EXPORTER)
+      : ratioAtMost(
+          `blackbox_exporter at ${RATE} checks/s: CPU a check`,
+          peerUs,
+          'µs',
+          us / peerUs,
+          MAX_OF_BLACKBOX,
+        ),
+  ];
+}
+
+async function use(program: RunningProgram): Promise<Used> {
+  const pid = workerOf(program.process);
+  const [checks, before, sinceMs] = [await checksDone(program), readThreads(pid), performance.now()];
+  await pause(MEASURED_MS);
+  const seconds = (performance.now() - sinceMs) / 1_000;
+  const threads = useBetween(before, readThreads(pid));
+  return { seconds, checks: (await checksDone(program)) - checks, threads };
+}
+
+/** System calls a check, which tracing makes slower and does not change. Null: strace is not installed. */
+async function traceCalls(program: RunningProgram): Promise<BenchRow | null> {
+  if (spawnSync('strace', ['--version']).error !== undefined) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'upbeat-bench-strace-'));
+  const file = join(folder, 'counts');
+  const before = await checksDone(program);
+  const trace = spawn('strace', ['-f', '-c', '-o', file, '-p', String(workerOf(program.process))], {
+    stdio: 'ignore',
+  });
+  await pause(TRACED_MS);
+  trace.kill('SIGINT');
+  await once(trace, 'exit');
+  const checks = (await checksDone(program)) - before;
+  const total = /^\s*100\.00\s+\S+\s+\S*\s+(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+  rmSync(folder, { recursive: true });
+  if (total === undefined) return absent('system calls a check', 'strace may not trace here');
+  return floor(
+    `whole program at ${RATE} checks/s: system calls a check`,
+    Number(total) / checks,
+    'of all threads',
+  );
+}
+
+async function checksDone(program: RunningProgram): Promise<number> {
+  const { body } = await program.get('/metrics');
+  return Number(/^upbeat_checks_total (\d+)$/m.exec(String(body))?.[1]);
+}
+
+/** CPU time of a check by blackbox_exporter at the same rate, microseconds. */
+async function scrapeAtRate(blackbox: BlackboxExporter, urlOf: (n: number) => string): Promise<number> {
+  let scraped = 0;
+  const scrape = async (ms: number) => {
+    const open: Promise<unknown>[] = [];
+    const sinceMs = performance.now();
+    for (let passedMs = 0; passedMs < ms; passedMs = performance.now() - sinceMs) {
+      for (const due = Math.floor((passedMs / 1_000) * RATE); open.length < due; )
+        open.push(blackbox.probe(urlOf(scraped++)));
+      await pause(1);
+    }
+    await Promise.all(open);
+  };
+  await scrape(WARM_UP_MS / 2);
+  const [cpuUs, before] = [blackbox.cpuUs(), scraped];
+  await scrape(MEASURED_MS);
+  return (blackbox.cpuUs() - cpuUs) / (scraped - before);
+}
+
+function sum(threads: readonly ThreadUse[], what: 'cpuUs' | 'wakeUps'): number {
+  return threads.reduce((total, thread) => total + thread[what], 0);
+}
+
+if (import.meta.main) await run();
