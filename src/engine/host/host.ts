@@ -266,6 +266,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   /** Checks that became due between two ticks. */
   let cameBetween = 0;
+  let cancelBetween: (() => void) | null = null;
   const turnBetween = () => {
     cameBetween += schedule.turn();
     pump();
@@ -281,8 +282,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       pacer.note(schedule.turn() + cameBetween);
       cameBetween = 0;
       pump();
-      // With few checks, a thread that sleeps on saves more than a start some milliseconds earlier is worth.
-      if (pacer.isBusy()) clock.after(TICK_MS / 2, turnBetween);
+      // With few checks, it is worth more that the thread sleeps than that a check starts some milliseconds earlier.
+      if (pacer.isBusy()) cancelBetween = clock.after(TICK_MS / 2, turnBetween);
     },
     // The lateness of ticks is measured while attempts are in flight.
     emptyAhead: () => (slots.busy > 0 || schedule.waiting > 0 ? 0 : emptyTicksAhead()),
@@ -313,6 +314,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const cancelReports = clock.every(REPORT_MS, report);
   const cancelTimers = () => {
     ticker.stop();
+    cancelBetween?.();
     cancelReports();
   };
 
@@ -320,7 +322,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   return finished.promise;
 }
 
-/** Each message has texts of its own, which a million services shall not keep. */
+/** Each message brings copies of these texts; a million services should not keep theirs. */
 const ORIGINS = { catalogue: 'catalogue', owner: 'owner' } as const;
 
 /** Maximum length of the text of an error, characters. */
