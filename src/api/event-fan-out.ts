@@ -43,8 +43,8 @@ interface Reader {
 /** Least time from the start of a round to that of the next, milliseconds. */
 const MIN_ROUND_MS = 100;
 const MAX_ROUND_MS = 500;
-/** Rounds take at most one part in so many of the time, because the same thread answers requests and evaluates results. */
-const PARTS = 4;
+/** Maximum share of the time that rounds take, because the same thread answers requests and evaluates results. */
+const MAX_SHARE = 0.25;
 const REPLAY_PAGE = 500;
 
 /** Creates the fan-out, which watches transitions while a stream is open. */
@@ -109,7 +109,7 @@ export function createEventFanOut({ registry, watchTransitions, format, clock, l
     events.seal();
     await forEachYielding([...readers], MAX_WRITES_PER_TURN, (part) => part.forEach(advance));
     const tookMs = clock.monotonic() - startedMs;
-    nextRoundMs = startedMs + Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, tookMs * PARTS));
+    nextRoundMs = startedMs + Math.min(MAX_ROUND_MS, Math.max(MIN_ROUND_MS, tookMs / MAX_SHARE));
     isRoundDue = false;
     if (events.newest > events.end) startRound();
   };

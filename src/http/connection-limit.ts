@@ -11,8 +11,8 @@ import { createClientCounts, createPeerReader } from './client-address.ts';
 
 /** The part of the descriptors that clients may take. */
 const CLIENTS_PART = 0.75;
-/** The part of those connections that one client may take. */
-const CLIENT_PART = 0.25;
+/** Maximum share of those connections that one client may take. */
+const MAX_CLIENT_SHARE = 0.25;
 /** Minimum time between two log entries about connections that are refused, milliseconds. */
 const MIN_LOG_INTERVAL_MS = 60_000;
 
@@ -58,7 +58,7 @@ export function limitConnections(
       );
   });
 
-  const maxOfClient = Math.max(1, Math.floor(maxConnections * CLIENT_PART));
+  const maxOfClient = Math.max(1, Math.floor(maxConnections * MAX_CLIENT_SHARE));
   const open = createClientCounts();
   const readPeer = createPeerReader(trustedProxies);
   // In place of the listeners of Node.js, which would allocate a parser for the connection first.

@@ -21,7 +21,7 @@ t.test('it gives the reads of a page their time all together', async (t) => {
   const first = readHistory(() => late.promise);
   await clock.advance(1);
   t.equal(await first, null);
-  t.equal(await readHistory(async () => t.fail('begins no read that nobody waits for')), null);
+  t.equal(await readHistory(async () => t.fail('no read starts once the time of the page is up')), null);
   late.resolve(8);
   t.equal(await beginHistory()(async () => 9), 9, 'another page has time of its own');
 });

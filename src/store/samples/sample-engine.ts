@@ -2,7 +2,6 @@
  * The storage engine of the embedded sample store. Batches go into memory and, at least once a second, into a journal on
  * disk. Compaction moves them into blocks of one series and day, applies the retention, and summarises days that are over.
  */
-
 import { systemClock } from '../../clock.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Bucket, Sample } from '../../domain/sample.ts';
@@ -22,9 +21,7 @@ export interface SampleEngineOptions {
   readonly rawRetentionMs: number;
   readonly rollupRetentionMs: number;
   readonly now: () => number;
-  /**
-   * True: another process writes the file, and this engine reads what is on disk. Default false.
-   */
+  /** True: another process writes the file, and this engine reads what is on disk. Default false. */
   readonly follows?: boolean;
   /** Maximum number of samples in memory while the disk refuses writes; default 500,000. */
   readonly maxPending?: number;

@@ -60,7 +60,7 @@ export function readCells(reading: WindowReading): Uint8Array {
   return cells;
 }
 
-/** Takes the summary of a day that lies in the window; false: it is to be added to the buckets. */
+/** Called with the summary of each whole day of the window. Returns whether it was used; if not, the buckets get it. */
 type TakeDay = (startAt: number, bytes: Uint8Array) => boolean;
 
 function addSeries(
