@@ -95,11 +95,21 @@ export function createPipeline(options: PipelineOptions) {
     route.peek?.(client) ?? (await bucketOf(route)?.anonymous.peek(client)) ?? null;
 
   /** Charges a request to its limiter and determines whether it is admitted. */
-  const admit = async (route: Route, request: HttpRequest): Promise<Admission> => {
+  const admit = (route: Route, request: HttpRequest): Admission | Promise<Admission> => {
     const bucket = bucketOf(route);
     if (bucket === null) return FREE;
     const header = request.headers.authorization;
-    const who = authenticator.peek(header) ?? (await authenticator.authenticate(header));
+    const known = authenticator.peek(header);
+    const admitAs = (who: Authentication) => admissionOf(who, bucket, route, request);
+    return known === undefined ? authenticator.authenticate(header).then(admitAs) : admitAs(known);
+  };
+
+  const admissionOf = (
+    who: Authentication,
+    bucket: BucketLimiters,
+    route: Route,
+    request: HttpRequest,
+  ): Admission => {
     if (who.kind === 'invalid')
       return {
         payer: [bucket.anonymous, request.client],
@@ -116,13 +126,17 @@ export function createPipeline(options: PipelineOptions) {
       : { payer: [bucket.authenticated, name], refused: null, key: null };
   };
 
-  const handle = async (route: Route, request: HttpRequest, key: KeyBearer | null): Promise<HttpResponse> => {
+  const handle = (
+    route: Route,
+    request: HttpRequest,
+    key: KeyBearer | null,
+  ): HttpResponse | Promise<HttpResponse> => {
     const operation = operationOf(route, request);
-    if (operation !== undefined) return await handleWrite(operation, request, key);
+    if (operation !== undefined) return handleWrite(operation, request, key);
     const isReading = request.method === 'GET' || request.method === 'HEAD' || route.anyMethod === true;
     if (route.handle === undefined || !isReading) throw wrongMethod(request, route);
     requireAccess(route.access, key);
-    return await route.handle(key === null ? request : { ...request, key });
+    return route.handle(key === null ? request : { ...request, key });
   };
 
   /** The 304 for a picture that the client has. It is not charged, so it is found before the charge. Null: none. */
@@ -133,7 +147,7 @@ export function createPipeline(options: PipelineOptions) {
     [limiter, name]: Payer,
   ): Promise<HttpResponse | null> => {
     const wanted = request.headers['if-none-match'];
-    if (route.bucket !== 'pictures' || wanted === undefined) return null;
+    if (wanted === undefined) return null;
     const find = async () => {
       try {
         const answer = await handle(route, request, key);
@@ -147,6 +161,7 @@ export function createPipeline(options: PipelineOptions) {
     return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
   };
 
+  // Each `await` costs a turn of the microtasks, also of a value: hot routes have their key, their window and their answer at once.
   const serve = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
     if (request.method === 'OPTIONS' && route.anyMethod !== true) {
       return complete(answerPreflight(route, request), route, request, await peekAt(route, request));
@@ -154,22 +169,28 @@ export function createPipeline(options: PipelineOptions) {
     let allowance: Allowance | null = null;
     let answer: HttpResponse;
     try {
-      const { payer, refused, key } = await admit(route, request);
-      const unchanged =
-        refused === null && payer !== null ? await findUnchanged(route, request, key, payer) : null;
-      if (unchanged !== null && payer !== null)
-        return complete(unchanged, route, request, await payer[0].peek(payer[1]));
-      if (payer !== null) allowance = await payer[0].charge(payer[1]);
+      const admission = admit(route, request);
+      const { payer, refused, key } = admission instanceof Promise ? await admission : admission;
+      if (refused === null && payer !== null && route.bucket === 'pictures') {
+        const unchanged = await findUnchanged(route, request, key, payer);
+        if (unchanged !== null) return complete(unchanged, route, request, await payer[0].peek(payer[1]));
+      }
+      if (payer !== null) {
+        const charged = payer[0].charge(payer[1]);
+        allowance = charged instanceof Promise ? await charged : charged;
+      }
       if (allowance?.allowed === false) throw rateLimited(allowance);
       if (refused !== null) throw refused;
-      answer = await handle(route, request, key);
+      const given = handle(route, request, key);
+      answer = given instanceof Promise ? await given : given;
       if (route.bucket === 'pictures' && answer.etag !== undefined)
         uncharged.note(targetOf(route, request), answer.etag);
     } catch (thrown) {
       answer = answerError(thrown, route, request);
       if (answer.status >= 500) route.onFault?.();
     }
-    return complete(answer, route, request, allowance ?? (await peekAt(route, request)));
+    allowance ??= await peekAt(route, request);
+    return complete(answer, route, request, allowance);
   };
 
   const refuse = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
