@@ -8,8 +8,9 @@ import { json, type Route } from '../http/route.ts';
 import { namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
-import { isSampleReadError, MAX_BUCKETS, type SampleQuery } from '../store/ports/samples.ts';
+import { MAX_BUCKETS, type RegionFilter, type SampleQuery } from '../store/ports/samples.ts';
 import { type AnnouncedChecks, readAnnouncedChecks, uptimeWithout } from '../view/announced-uptime.ts';
+import type { ReadHistory } from '../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
 import { findService } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
@@ -100,13 +101,23 @@ const USUAL_STEPS_MS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '1d', '1w'].
 );
 const USUAL_BUCKETS = 120;
 
+/** A window in buckets of `stepMs`; epoch milliseconds, without `to` itself. */
+type Window = Pick<SampleQuery, 'from' | 'to' | 'stepMs'>;
+
 /** Sources of the route. */
-export interface HistorySources extends Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'now'> {
+export interface HistorySources
+  extends Pick<SiteSources, 'directory' | 'samples' | 'regions' | 'beginHistory' | 'now'> {
   readonly registry: Pick<OwnersWordsStore, 'announcedWindows'>;
 }
 
 /** The route. */
-export function historyRoute({ directory, samples, regions, registry, now }: HistorySources): Route {
+export function historyRoute(sources: HistorySources): Route {
+  const { directory, samples, regions, registry, beginHistory, now } = sources;
+  /** Empty: nothing was announced, or too much to be told apart. */
+  const readAnnounced = async (serviceId: number, { from, to }: Window, filter: RegionFilter | undefined) =>
+    (await readAnnouncedChecks({ registry, samples }, serviceId, from, to, (query) =>
+      inRegion(query, filter),
+    )) ?? [];
   return readRoute({
     path: '/api/v1/services/:slug/history',
     id: 'getHistory',
@@ -124,13 +135,14 @@ export function historyRoute({ directory, samples, regions, registry, now }: His
       const filter = await regions.filterOf(region);
       const missingSince = samples.missingSince?.() ?? null;
       const isIncomplete = missingSince !== null && missingSince < window.to;
-      const buckets = await readBuckets(samples, inRegion({ serviceId: service.id, ...window }, filter));
+      const readHistory = beginHistory();
+      const buckets = await readOrRefuse(readHistory, () =>
+        samples.query(inRegion({ serviceId: service.id, ...window }, filter)),
+      );
       const announced =
         service.origin === 'catalogue'
-          ? null
-          : await readAnnouncedChecks({ registry, samples }, service.id, window.from, window.to, (query) =>
-              inRegion(query, filter),
-            );
+          ? []
+          : await readOrRefuse(readHistory, () => readAnnounced(service.id, window, filter));
       return json({
         service: viewServiceName(service),
         from: formatTime(window.from),
@@ -139,7 +151,7 @@ export function historyRoute({ directory, samples, regions, registry, now }: His
         ...(region === undefined ? {} : { region }),
         incomplete: isIncomplete,
         missing_since: isIncomplete ? formatTime(missingSince) : null,
-        ...(announced === null ? {} : { maintenance: viewAnnounced(buckets, announced, window.from) }),
+        ...(announced.length === 0 ? {} : { maintenance: viewAnnounced(buckets, announced, window.from) }),
         buckets: buckets.map(viewBucket),
       });
     },
@@ -155,10 +167,7 @@ function viewAnnounced(buckets: readonly Bucket[], windows: readonly AnnouncedCh
 }
 
 /** The window of a query, epoch milliseconds. Throws `invalid_parameter`. */
-export function readWindow(
-  query: string,
-  now: number,
-): { readonly from: number; readonly to: number; readonly stepMs: number } {
+export function readWindow(query: string, now: number): Window {
   const given = readParameters(query, WINDOW_QUERY);
   const to = readTime('to', given.to) ?? now;
   const from = readTime('from', given.from) ?? to - DAY_MS;
@@ -183,16 +192,12 @@ export function readWindow(
   return { from, to, stepMs };
 }
 
-/** Reads buckets. Throws `history_unavailable` while the sample store is unavailable. */
-async function readBuckets(samples: HistorySources['samples'], query: SampleQuery): Promise<Bucket[]> {
-  try {
-    return await samples.query(query);
-  } catch (error) {
-    if (!isSampleReadError(error)) throw error;
-    const detail =
-      'The store of past checks does not answer; the present status does. Try again in a minute.';
-    throw retryLater('history_unavailable', 60, detail);
-  }
+/** Reads past checks. Throws `history_unavailable` while they cannot be read, or not in the time of the request. */
+async function readOrRefuse<Value>(readHistory: ReadHistory, read: () => Promise<Value>): Promise<Value> {
+  const value = await readHistory(read);
+  if (value !== null) return value;
+  const detail = 'The store of past checks does not answer; the present status does. Try again in a minute.';
+  throw retryLater('history_unavailable', 60, detail);
 }
 
 function readTime(name: string, text: string | undefined): number | null {

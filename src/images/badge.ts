@@ -34,10 +34,11 @@ import {
   sentenceOf,
   shieldsAnswer,
 } from './badge-text.ts';
-import { lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
+import { historyUnavailable, lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
 
 /** Sources of the routes. */
-export interface BadgeSources extends Pick<SiteSources, 'directory' | 'intervalMs' | 'listenedAt' | 'now'> {
+export interface BadgeSources
+  extends Pick<SiteSources, 'directory' | 'beginHistory' | 'intervalMs' | 'listenedAt' | 'now'> {
   readonly status: StatusStore;
   readonly samples: Pick<SampleStore, 'query'>;
   readonly renderBadge: (picture: BadgePicture) => Promise<Uint8Array>;
@@ -78,7 +79,8 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 }
 
 function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
-  const { directory, status, samples, renderBadge, intervalMs, slowOverMs, now, listenedAt } = sources;
+  const { directory, status, samples, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } =
+    sources;
   const readFigures = createFigureReader(samples, now);
   const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
   const others = new BoundedMap<string, Kept>(MAX_CACHED_OTHERS);
@@ -94,7 +96,8 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const seen = seenAt(current, listenedAt);
     if (variant === 'status')
       return describeStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
-    const figures = await readFigures(service.id, window);
+    const figures = await beginHistory()(() => readFigures(service.id, window));
+    if (figures === null) throw historyUnavailable();
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
     return variant === 'uptime'
       ? describeUptime(figures, window, state)

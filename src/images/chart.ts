@@ -11,7 +11,13 @@ import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import { ageOf } from './badge-text.ts';
-import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
+import {
+  createPictureCache,
+  pictureOperation,
+  THEME_PARAMETER,
+  WINDOW_PARAMETER,
+  withTimeout,
+} from './picture.ts';
 
 const QUERY = {
   window: WINDOW_PARAMETER,
@@ -72,7 +78,7 @@ export function chartRoute({
       const place = `${service.id} ${window} ${theme} ${size} ${region ?? ''}`;
       const missingSince = samples.missingSince?.() ?? null;
       const content = `${service.revision} ${current.status} ${ageText !== null} ${missingSince !== null}`;
-      return keep(place, content, async () => {
+      const answer = keep(place, content, async () => {
         const span = spanOf(window, now);
         const buckets = await samples.query(inRegion({ serviceId: service.id, ...span }, filter));
         return await pictures.chart({
@@ -91,6 +97,7 @@ export function chartRoute({
           site,
         });
       });
+      return await withTimeout(answer, clock);
     },
   };
 }

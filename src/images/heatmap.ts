@@ -7,13 +7,18 @@ import { type HeatmapGroup, type HeatmapPicture, MAX_HEATMAP_SERVICES, spanOf } 
 import type { Service } from '../domain/service.ts';
 import type { OpenApiOperation } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
-import { retryLater } from '../http/problem.ts';
-import type { HttpResponse, Route } from '../http/route.ts';
+import type { Route } from '../http/route.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { ReadHeatmapCells } from '../view/heatmap-cells.ts';
 import { REGION_PARAMETER, type SampleRegionReader } from '../view/sample-region-reader.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
-import { createPictureCache, pictureOperation, THEME_PARAMETER, WINDOW_PARAMETER } from './picture.ts';
+import {
+  createPictureCache,
+  pictureOperation,
+  THEME_PARAMETER,
+  WINDOW_PARAMETER,
+  withTimeout,
+} from './picture.ts';
 
 const QUERY = {
   window: WINDOW_PARAMETER,
@@ -35,8 +40,6 @@ export interface HeatmapSources {
 
 /** Maximum number of cached heat maps, up to 250 KB each: all windows in both themes, and some categories. */
 const MAX_CACHED_HEATMAPS = 40;
-/** Time after which the client gets 503 with Retry-After, milliseconds; the heat map is still drawn and cached. */
-export const HEATMAP_TIMEOUT_MS = 10_000;
 
 /** The route. */
 export function heatmapRoute({
@@ -93,29 +96,6 @@ function chooseServices(
     })),
     total: wanted.length,
   };
-}
-
-/** The response, or 503 with Retry-After if it takes too long. */
-async function withTimeout(answer: Promise<HttpResponse>, clock: Clock): Promise<HttpResponse> {
-  let cancel = () => {};
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.after(HEATMAP_TIMEOUT_MS, () =>
-      reject(
-        retryLater(
-          'history_unavailable',
-          10,
-          'The checks of all services are still being read for this picture. Try again in ten seconds.',
-        ),
-      ),
-    );
-  });
-  // An error after the timeout is ignored, because the client already has a response.
-  answer.catch(() => {});
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    cancel();
-  }
 }
 
 function describeHeatmap(): OpenApiOperation {

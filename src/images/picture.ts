@@ -1,5 +1,6 @@
 /** The common parts of charts and heat maps: query parameters, their part of the OpenAPI document, and the cache. */
 import { createPromiseCache } from '../async/promise-cache.ts';
+import type { Clock } from '../clock.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
@@ -10,7 +11,7 @@ import {
   queryParameters,
 } from '../http/openapi.ts';
 import { enumParameter, type ParameterSchemas } from '../http/parameters.ts';
-import { retryLater } from '../http/problem.ts';
+import { type HttpError, retryLater } from '../http/problem.ts';
 import type { HttpResponse } from '../http/route.ts';
 import { isSampleReadError } from '../store/ports/samples.ts';
 
@@ -80,6 +81,40 @@ export function createPictureCache(maxEntries: number, now: () => number) {
 export function lastOrUnavailable<Value>(error: unknown, last: Value | null): Value | null {
   if (!isSampleReadError(error)) return null;
   if (last !== null) return last;
+  throw historyUnavailable();
+}
+
+/** The refusal of a picture of past checks that cannot be read. */
+export function historyUnavailable(): HttpError {
   const detail = 'The store of past checks does not answer; the status badge does. Try again in a minute.';
-  throw retryLater('history_unavailable', 60, detail);
+  return retryLater('history_unavailable', 60, detail);
+}
+
+/** Time after which a client gets 503 with Retry-After, milliseconds; the picture is still drawn and cached. */
+export const PICTURE_TIMEOUT_MS = 10_000;
+
+/** The picture. Throws `history_unavailable` if it takes longer than {@link PICTURE_TIMEOUT_MS}. */
+export async function withTimeout(
+  picture: Promise<HttpResponse>,
+  clock: Pick<Clock, 'after'>,
+): Promise<HttpResponse> {
+  let cancel = () => {};
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(PICTURE_TIMEOUT_MS, () =>
+      reject(
+        retryLater(
+          'history_unavailable',
+          10,
+          'The checks for this picture are still being read. Try again in ten seconds.',
+        ),
+      ),
+    );
+  });
+  // An error after the timeout is ignored, because the client already has a response.
+  picture.catch(() => {});
+  try {
+    return await Promise.race([picture, late]);
+  } finally {
+    cancel();
+  }
 }

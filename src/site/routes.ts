@@ -31,6 +31,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { createHeatmapReader } from '../view/heatmap-cells.ts';
+import { createHistoryReads } from '../view/history-reads.ts';
 import { createSampleRegionReader } from '../view/sample-region-reader.ts';
 import { createServiceSearch } from '../view/service-search.ts';
 import type { ListenedAt } from '../view/staleness.ts';
@@ -67,6 +68,7 @@ export type RouteSources = Omit<
   | 'listenedAt'
   | 'apiDocument'
   | 'regions'
+  | 'beginHistory'
   | 'mayRead'
   | 'unlock'
 > & {
@@ -135,7 +137,18 @@ export function createRoutes(sources: RouteSources): {
   const { mayRead, unlock } = createPageReaders({ ...sources, ...sources.settings });
   // Shared, so that heat maps and sparklines read the samples of a service once.
   const readCells = createHeatmapReader(sources.samples);
-  const parts = { ...sources, ...sources.settings, listenedAt, regions, mayRead, unlock, readCells };
+  // Shared, so that a store that hangs has few reads to answer when it is back.
+  const beginHistory = createHistoryReads(clock);
+  const parts = {
+    ...sources,
+    ...sources.settings,
+    listenedAt,
+    regions,
+    beginHistory,
+    mayRead,
+    unlock,
+    readCells,
+  };
   const services = createServiceJson(parts);
   const search = createServiceSearch({ directory, status, monotonic: () => clock.monotonic() });
   const streams = createEventStreams(parts);

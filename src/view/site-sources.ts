@@ -3,6 +3,7 @@ import type { Service } from '../domain/service.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import type { BeginHistory } from './history-reads.ts';
 import type { SampleRegionReader } from './sample-region-reader.ts';
 import type { ServiceDirectory } from './service-directory.ts';
 import type { ListenedAt } from './staleness.ts';
@@ -13,6 +14,7 @@ export interface SiteSources {
   readonly status: Pick<StatusStore, 'get'>;
   readonly samples: Pick<SampleStore, 'query' | 'regionsOf' | 'missingSince'>;
   readonly regions: SampleRegionReader;
+  readonly beginHistory: BeginHistory;
   /** The vendor status of a service; null: its status page is not read. */
   readonly vendorOf: (service: Service) => ServiceVendorStatus | null;
   /** How often services are checked, milliseconds. */

@@ -25,7 +25,6 @@ import { createLiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
-import { type BeginHistory, createHistoryReads } from './parts/history-reads.ts';
 import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
@@ -45,7 +44,7 @@ export type PageSources = Omit<
     SparklineSources &
     ViewSources &
     WellKnownSources,
-  'changes' | 'assets' | 'logos' | 'beginHistory'
+  'changes' | 'assets' | 'logos'
 > & {
   /** Sources of the owners' dashboard; null: this site has none. */
   readonly owners: Pick<
@@ -85,8 +84,7 @@ export function pageRoutes(sources: PageSources) {
   });
   const changes = createLiveChanges(sources);
   const logos = createLogos();
-  const beginHistory = createHistoryReads(sources.clock);
-  const news = { ...sources, changes, logos, beginHistory };
+  const news = { ...sources, changes, logos };
   const live = createLiveStreams({
     ...news,
     isOnline: () => sources.readiness().prober.online,
@@ -120,7 +118,7 @@ export function pageRoutes(sources: PageSources) {
 }
 
 /** Sources that the pages share. */
-type SharedSources = PageSources & { readonly changes: LiveChanges; readonly beginHistory: BeginHistory };
+type SharedSources = PageSources & { readonly changes: LiveChanges };
 
 function ownersPages(render: RenderPage, sources: SharedSources): Route[] {
   const { ownedPages: pages } = sources;

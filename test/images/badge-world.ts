@@ -9,8 +9,10 @@ import { silentLog } from '../../src/log.ts';
 import { drawBadge } from '../../src/render/badge.ts';
 import type { SampleQuery, SampleStore } from '../../src/store/ports/samples.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
+import { createHistoryReads } from '../../src/view/history-reads.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { NOW } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 
 /** How many checks found what; the response times of all of them have this median and 95th percentile. */
@@ -86,6 +88,7 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
       drawn.push(text);
       return drawBadge(text);
     },
+    beginHistory: createHistoryReads(createFakeClock(NOW)),
     intervalMs: 300_000,
     slowOverMs: 3_000,
     now: () => world.now,

@@ -1,8 +1,7 @@
 /** `GET /api/chart/:slug` and `GET /api/heatmap.png`. */
 import t, { type Test } from 'tap';
 import { CELL_LEVELS, describeWindow, type PictureSpan, spanOf, stepsOf } from '../../src/domain/picture.ts';
-import { HEATMAP_TIMEOUT_MS } from '../../src/images/heatmap.ts';
-import { createPictureCache } from '../../src/images/picture.ts';
+import { createPictureCache, PICTURE_TIMEOUT_MS } from '../../src/images/picture.ts';
 import { drawChart } from '../../src/render/chart.ts';
 import { drawHeatmap } from '../../src/render/heatmap.ts';
 import type { RouteSources } from '../../src/site/routes.ts';
@@ -273,7 +272,7 @@ t.test('it asks a client that would wait long to retry, and then has the picture
   });
   const asking = world.get('/api/heatmap.png');
   while (world.asked.heatmaps.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  await world.clock.advance(HEATMAP_TIMEOUT_MS);
+  await world.clock.advance(PICTURE_TIMEOUT_MS);
   const answer = await asking;
   t.match(answer, { status: 503, json: { code: 'history_unavailable' } });
   t.equal(answer.headers.get('retry-after'), '10');

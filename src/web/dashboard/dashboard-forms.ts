@@ -35,9 +35,9 @@ import type { StatusStore } from '../../store/ports/status.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
 import type { SubscriptionStore } from '../../store/ports/subscriptions.ts';
 import type { WebhookStore } from '../../store/ports/webhooks.ts';
+import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
-import type { BeginHistory } from '../parts/history-reads.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Sources of the dashboard. */

@@ -7,14 +7,17 @@ import { CATEGORIES } from '../../domain/category.ts';
 import { MINUTE_MS } from '../../domain/durations.ts';
 import { CELL_LEVELS, type CellLevel, MAX_HEATMAP_SERVICES, spanOf, stepsOf } from '../../domain/picture.ts';
 import type { Service } from '../../domain/service.ts';
+import { retryLater } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { ReadHeatmapCells } from '../../view/heatmap-cells.ts';
+import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 
 /** Sources of the route. */
 export interface SparklineSources {
   readonly directory: Pick<ServiceDirectory, 'all' | 'pageName'>;
   readonly readCells: ReadHeatmapCells;
+  readonly beginHistory: BeginHistory;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
@@ -36,7 +39,7 @@ const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
 ];
 
 /** The route. */
-export function sparklines({ directory, readCells, clock }: SparklineSources): Route {
+export function sparklines({ directory, readCells, beginHistory, clock }: SparklineSources): Route {
   let kept: { readonly madeMs: number; readonly body: string } | null = null;
   let making: Promise<string> | null = null;
   const make = async () => {
@@ -68,10 +71,14 @@ export function sparklines({ directory, readCells, clock }: SparklineSources): R
       const known = kept;
       if (known !== null && clock.monotonic() - known.madeMs < MAX_AGE_MS)
         return { status: 200, headers: HEADERS, body: known.body };
-      const fresh = refresh();
-      if (known === null) return { status: 200, headers: HEADERS, body: await fresh };
+      if (known === null) {
+        const body = await beginHistory()(refresh);
+        if (body !== null) return { status: 200, headers: HEADERS, body };
+        const detail = 'The lines of the last 24 hours cannot be read yet. Try again in ten seconds.';
+        throw retryLater('history_unavailable', 10, detail);
+      }
       // The next reader gets the new lines; until they can be read, the old ones are shown.
-      fresh.catch(() => {});
+      refresh().catch(() => {});
       return { status: 200, headers: HEADERS, body: known.body };
     },
   };

@@ -4,8 +4,8 @@ import { type Bucket, type DayKind, dayKindOf, uptimeOf } from '../../domain/sam
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { SampleStore } from '../../store/ports/samples.ts';
 import { readAnnouncedChecks, uptimeWithout } from '../../view/announced-uptime.ts';
+import type { BeginHistory } from '../../view/history-reads.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
-import type { BeginHistory } from './history-reads.ts';
 
 const DAYS = 90;
 const KEPT_MS = 300_000;

@@ -16,6 +16,7 @@ import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { RegionFilter, SampleStore } from '../../store/ports/samples.ts';
 import type { VendorStore } from '../../store/ports/vendors.ts';
 import { readAnnouncedChecks } from '../../view/announced-uptime.ts';
+import type { BeginHistory, ReadHistory } from '../../view/history-reads.ts';
 import { inRegion, REGION_PARAMETER } from '../../view/sample-region-reader.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
@@ -33,7 +34,6 @@ import {
 import { type ChosenLanguage, chooseLanguage, languageHeaders } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import type { BeginHistory, ReadHistory } from '../parts/history-reads.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';

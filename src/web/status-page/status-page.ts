@@ -11,6 +11,7 @@ import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
 import { time } from '../../language/phrase.ts';
+import type { BeginHistory } from '../../view/history-reads.ts';
 import { pageUrl, pathFor, placeOfPage, redirectToDomain } from '../../view/page-address.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import {
@@ -26,7 +27,6 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import type { BeginHistory } from '../parts/history-reads.ts';
 import { inLanguage, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';

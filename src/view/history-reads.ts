@@ -1,22 +1,22 @@
 /** Reads of past checks for pages, which are shown without their history rather than wait for a sample store that hangs. */
-import type { Clock } from '../../clock.ts';
-import { isSampleReadError } from '../../store/ports/samples.ts';
+import type { Clock } from '../clock.ts';
+import { isSampleReadError } from '../store/ports/samples.ts';
 
-/** Maximum time that a page waits for past checks, milliseconds. */
+/** Maximum time that a page or a request of the API waits for past checks, milliseconds. */
 export const HISTORY_TIMEOUT_MS = 3_000;
-/** Number of unanswered reads that pages no longer wait for, from which on no page begins another one. */
+/** Number of unanswered reads that no request waits for any longer, from which on no request begins another one. */
 export const MAX_OVERDUE_READS = 50;
 
 /**
- * Reads past checks for one page. Null: the sample store is unavailable, or does not respond in the time that the page has; the
- * read then continues, so that a cache has the value for the next page. Throws all other errors.
+ * Reads past checks for one request. Null: the sample store is unavailable, or does not respond in the time that the request has;
+ * the read then continues, so that a cache has the value for the next request. Throws all other errors.
  */
 export type ReadHistory = <Value>(read: () => Promise<Value>) => Promise<Value | null>;
 
-/** Begins the reads of a page: they have {@link HISTORY_TIMEOUT_MS} from now on, all together. */
+/** Begins the reads of a request: they have {@link HISTORY_TIMEOUT_MS} from now on, all together. */
 export type BeginHistory = () => ReadHistory;
 
-/** Creates the function that begins the reads of a page. */
+/** Creates the function that begins the reads of a request. */
 export function createHistoryReads(clock: Pick<Clock, 'monotonic' | 'after'>): BeginHistory {
   let overdue = 0;
 

@@ -1,11 +1,8 @@
-/** Pages wait for past checks for a limited time only. */
+/** Requests wait for past checks for a limited time only. */
 import t from 'tap';
+import { PICTURE_TIMEOUT_MS } from '../../src/images/picture.ts';
 import { SampleReadError } from '../../src/store/ports/samples.ts';
-import {
-  createHistoryReads,
-  HISTORY_TIMEOUT_MS,
-  MAX_OVERDUE_READS,
-} from '../../src/web/parts/history-reads.ts';
+import { createHistoryReads, HISTORY_TIMEOUT_MS, MAX_OVERDUE_READS } from '../../src/view/history-reads.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/loopback.ts';
@@ -58,34 +55,49 @@ t.test('it begins no further read while many are unanswered, and does again afte
   t.equal(await beginHistory()(async () => 2), 2);
 });
 
-t.test('pages are shown without history while the sample store hangs', async (t) => {
-  const store = openSampleStore({ now: () => NOW });
-  t.teardown(() => store.close());
-  let asked = 0;
-  const hang = () => {
-    asked += 1;
-    return new Promise<never>(() => {});
-  };
-  const world = await startApi({
-    services: [service(1, 'shop')],
-    samples: { ...store, query: hang, regionsOf: hang, newest: hang },
-  });
-  t.teardown(world.close);
-  await world.status.put([current(1, check(NOW))]);
-  /** What a page shows once its time is over. */
-  const late = async (path: string) => {
-    const before = asked;
-    const answer = world.get(path);
-    await until(() => asked > before);
-    await world.clock.advance(HISTORY_TIMEOUT_MS);
-    return await answer;
-  };
-  const page = await late('/status/shop-example');
-  t.equal(page.status, 200);
-  t.match(page.text, 'has been operational');
-  t.match(page.text, 'Past checks cannot be read at the moment');
-  t.match(await late('/status/shop-example/response-times.json'), {
-    status: 503,
-    json: { code: 'history_unavailable' },
-  });
-});
+t.test(
+  'while the sample store hangs, pages have no history, and what is made of it alone is refused',
+  async (t) => {
+    const store = openSampleStore({ now: () => NOW });
+    t.teardown(() => store.close());
+    let asked = 0;
+    const hang = () => {
+      asked += 1;
+      return new Promise<never>(() => {});
+    };
+    const world = await startApi({
+      services: [service(1, 'shop')],
+      samples: { ...store, query: hang, cells: hang, regionsOf: hang, newest: hang },
+    });
+    t.teardown(world.close);
+    await world.status.put([current(1, check(NOW))]);
+    /** What a client gets once its time is over. */
+    const late = async (path: string, timeoutMs = HISTORY_TIMEOUT_MS) => {
+      const before = asked;
+      const answer = world.get(path);
+      await until(() => asked > before);
+      await world.clock.advance(timeoutMs);
+      return await answer;
+    };
+    const page = await late('/status/shop-example');
+    t.equal(page.status, 200);
+    t.match(page.text, 'has been operational');
+    t.match(page.text, 'Past checks cannot be read at the moment');
+    for (const path of [
+      '/status/shop-example/response-times.json',
+      '/api/v1/services/shop/history',
+      '/api/badge/shop-example?variant=uptime',
+      '/api/badge/shop-example?variant=latency&window=7d',
+    ]) {
+      const refused = await late(path);
+      t.match(refused, { status: 503, json: { code: 'history_unavailable' } }, path);
+      t.equal(refused.headers.get('retry-after'), '60', path);
+    }
+    for (const path of ['/sparklines.svg', '/api/chart/shop-example']) {
+      const refused = await late(path, path.startsWith('/api/') ? PICTURE_TIMEOUT_MS : HISTORY_TIMEOUT_MS);
+      t.match(refused, { status: 503, json: { code: 'history_unavailable' } }, path);
+      t.equal(refused.headers.get('retry-after'), '10', path);
+    }
+    t.equal((await world.get('/api/badge/shop-example')).status, 200, 'a status needs no history');
+  },
+);
