@@ -30,12 +30,6 @@ const MAX_COUNTED_MS = 500;
 const MIN_PRESSURE = -0.5;
 const MAX_PRESSURE = REQUEST_CLASSES.length;
 
-/**
- * A request that has waited for longer to be started is refused, milliseconds: its client may be gone, and those behind it would
- * wait as long.
- */
-export const MAX_TURN_MS = 5_000;
-
 /** When a client may repeat a refused request, seconds. */
 const RETRY_SECONDS = 10;
 

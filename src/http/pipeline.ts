@@ -10,7 +10,7 @@ import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
 import { createClientCounts } from './client-address.ts';
 import { entityTag, matches, notModified } from './conditional.ts';
-import { classOf, MAX_TURN_MS, type Overload, overloaded } from './overload.ts';
+import { classOf, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
 import {
@@ -23,7 +23,7 @@ import {
   type WriteOperation,
 } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
-import type { Turns } from './turns.ts';
+import { type Lane, MAX_TURN_MS, type Turns } from './turns.ts';
 
 /** The limiters of a bucket: for clients without a key and for keys. */
 export interface BucketLimiters {
@@ -210,17 +210,28 @@ export function createPipeline(options: PipelineOptions) {
     };
     if (requestClass === null) return await handleNow();
     const isRefused = overload.refuses(requestClass);
-    const next = (waitedMs: number): Promise<HttpResponse> => {
-      if (!isRefused && waitedMs <= MAX_TURN_MS) return handleNow();
+    const isGone = request.isGone ?? isNeverGone;
+    const next = async (waitedMs: number): Promise<HttpResponse> => {
+      // Its answer would be read by nobody.
+      if (isGone()) return GONE;
+      if (!isRefused && waitedMs <= MAX_TURN_MS) return await handleNow();
       if (!isRefused) overload.refuseLate(requestClass);
-      return refuse(route, request);
+      return await refuse(route, request);
     };
     if (requestClass === 'heartbeats') return await next(0);
-    // A refusal waits for its turn as well: clients that come back at once would make each turn long.
-    const cost = route.bucket === 'pages' && !isRefused ? 'page' : 'small';
-    return await turns.run(cost, requestClass === 'api', next);
+    const lane = isRefused ? 'refused' : requestClass === 'api' ? 'api' : laneOf(route);
+    return await turns.run(lane, isGone, next);
   };
 }
+
+/** The lane of a route that is no part of the API. */
+function laneOf({ bucket }: Route): Lane {
+  return bucket === 'pages' ? 'page' : 'small';
+}
+
+const isNeverGone = () => false;
+/** For a client that is gone. The status, which metrics count, is that of nginx for it. */
+const GONE: HttpResponse = { status: 499, headers: {}, body: '' };
 
 /** The request, which is not in flight while its client sends the body: slow clients are no overload. */
 function withoutWaiting(request: HttpRequest, overload: Overload): HttpRequest {

@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly client: string;
   /** Absent for methods that have no body. */
   readonly readBody?: ReadBody;
+  /** Whether the client has closed its connection, so that nobody reads the answer. Absent: it is not known. */
+  readonly isGone?: () => boolean;
   /** The bearer of the request's key; absent: there is no key, or the route has no limit. */
   readonly key?: KeyBearer;
   /** The request came by the domain of the status page in its parameters, not by this site's. */

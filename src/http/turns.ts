@@ -1,17 +1,31 @@
 /**
  * When requests start, so that turns of the event loop stay short: Node.js accepts one connection in each turn, so a heartbeat on a new
- * connection waits for as many turns as there are connections before it. The API goes before pages and pictures, of which one starts in each turn, and heartbeats wait for nothing.
+ * connection waits for as many turns as there are connections before it. In each turn the API comes first, then one page or some
+ * pictures, then refusals, each for a short time. Heartbeats wait for nothing.
  */
 import type { Clock } from '../clock.ts';
 
-/** How much a request costs: a page is rendered in a turn of its own; others share one. */
-export type Cost = 'page' | 'small';
+/**
+ * What a request is to its turn. `api` comes first. Of pages (`page`), one starts in a turn; pictures and streams (`small`) wait in line
+ * with them. A request that is `refused` has a time of its own, so that its client does not wait behind those that are served.
+ */
+export type Lane = 'api' | 'page' | 'small' | 'refused';
 
-/** Requests that share a turn start within this time, milliseconds. */
+/** Requests of the API, and pictures, start within this time of a turn, milliseconds. */
 const SHARED_MS = 2;
+/** Refusals are made for this time of a turn, milliseconds. */
+const REFUSALS_MS = 1;
+
+/**
+ * A request that has waited for longer to be started is refused, milliseconds: its client may be gone, and those behind it would
+ * wait as long.
+ */
+export const MAX_TURN_MS = 5_000;
 
 interface Waiting {
-  readonly cost: Cost;
+  readonly lane: Lane;
+  /** Whether nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
   readonly start: () => void;
   readonly sinceMs: number;
 }
@@ -19,65 +33,116 @@ interface Waiting {
 /** The turns of this process. */
 export type Turns = ReturnType<typeof createTurns>;
 
-/** Creates the turns. `nextTurn` calls a function in the next turn of the event loop. */
+/** What a test replaces. */
+interface EventLoop {
+  /** Calls a function in the next turn of the event loop. */
+  readonly nextTurn: (begin: () => void) => void;
+  /** Calls a function when all has run that is ready to run, in the same turn. */
+  readonly settle: (then: () => void) => void;
+}
+
+/** Node.js runs all microtasks, also those that others add, before the ticks that they ask for. */
+const afterMicrotasks: EventLoop['settle'] = (then) => queueMicrotask(() => process.nextTick(then));
+
+/** Creates the turns. */
 export function createTurns(
   { monotonic }: Pick<Clock, 'monotonic'>,
-  nextTurn: (begin: () => void) => void = setImmediate,
+  { nextTurn = setImmediate, settle = afterMicrotasks }: Partial<EventLoop> = {},
 ) {
-  const [first, later]: [Waiting[], Waiting[]] = [[], []];
+  const [first, later, refused]: [Waiting[], Waiting[], Waiting[]] = [[], [], []];
   /** When the first request of this turn started; null: none has. */
   let begunMs: number | null = null;
   let hasPage = false;
+  let hasRefusal = false;
+  /** Whether the request that started last has done what it can do at once, so that its time is known. */
+  let isSettled = true;
 
-  const hasRoom = (cost: Cost): boolean =>
-    !(cost === 'page' && hasPage) && (begunMs === null || monotonic() - begunMs < SHARED_MS);
+  const isOpen = (): boolean => begunMs === null || monotonic() - begunMs < SHARED_MS;
+  const hasRoom = (lane: Lane): boolean =>
+    lane === 'refused' ? !hasRefusal : !(lane === 'page' && hasPage) && isOpen();
   /** Counts a request that starts now. */
-  const take = (cost: Cost): void => {
+  const take = (lane: Lane): void => {
     if (begunMs === null) {
       begunMs = monotonic();
       nextTurn(begin);
     }
-    if (cost === 'page') hasPage = true;
+    if (lane === 'page') hasPage = true;
+    if (lane === 'refused') hasRefusal = true;
   };
-  /** Starts what waits in a queue while there is room, and so many at the least. */
-  const startWaiting = (queue: Waiting[], least: number): void => {
-    let started = 0;
+  /** Moves requests that are not served any more from the head of a queue to the refusals, so that they take nobody's turn. */
+  const setAside = (queue: Waiting[]): void => {
     for (
       let next = queue[0];
-      next !== undefined && (started < least || hasRoom(next.cost));
+      next !== undefined && (monotonic() - next.sinceMs > MAX_TURN_MS || next.isGone());
       next = queue[0]
     ) {
       queue.shift();
-      take(next.cost);
-      next.start();
-      started++;
+      refused.push({ ...next, lane: 'refused' });
     }
+  };
+  /**
+   * Starts what waits in a queue, one after the other, as long as `mayStart` says so, and `least` at the least; then calls `then`. Most of
+   * what a request costs comes after its first `await`, so each has settled before the time is looked at.
+   */
+  const startWaiting = (
+    queue: Waiting[],
+    least: number,
+    mayStart: (lane: Lane) => boolean,
+    then: () => void,
+  ): void => {
+    if (queue !== refused) setAside(queue);
+    const next = queue[0];
+    if (next === undefined || (least <= 0 && !mayStart(next.lane))) {
+      then();
+      return;
+    }
+    queue.shift();
+    take(next.lane);
+    next.start();
+    settle(() => startWaiting(queue, least - 1, mayStart, then));
   };
   const begin = (): void => {
     begunMs = null;
     hasPage = false;
-    startWaiting(first, 0);
-    // One at the least, so that pages get an answer, or their refusal, however much the API is asked.
-    startWaiting(later, 1);
+    hasRefusal = false;
+    startWaiting(first, 0, hasRoom, () => {
+      // One at the least, so that pages are served, however much the API is asked.
+      startWaiting(later, 1, hasRoom, () => {
+        const endsMs = monotonic() + REFUSALS_MS;
+        startWaiting(
+          refused,
+          0,
+          () => monotonic() < endsMs,
+          () => {},
+        );
+      });
+    });
   };
+  const queueOf = (lane: Lane): Waiting[] => (lane === 'api' ? first : lane === 'refused' ? refused : later);
+  const isFree = (lane: Lane): boolean =>
+    lane === 'refused' ? refused.length === 0 : first.length === 0 && (lane === 'api' || later.length === 0);
 
   return {
     /**
-     * Runs a task in this turn, or in a later one, with the time for which it has waited, milliseconds. `isFirst`: it precedes those
-     * that are not, such as a request of the API.
+     * Runs a task in this turn, or in a later one, with the time for which it has waited, milliseconds. One that has waited for longer
+     * than {@link MAX_TURN_MS}, or whose client `isGone`, runs among the refusals.
      */
-    run<T>(cost: Cost, isFirst: boolean, task: (waitedMs: number) => Promise<T>): Promise<T> {
-      const queue = isFirst ? first : later;
-      if (first.length === 0 && (isFirst || later.length === 0) && hasRoom(cost)) {
-        take(cost);
+    run<T>(lane: Lane, isGone: () => boolean, task: (waitedMs: number) => Promise<T>): Promise<T> {
+      if (isSettled && isFree(lane) && hasRoom(lane)) {
+        take(lane);
+        isSettled = false;
+        settle(() => {
+          isSettled = true;
+        });
         return task(0);
       }
       const sinceMs = monotonic();
       return new Promise((resolve, reject) => {
-        queue.push({ cost, sinceMs, start: () => void task(monotonic() - sinceMs).then(resolve, reject) });
+        const start = () => void task(monotonic() - sinceMs).then(resolve, reject);
+        queueOf(lane).push({ lane, isGone, sinceMs, start });
       });
     },
-    /** How long the oldest of the waiting requests has waited, milliseconds; 0: none waits. */
+    /** How long the oldest of the waiting requests has waited to be served, milliseconds; 0: none waits. */
     waitedMs(): { readonly first: number; readonly others: number } {
       const ageOf = ([oldest]: readonly Waiting[]) =>
         oldest === undefined ? 0 : monotonic() - oldest.sinceMs;

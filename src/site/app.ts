@@ -120,6 +120,8 @@ export function createApp(options: AppOptions) {
     query,
     headers: message.headers,
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
+    // Node.js ends a connection whose client has ended it.
+    isGone: () => !message.socket.writable,
     ...(WITH_BODY.has(message.method ?? '') ? { readBody: createBodyReader(message) } : {}),
   });
 

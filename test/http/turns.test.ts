@@ -1,18 +1,22 @@
 /** In which turn of the event loop a request starts. */
 import t from 'tap';
-import { type Cost, createTurns } from '../../src/http/turns.ts';
+import { createTurns, type Lane, MAX_TURN_MS } from '../../src/http/turns.ts';
 
-/** Turns that a test begins, and a clock that a test moves. */
-function createWorld() {
+/** Turns that a test begins, and a clock that a test moves. Requests settle at once; `settles`: as on Node.js. */
+function createWorld({ settles = false } = {}) {
   const begins: (() => void)[] = [];
   const clock = { nowMs: 0 };
   const started: string[] = [];
-  const turns = createTurns({ monotonic: () => clock.nowMs }, (begin) => void begins.push(begin));
+  const turns = createTurns(
+    { monotonic: () => clock.nowMs },
+    { nextTurn: (begin) => void begins.push(begin), ...(settles ? {} : { settle: (then) => then() }) },
+  );
+  const stays = () => false;
   return {
     ...{ clock, turns, started },
-    run(name: string, cost: Cost, isFirst = false, takesMs = 0) {
-      return turns.run(cost, isFirst, async () => {
-        started.push(name);
+    run(name: string, lane: Lane, takesMs = 0, isGone = stays) {
+      return turns.run(lane, isGone, async (waitedMs) => {
+        started.push(waitedMs > MAX_TURN_MS ? `${name}, late` : name);
         clock.nowMs += takesMs;
         return name;
       });
@@ -44,7 +48,7 @@ t.test('each page has a turn of its own', async (t) => {
 
 t.test('small requests share a turn of two milliseconds', async (t) => {
   const { run, started, nextTurn } = createWorld();
-  for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name, 'small', false, 0.8);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name, 'small', 0.8);
   t.same(started, ['a', 'b', 'c']);
   nextTurn();
   t.same(started, ['a', 'b', 'c', 'd', 'e']);
@@ -55,9 +59,9 @@ t.test('the API goes before pages that wait, and nothing passes what waits', asy
   for (const name of ['a', 'b', 'c']) void run(name, 'page');
   void run('picture', 'small');
   t.same(started, ['a'], 'a picture waits behind the pages');
-  void run('api', 'small', true, 3);
+  void run('api', 'api', 3);
   t.same(started, ['a', 'api']);
-  void run('api 2', 'small', true);
+  void run('api 2', 'api');
   nextTurn();
   t.same(started, ['a', 'api', 'api 2', 'b']);
   nextTurn();
@@ -68,7 +72,11 @@ t.test('it knows how long requests have waited, and hands on what they reject wi
   const { run, turns, clock, nextTurn } = createWorld();
   t.same(turns.waitedMs(), { first: 0, others: 0 });
   void run('a', 'page');
-  const failing = turns.run('page', false, () => Promise.reject(new Error('it fails')));
+  const failing = turns.run(
+    'page',
+    () => false,
+    () => Promise.reject(new Error('it fails')),
+  );
   clock.nowMs = 40;
   void run('b', 'page');
   t.same(turns.waitedMs(), { first: 0, others: 40 });
@@ -81,7 +89,13 @@ t.test('it knows how long requests have waited, and hands on what they reject wi
 
 t.test('a task is told how long it has waited', async (t) => {
   const { turns, clock, nextTurn } = createWorld();
-  const told = [1, 2].map(() => turns.run('page', false, async (waitedMs) => waitedMs));
+  const told = [1, 2].map(() =>
+    turns.run(
+      'page',
+      () => false,
+      async (waitedMs) => waitedMs,
+    ),
+  );
   clock.nowMs += 70;
   nextTurn();
   t.same(await Promise.all(told), [0, 70]);
@@ -89,7 +103,7 @@ t.test('a task is told how long it has waited', async (t) => {
 
 t.test('one page starts in each turn, however much the API is asked', async (t) => {
   const { run, started, nextTurn } = createWorld();
-  for (let n = 0; n < 4; n++) void run(`api ${n}`, 'small', true, 5);
+  for (let n = 0; n < 4; n++) void run(`api ${n}`, 'api', 5);
   for (const name of ['a', 'b']) void run(name, 'page');
   t.same(started, ['api 0']);
   nextTurn();
@@ -97,3 +111,62 @@ t.test('one page starts in each turn, however much the API is asked', async (t) 
   nextTurn();
   t.same(started, ['api 0', 'api 1', 'a', 'api 2', 'b']);
 });
+
+t.test(
+  'the time of a request is known once it has settled, so what it does after its first wait counts',
+  async (t) => {
+    const { turns, clock, started, nextTurn } = createWorld({ settles: true });
+    /** A request that does its work after some waits, but without leaving the turn. */
+    const run = (name: string) =>
+      turns.run(
+        'api',
+        () => false,
+        async () => {
+          started.push(name);
+          for (let hops = 0; hops < 10; hops++) await null;
+          clock.nowMs += 0.8;
+        },
+      );
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map(run));
+    await settled();
+    t.same(started, ['a'], 'of requests that arrive together, one starts');
+    nextTurn();
+    await settled();
+    t.same(started, ['a', 'b', 'c', 'd']);
+    nextTurn();
+    await all;
+    t.same(started, ['a', 'b', 'c', 'd', 'e']);
+  },
+);
+
+t.test('refusals wait neither for the API nor for pages, and have a millisecond of a turn', async (t) => {
+  const { run, started, nextTurn } = createWorld();
+  for (const name of ['api', 'api 2']) void run(name, 'api', 3);
+  for (const name of ['page', 'page 2', 'page 3']) void run(name, 'page');
+  for (const name of ['no 1', 'no 2', 'no 3', 'no 4']) void run(name, 'refused', 0.6);
+  t.same(started, ['api', 'no 1'], 'one is made at once');
+  nextTurn();
+  t.same(started.slice(2), ['api 2', 'page', 'no 2', 'no 3']);
+  nextTurn();
+  t.same(started.slice(6), ['page 2', 'no 4']);
+});
+
+t.test(
+  'requests that waited for too long, or that nobody waits for, take no turn of those behind them',
+  async (t) => {
+    const { run, turns, clock, started, nextTurn } = createWorld();
+    const gone = new Set<string>();
+    for (const name of ['now', 'a', 'b', 'c']) void run(name, 'page', 0, () => gone.has(name));
+    clock.nowMs = MAX_TURN_MS;
+    for (const name of ['d', 'e', 'f']) void run(name, 'page', 0, () => gone.has(name));
+    clock.nowMs += 1;
+    gone.add('d');
+    t.same(turns.waitedMs(), { first: 0, others: MAX_TURN_MS + 1 });
+    nextTurn();
+    t.same(started, ['now', 'e', 'a, late', 'b, late', 'c, late', 'd']);
+    t.same(turns.waitedMs(), { first: 0, others: 1 });
+    nextTurn();
+    t.same(started.slice(6), ['f']);
+  },
+);

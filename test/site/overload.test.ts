@@ -1,4 +1,5 @@
 /** Overload over HTTP: pages, pictures and events are refused before the API, the API before heartbeats, and probes of the state never. */
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
 import { service, startApi, type World } from './site-world.ts';
@@ -96,4 +97,23 @@ t.test('a page that has waited for five seconds to be started is refused', async
   t.equal(statuses().filter((status) => status === '503').length, count - served);
   const refusals = `upbeat_http_overload_refusals_total{class="pages"} ${count - served}\n`;
   t.ok((await world.get('/metrics')).text.includes(refusals), 'each is counted');
+});
+
+t.test('pages whose client is gone are not made, and those of others come earlier', async (t) => {
+  const { port, get, close } = await startApi({ services: [service(1, 'shop')] });
+  t.teardown(close);
+  const count = 200;
+  const socket = connect(port, '127.0.0.1');
+  socket.end('GET /status/shop HTTP/1.1\r\nHost: upbeat.test\r\n\r\n'.repeat(count));
+  await once(socket.resume(), 'close');
+  t.equal((await get('/status/shop')).status, 200);
+  const { text } = await get('/metrics');
+  const ended = new Map(
+    [...text.matchAll(/^upbeat_http_requests_total\{route="\/status\/:slug",status="(\d+)"\} (\d+)$/gm)].map(
+      ([, status, requests]) => [status, Number(requests)],
+    ),
+  );
+  const gone = ended.get('499') ?? 0;
+  t.ok(gone > count / 2, `${gone} were not made`);
+  t.equal(gone + (ended.get('200') ?? 0), count + 1, 'the page of another client came last');
 });

@@ -2,7 +2,8 @@
  * `npm run soak -- overload [--seconds 60] [--pages 600] [--api 200] [--idle 10000]`: clients ask for pages and the API as fast as they are
  * answered, over so many connections and from as many addresses, which is many times what the program can serve. A sender of heartbeats keeps
  * its pace. Then the same with idle connections, clients that send a header byte by byte and clients that do not read. Ends with status 1 where
- * a heartbeat was refused or lost, the API was refused before pages, memory grew without bound, or the program did not recover in 10 s.
+ * a heartbeat was refused or lost, the API was refused before pages, a page got neither itself nor a refusal, memory grew without bound, or
+ * the program did not recover in 10 s.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -56,12 +57,18 @@ function residentMib(): number {
   return (pages * 4_096) / MIB;
 }
 
-function describe(name: string, { statuses, servedMs }: Tally, seconds: number): void {
-  const sorted = [...servedMs].sort((a, b) => a - b);
+/** The median and the 99th percentile of times in milliseconds. */
+function times(ms: readonly number[]): string {
+  const sorted = [...ms].sort((a, b) => a - b);
   const at = (part: number) => Math.round(sorted[Math.floor(sorted.length * part)] ?? 0);
+  return `in ${at(0.5)} ms (median), ${at(0.99)} ms (99th percentile)`;
+}
+
+function describe(name: string, { statuses, servedMs, refusedMs }: Tally, seconds: number): void {
   const counts = [...statuses].map(([status, count]) => `${count} x ${status || 'no answer'}`).join(', ');
+  const refused = refusedMs.length === 0 ? '' : `; refused ${times(refusedMs)}`;
   console.log(
-    `  ${name.padEnd(12)} ${Math.round(sorted.length / seconds)} served a second, in ${at(0.5)} ms (median), ${at(0.99)} ms (99th percentile); ${counts}`,
+    `  ${name.padEnd(12)} ${Math.round(servedMs.length / seconds)} served a second, ${times(servedMs)}${refused}; ${counts}`,
   );
 }
 
@@ -117,6 +124,8 @@ async function overload(name: string, seconds: number, key: string): Promise<voi
   if (heartbeats.servedMs.length === 0 || refused(heartbeats) > 0 || (heartbeats.statuses.get(0) ?? 0) > 0)
     wrong.push(`${name}: heartbeats were refused or lost`);
   if (refused(api) > refused(pages)) wrong.push(`${name}: more of the API was refused than of pages`);
+  if (pages.servedMs.length === 0 || (pages.statuses.get(0) ?? 0) > 0)
+    wrong.push(`${name}: pages got no answer, or none was served`);
   if (mostMib - beforeMib > MAX_GROWTH_MIB)
     wrong.push(`${name}: memory grew by ${Math.round(mostMib - beforeMib)} MiB`);
   if (recoveryMs > RECOVERY_MS) wrong.push(`${name}: it recovered after ${Math.round(recoveryMs)} ms`);

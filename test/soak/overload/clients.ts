@@ -8,6 +8,8 @@ export interface Tally {
   readonly statuses: Map<number, number>;
   /** Time to the whole answer of requests that were served, milliseconds, in order of their end. */
   readonly servedMs: number[];
+  /** Time to the answer of requests that were refused with 503, milliseconds. */
+  readonly refusedMs: number[];
 }
 
 /** Options of {@link runClients}. */
@@ -26,7 +28,7 @@ const PATIENCE_MS = 30_000;
 /** Sends requests over as many connections, each after the answer to the one before. */
 export async function runClients(options: ClientOptions): Promise<Tally> {
   const { connections, pauseMs, next, end, port } = options;
-  const tally: Tally = { statuses: new Map(), servedMs: [] };
+  const tally: Tally = { statuses: new Map(), servedMs: [], refusedMs: [] };
   const one = async (): Promise<void> => {
     let socket: Socket | null = null;
     while (!end.aborted) {
@@ -34,7 +36,9 @@ export async function runClients(options: ClientOptions): Promise<Tally> {
       const startedMs = performance.now();
       const status = socket === null ? 0 : await ask(socket, next());
       tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1);
-      if (status >= 200 && status < 400) tally.servedMs.push(performance.now() - startedMs);
+      const ms = performance.now() - startedMs;
+      if (status >= 200 && status < 400) tally.servedMs.push(ms);
+      if (status === 503) tally.refusedMs.push(ms);
       if (status === 0) {
         socket?.destroy();
         socket = null;
