@@ -9,6 +9,7 @@ import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
 import { createDayReader } from './day-reader.ts';
 import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
+import { freshDays } from './fresh-days.ts';
 import { firstKeptDay } from './kept-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
@@ -193,7 +194,7 @@ export function createSampleEngine({
    */
   const compactSeries = (number: number) => {
     const today = Math.floor(now() / DAY_MS);
-    for (const [day, series] of splitByDay(buffers.get(number))) {
+    for (const [day, series] of freshDays(buffers.get(number), number, { database, reader, today })) {
       const key = number * KEY_DAYS + day;
       const old = database.block(key);
       const merged = mergeSeries((old === null ? null : reader.block(key, old)) ?? EMPTY_SERIES, series);
@@ -289,9 +290,10 @@ export function createSampleEngine({
 
   const readingOf = (query: SampleQuery): WindowReading => {
     follow();
+    const today = Math.floor(now() / DAY_MS);
     const series = findSeries(query.serviceId, query.region).map((number) => ({
       number,
-      fresh: splitByDay(buffers.get(number)),
+      fresh: freshDays(buffers.get(number), number, { database, reader, today }),
     }));
     return { database, reader, query, series, rawFrom: now() - rawRetentionMs };
   };
@@ -384,17 +386,4 @@ export function createSampleEngine({
       return state();
     },
   };
-}
-
-function splitByDay(series: Series | undefined): Map<number, Series> {
-  const days = new Map<number, Series>();
-  if (series === undefined) return days;
-  for (const [index, time] of series.times.entries()) {
-    const day = Math.floor(time / DAY_MS);
-    const known = days.get(day) ?? { times: [], outcomes: [] };
-    days.set(day, known);
-    known.times.push(time);
-    known.outcomes.push(series.outcomes[index] as number);
-  }
-  return days;
 }
