@@ -31,7 +31,7 @@ interface IncidentStep {
   readonly reason: StatusReason | null;
   /** Page of the service on this site. */
   readonly sourceUrl: string;
-  /** A vendor's maintenance of the service is in progress at the time of the check. */
+  /** A vendor's maintenance of the service was in progress when the check began. */
   readonly inMaintenance: boolean;
 }
 

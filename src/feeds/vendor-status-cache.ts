@@ -1,6 +1,7 @@
 /** The current vendor statuses in memory, for responses with the status of a service and for own incidents. */
 
-import { isWithin } from '../domain/maintenance.ts';
+import { HOUR_MS } from '../domain/durations.ts';
+import { isWithin, type Maintenance } from '../domain/maintenance.ts';
 import type { StatusPage } from '../domain/service.ts';
 import { type ServiceVendorStatus, worstOf } from '../domain/vendor-status.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
@@ -25,16 +26,51 @@ interface VendorStatusCacheOptions {
   readonly now: () => number;
 }
 
+/**
+ * For so long after its end, a maintenance is remembered for checks that began within it. Longer than a check lasts and its result
+ * is on its way.
+ */
+const REMEMBERED_MS = HOUR_MS;
+
+/** A maintenance that is over. */
+interface EndedMaintenance {
+  readonly maintenance: Maintenance;
+  /** When its end became known, epoch milliseconds. */
+  readonly endedAt: number;
+}
+
 const NOTHING: VendorState = { serviceId: 0, open: [], lastResolvedAt: null, maintenances: [] };
 
 /** Creates an empty cache. */
 export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOptions) {
   const states = new Map<number, VendorState>();
+  const ended = new Map<number, readonly EndedMaintenance[]>();
   const feeds = new Map<string, FeedHealth>();
+
+  /** Remembers the maintenances of a service that `state` has no more, and forgets those of long ago. */
+  const noteEnds = ({ serviceId, maintenances }: VendorState): void => {
+    const endedAt = now();
+    const goesOn = new Set(
+      maintenances.filter(({ reportedState }) => reportedState !== 'done').map(({ id }) => id),
+    );
+    const over = (states.get(serviceId)?.maintenances ?? [])
+      .filter((known) => !goesOn.has(known.id) && known.reportedState !== 'done')
+      .map((maintenance) => ({ maintenance, endedAt }));
+    const young = (ended.get(serviceId) ?? []).filter((one) => endedAt - one.endedAt < REMEMBERED_MS);
+    if (over.length + young.length === 0) ended.delete(serviceId);
+    else ended.set(serviceId, [...young, ...over]);
+  };
+
   return {
-    put: (state: VendorState): void => void states.set(state.serviceId, state),
+    put(state: VendorState): void {
+      noteEnds(state);
+      states.set(state.serviceId, state);
+    },
     /** Removes a service. */
-    forget: (serviceId: number): void => void states.delete(serviceId),
+    forget(serviceId: number): void {
+      states.delete(serviceId);
+      ended.delete(serviceId);
+    },
     /** Notes the outcome of a poll. */
     notePoll(feedId: string, at: number, problem: string | null): void {
       const readAt = problem === null ? at : (feeds.get(feedId)?.readAt ?? null);
@@ -63,8 +99,12 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
         stale: readAt === null || now() - readAt > 2 * intervalMs,
       };
     },
+    /** Whether maintenance was in progress at `at`, epoch milliseconds: now, or within the last hour. */
     isInMaintenance: (serviceId: number, at: number): boolean =>
-      (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)),
+      (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)) ||
+      (ended.get(serviceId) ?? []).some(
+        ({ maintenance, endedAt }) => at < endedAt && isWithin(maintenance, at),
+      ),
     /** Whether maintenance that the owner of the service announced is in progress, so that alerts about it are held. */
     isInOwnersMaintenance: (serviceId: number, at: number): boolean =>
       (states.get(serviceId)?.maintenances ?? []).some(

@@ -45,7 +45,7 @@ export interface EvaluationRules {
   readonly usual: CheckTiming;
   /** URL of the service's page on this site, for its own incidents. */
   readonly sourceUrl: (service: Service) => string;
-  /** Whether a maintenance of the vendor is in progress at `at`, epoch milliseconds. */
+  /** Whether a maintenance of the vendor was in progress at `at`, epoch milliseconds, which may have passed. */
   readonly isInMaintenance: (serviceId: number, at: number) => boolean;
   /** How regions agree; null: all results count as those of one region. */
   readonly regions: Pick<RegionRules, 'quorum'> | null;
@@ -145,9 +145,11 @@ function moveByCheck(
   rules: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
   const { regions, latest } = current;
+  const result = checkResultOf(observation);
+  const times = { now, beganAt: result.firstFailedAt ?? result.startedAt };
   if (observation.via !== 'region' || regions === undefined)
-    return move(state, current, reasonOfVerdict(checkResultOf(observation), verdict), now, rules);
-  const moved = move(state, current, latest === null ? null : reasonOfCheck(latest), now, rules);
+    return move(state, current, reasonOfVerdict(result, verdict), times, rules);
+  const moved = move(state, current, latest === null ? null : reasonOfCheck(latest), times, rules);
   const isNew = current.status !== state.current.status;
   const { votes = false } = regions.find(({ region }) => region === observation.region) ?? {};
   // While the service fails from one region only, checks from that region do not count as good checks.
@@ -176,7 +178,7 @@ function evaluateHeartbeat(
   const reason = beat === null ? null : reasonOfHeartbeat(report, beat);
   return {
     current,
-    ...move(state, current, reason, now, rules),
+    ...move(state, current, reason, { now, beganAt: latest?.checkedAt ?? arrivedAt }, rules),
     memory: null,
     heartbeat: heartbeatWriteOf(received, beat, counted),
     // A heartbeat that does not count, by its owner's choice, leaves no sample among those of the checks.
@@ -198,7 +200,13 @@ function evaluateMissed(
   const current = nextReported(state.current, latest, deadlineAt, now);
   return {
     current,
-    ...move(state, current, reasonOfSilence(state.service.check, deadlineAt, silenceMs), now, rules),
+    ...move(
+      state,
+      current,
+      reasonOfSilence(state.service.check, deadlineAt, silenceMs),
+      { now, beganAt: deadlineAt },
+      rules,
+    ),
     memory: null,
     heartbeat: null,
     sample: sampleOfLatest(state.service.id, latest, null),
@@ -208,16 +216,18 @@ function evaluateMissed(
 
 const UNMOVED = { transition: null, incident: null } as const;
 
-/** The transition and the step of the own incident from the state to `current`. */
+/**
+ * The transition and the step of the own incident from the state to `current`. `beganAt`: start of the first attempt of the check,
+ * epoch milliseconds. It decides whether the check was made within a maintenance, however late it is evaluated.
+ */
 function move(
   { service, current: before, openIncident }: ServiceState,
   current: CurrentStatus,
   reason: StatusReason | null,
-  now: number,
+  { now, beganAt }: { readonly now: number; readonly beganAt: number },
   { sourceUrl, isInMaintenance }: EvaluationRules,
 ): Pick<Update, 'transition' | 'incident'> {
   if (current === before || (current.seq === before.seq && openIncident === null)) return UNMOVED;
-  const at = current.latest?.checkedAt ?? current.observedAt;
   return {
     transition: transitionBetween(service, before, current, now, reason),
     incident: stepOwnIncident(openIncident, {
@@ -226,7 +236,7 @@ function move(
       changed: current.status !== before.status,
       reason,
       sourceUrl: sourceUrl(service),
-      inMaintenance: isInMaintenance(service.id, at),
+      inMaintenance: isInMaintenance(service.id, beganAt),
     }),
   };
 }

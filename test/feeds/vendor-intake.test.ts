@@ -210,6 +210,21 @@ t.test('it starts and ends a maintenance by the clock', async (t) => {
   t.strictSame(await world.incidents(), ['1 Upgrade resolved']);
   t.strictSame(world.words(), ['operational']);
   t.equal(world.cache.isInMaintenance(1, NOW + 20 * MINUTE), false);
+  t.equal(world.cache.isInMaintenance(1, NOW + 20 * MINUTE - 1), true, 'a check that began before its end');
+  t.equal(world.cache.isInMaintenance(1, NOW + 10 * MINUTE - 1), false);
+});
+
+t.test('it remembers a maintenance for checks that began within it', async (t) => {
+  const world = await start(t, [PAGE]);
+  const work: FeedMaintenance = { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE, endsAt: null };
+  await world.take(reading([work]));
+  await world.pass(MINUTE);
+  await world.take(reading([{ ...work, state: 'done' }]));
+  t.equal(world.cache.isInMaintenance(1, NOW), true, 'before its vendor ended it');
+  t.equal(world.cache.isInMaintenance(1, world.clock.now()), false);
+  await world.pass(61 * MINUTE);
+  await world.take(reading([{ ...work, state: 'done' }, INCIDENT]));
+  t.equal(world.cache.isInMaintenance(1, NOW), false, 'not for ever');
 });
 
 t.test('it lets nothing get lost while the registry is away', async (t) => {

@@ -260,7 +260,9 @@ export function createReferenceAnnouncements(
     isMaintained: (service: number, at: number): boolean =>
       [...entries.values()].some(
         (one) =>
-          one.service === service && one.kind === 'maintenance' && one.phase !== 'over' && isWithin(one, at),
+          one.service === service &&
+          one.kind === 'maintenance' &&
+          (one.phase === 'over' ? hadBegun(one, at) : isWithin(one, at)),
       ),
     /** All incidents. */
     all: () =>
@@ -270,6 +272,11 @@ export function createReferenceAnnouncements(
     faults: (endMs: number): readonly string[] =>
       lookByMs < endMs ? [...faults, `maintenance was not looked at by ${lookByMs}`] : faults,
   };
+}
+
+/** Whether a maintenance that is over was in progress: a check that began then counts as one within it. */
+function hadBegun({ incident, startsAt, ranUntil = 0 }: Entry, at: number): boolean {
+  return at >= (incident?.startedAt ?? startsAt) && at < ranUntil;
 }
 
 function isWithin(entry: Entry, at: number): boolean {

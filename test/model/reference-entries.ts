@@ -37,6 +37,10 @@ export interface Entry {
   phase: 'planned' | 'running' | 'over';
   /** When its phase changes by the clock; null: never. */
   dueAt: number | null;
+  /** When it was to end, as it was known last while it was not over. */
+  knownEnd?: number;
+  /** Of a maintenance that is over: until when it ran. */
+  ranUntil?: number;
   /** It had not ended at the last reading. */
   isOpen: boolean;
   /** Updates of a maintenance. */
@@ -135,6 +139,15 @@ function endOf({ state, startsAt, endsAt }: Entry): number {
   return state === 'running' ? endsAt + DAY_MS : endsAt;
 }
 
+function noteEnd(entry: Entry): void {
+  entry.knownEnd = endOf(entry);
+  delete entry.ranUntil;
+}
+
+function noteOver(entry: Entry, now: number): void {
+  entry.ranUntil ??= Math.min(now, entry.knownEnd ?? now);
+}
+
 /** When the phase of a maintenance changes next by the clock; null: never. */
 export function nextMoveOf(entry: Entry, now: number): number | null {
   if (entry.state === 'done') return null;
@@ -150,6 +163,8 @@ export function moveMaintenance(entry: Entry, now: number): void {
   entry.phase = isPlanned ? 'planned' : isRunningAt(entry, now) ? 'running' : 'over';
   entry.isOpen = entry.phase !== 'over';
   entry.dueAt = nextMoveOf(entry, now);
+  if (entry.isOpen) noteEnd(entry);
+  else noteOver(entry, now);
   const known = entry.incident;
   const isCancelled = state === 'done' && endsAt !== null && endsAt < startsAt;
   const hasBegun = entry.phase === 'running' || (entry.phase === 'over' && startsAt <= now && !isCancelled);
@@ -177,7 +192,7 @@ const OVER = '(over)';
 /** An entry that was open is listed no more at `now`. */
 export function endEntry(entry: Entry, now: number): void {
   entry.isOpen = false;
-  endMaintenance(entry);
+  endMaintenance(entry, now);
   const { incident } = entry;
   if (incident === null || incident.status === 'resolved') return;
   const at = Math.max(now, incident.startedAt, incident.updates.at(-1)?.at ?? 0);
@@ -189,8 +204,9 @@ export function endEntry(entry: Entry, now: number): void {
 }
 
 /** A maintenance is over by the word of its vendor, whatever its times are. */
-function endMaintenance(entry: Entry): void {
+function endMaintenance(entry: Entry, now: number): void {
   if (entry.kind !== 'maintenance') return;
+  noteOver(entry, now);
   entry.state = 'done';
   entry.phase = 'over';
   entry.dueAt = null;

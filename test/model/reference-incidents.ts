@@ -10,7 +10,9 @@ export interface StatusStep {
   readonly seq: number;
   /** When the status began. */
   readonly since: number;
-  /** Start of the check. */
+  /** Start of the first attempt of the check. */
+  readonly beganAt: number;
+  /** Start of the last one. */
   readonly at: number;
   /** The check was good, and from a place that counts. */
   readonly isGood: boolean;
@@ -52,10 +54,10 @@ export function createReferenceIncidents(
     tell({ service, kind: 'incident', what: `${id} ${severity} ${status}`, at, recordedAt: null });
   }
 
-  function fail(service: number, { isNew, seq, since, at }: StatusStep): void {
+  function fail(service: number, { isNew, seq, since, beganAt }: StatusStep): void {
     const open = openOf.get(service);
     // D: "Within a vendor's maintenance its severity is `maintenance`", else "severity `major`".
-    const severity = isMaintained(service, at) ? 'maintenance' : 'major';
+    const severity = isMaintained(service, beganAt) ? 'maintenance' : 'major';
     if (open !== undefined) {
       open.severity = severity;
       // D: "a service that fails again while `monitoring` returns to `investigating`".

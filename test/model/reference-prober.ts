@@ -115,7 +115,7 @@ export function createReferenceProber({ services, targets, places }: Given, star
     if (revision < (countFrom.get(service) ?? 0)) return [];
     const known = open.get(service);
     const check = known?.revision === revision ? known : freshCheck(revision);
-    // G: "a result for an older revision is discarded".
+    // G: "a result that was made by an older definition of the check is discarded".
     const present = services[service - 1];
     const isOld = present?.revision !== revision;
     open.set(service, check);

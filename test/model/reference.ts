@@ -217,7 +217,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     if (prober === undefined) return;
     for (const { ended, isSuspect } of step(prober)) {
       const { state, revision } = definedOf(ended.service);
-      // G: "a result for an older revision is discarded".
+      // G: "a result that was made by an older definition of the check is discarded".
       if (state !== 'live' || revision !== ended.revision) continue;
       const at = ended.clockOffset + ended.beganMs;
       // D: "results are samples marked `suspect`, kept out of uptime"; status and latest check stay.
@@ -279,6 +279,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     const scopeBefore = state.scope;
     state.observedAt = isSetBack ? Math.max(state.observedAt + 1, observedAt) : observedAt;
     turn(state, service, verdict, beganAt, {
+      madeAt: beganAt,
       at,
       scope: verdict === 'down' ? 'global' : null,
       scopeAt: endsScope && scopeBefore === 'partial' ? Math.max(at, state.since ?? at) : null,
@@ -327,6 +328,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     const agreeing = newestOf(status);
     const latestAt = Number.isFinite(agreeing) ? agreeing : (state.latestAt ?? at);
     turn(state, ended.service, status, Number.isFinite(beganAt) ? beganAt : at, {
+      madeAt: ended.verdict === 'down' ? ended.clockOffset + (ended.firstFailedMs ?? ended.beganMs) : at,
       at: latestAt,
       scope: status === 'down' ? 'global' : failing.length > 0 ? 'partial' : null,
       scopeAt: Math.max(
@@ -347,6 +349,8 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
   }
 
   interface Turn {
+    /** When the check began that was judged. */
+    readonly madeAt: number;
     /** Of the check that agrees with the status. */
     readonly at: number;
     readonly scope: State['scope'];
@@ -380,7 +384,8 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     state.status = status;
     state.scope = about.scope;
     state.latestAt = about.at;
-    incidents.step(service, { status, isNew, seq: state.seq, since: state.since ?? about.at, ...about });
+    const since = state.since ?? about.at;
+    incidents.step(service, { status, isNew, seq: state.seq, since, beganAt: about.madeAt, ...about });
   }
 
   // Heartbeats.
@@ -407,7 +412,14 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     const state = stateOf(service);
     state.observedAt = Math.max(arrivedAt, state.observedAt + 1);
     const scope = verdict === 'down' ? 'global' : null;
-    turn(state, service, verdict, at, { at, scope, scopeAt: null, failing: [], isGood: verdict !== 'down' });
+    turn(state, service, verdict, at, {
+      madeAt: at,
+      at,
+      scope,
+      scopeAt: null,
+      failing: [],
+      isGood: verdict !== 'down',
+    });
   }
 
   function daysOf(): Outcome['days'][number][] {
