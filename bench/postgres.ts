@@ -67,6 +67,7 @@ async function commitJudgements(registry: RegistryClient): Promise<number> {
         serviceId: service.id,
         expectedSeq: current.seq,
         current: { ...current, observedAt: now + commit },
+        recordedAt: now,
         transition: null,
         incident: null,
         memory: null,

@@ -95,9 +95,9 @@ export function createCommitter(
 export function toStatusUpdate({ tracked, pending }: ServiceUpdate): StatusUpdate {
   const { service, current: before } = tracked;
   const { current, transition, incident, heartbeat } = pending.update;
-  const { memory } = pending;
+  const { memory, recordedAt } = pending;
   const update = {
-    ...{ serviceId: service.id, expectedSeq: before.seq, current, transition, incident, memory },
+    ...{ serviceId: service.id, expectedSeq: before.seq, current, transition, incident, memory, recordedAt },
     ...(transition === null ? {} : { lastGoodAt: lastGoodAt(before, transition.to) }),
   };
   return heartbeat === null ? update : { ...update, heartbeat };
@@ -109,10 +109,13 @@ function lastGoodAt({ latest }: CurrentStatus, to: Verdict): number | null {
   return isGood ? latest.checkedAt : null;
 }
 
-/** The write of the newest routine update of the service, which exists only in memory so far. */
-export function toRoutineUpdate(tracked: TrackedService): StatusUpdate {
+/** The write of the newest routine update of the service, which exists only in memory so far. `now`: epoch milliseconds. */
+export function toRoutineUpdate(tracked: TrackedService, now: number): StatusUpdate {
   const { service, current } = tracked;
   const memory = takeNewMemory(tracked);
   const expectedSeq = current.seq;
-  return { serviceId: service.id, expectedSeq, current, transition: null, incident: null, memory };
+  return {
+    ...{ serviceId: service.id, expectedSeq, current, transition: null, incident: null, memory },
+    recordedAt: now,
+  };
 }

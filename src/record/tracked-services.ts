@@ -25,6 +25,8 @@ export interface PendingObservation {
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
   /** Revision of the definition that it was evaluated for. */
+  /** When it was evaluated, epoch milliseconds. */
+  readonly recordedAt: number;
   readonly revision: number;
   /** Probe memory to commit with the update; null: the registry has the newest one. */
   readonly memory: ProbeMemory | null;

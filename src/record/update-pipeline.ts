@@ -109,7 +109,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   }
 
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
-    const update = evaluate(tracked, pending.observation, clock.now(), rules);
+    const now = clock.now();
+    const update = evaluate(tracked, pending.observation, now, rules);
     if (update === null) return;
     if (update.recheckRegions !== undefined) {
       const { id, check } = tracked.service;
@@ -121,6 +122,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       commitSoon(tracked, {
         ...pending,
         update,
+        recordedAt: now,
         revision: tracked.service.revision,
         memory: takeNewMemory(tracked),
       });
@@ -245,7 +247,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     // An update in flight carries the newest status itself.
     const isWaiting = ({ isRemoved, inFlight }: TrackedService) => !isRemoved && inFlight === null;
     const group = services.filter(isWaiting);
-    const updates = group.map(toRoutineUpdate);
+    const updates = group.map((tracked) => toRoutineUpdate(tracked, clock.now()));
     let outcomes: readonly CommitOutcome[] = [];
     while (updates.length > 0) {
       const attempt = await committer.attempt(updates);

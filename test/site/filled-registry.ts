@@ -88,7 +88,7 @@ export async function openFilledRegistry(now: number) {
     },
     /** Writes incidents, new or changed; the registry drops those of services that it does not have. */
     async putIncidents(...incidents: readonly Incident[]) {
-      for (const incident of incidents) await writeIncident(store, incident);
+      for (const incident of incidents) await writeIncident(store, incident, now);
     },
     /** Writes maintenances, new or changed. */
     async putMaintenances(...maintenances: readonly Maintenance[]) {

@@ -221,6 +221,7 @@ export async function alertContract(
         {
           serviceId: id,
           at: NOON + 10,
+          recordedAt: update.recordedAt,
           change: {
             type: 'incident',
             before: null,
@@ -319,7 +320,13 @@ export async function alertContract(
     await read(NOON + 2, 'resolved');
     await registry.advanceMaintenances(NOON + 100);
     await registry.advanceMaintenances(NOON + 200);
-    const found = (await registry.alertEventsAfter(0, 99)).map(({ at, change }) => {
+    const events = await registry.alertEventsAfter(0, 99);
+    t.same(
+      events.map(({ recordedAt }) => recordedAt - NOON),
+      [1, 1, 2, 100, 200],
+      'by the clock of the program',
+    );
+    const found = events.map(({ at, change }) => {
       if (change.type === 'incident')
         return [change.incident.source, change.before, change.incident.status, change.incident.url];
       return change.type === 'maintenance' ? [change.phase, change.title, change.startsAt, at] : [];

@@ -6,6 +6,7 @@ import { withOccurrence } from '../../src/domain/owner-maintenance.ts';
 import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/owners-words.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
+import { channelOf, ruleOf } from './registry-contract-alerts.ts';
 import { entry, NOON, owned } from './registry-fixtures.ts';
 
 const HOUR = 3_600_000;
@@ -122,6 +123,19 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
       ['incident.opened', 'incident.updated', 'incident.updated', 'incident.resolved'],
       'a corrected title is no event',
     );
+  });
+
+  t.test('it dates the events of an incident by the clock of who says it', async (t) => {
+    const { registry, ada, shop } = await filled(t);
+    const channel = await registry.addChannel(channelOf(ada));
+    await registry.addRule(ruleOf(ada, [channel.id]));
+    const made = await registry.addOwnerIncident(said(ada, { services: [shop.id], now: NOON + 7 }));
+    const more = { at: NOON + 9, status: 'monitoring', markdown: 'Fixed.', plain: 'Fixed.' } as const;
+    await registry.putOwnerIncident(withUpdate(made, more), NOON + 10);
+    t.match(await registry.alertEventsAfter(0, 9), [
+      { at: NOON, recordedAt: NOON + 7 },
+      { at: NOON + 9, recordedAt: NOON + 10 },
+    ]);
   });
 
   t.test('it keeps the words of an account from others, and finds those of a page', async (t) => {

@@ -98,6 +98,7 @@ export function turn(before: CurrentStatus, to: Verdict, at: number, slug = 'any
       recordedAt: at + 5,
       reason: to === 'down' ? { code: 'text', text: 'no answer' } : null,
     },
+    recordedAt: at + 5,
     incident: null,
     memory: null,
   };
@@ -108,7 +109,10 @@ export function stay(before: CurrentStatus, at: number): StatusUpdate {
   const { serviceId, seq, status } = before;
   const verdict = status === 'unknown' ? 'up' : status;
   const current = { ...record(serviceId, seq, verdict, at), status, since: before.since };
-  return { serviceId, expectedSeq: seq, current, transition: null, incident: null, memory: null };
+  return {
+    ...{ serviceId, expectedSeq: seq, current, recordedAt: at + 5 },
+    ...{ transition: null, incident: null, memory: null },
+  };
 }
 
 /** The first update of a service. */

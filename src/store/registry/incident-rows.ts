@@ -1,7 +1,6 @@
 /** Incidents. Each is written by one statement, and each list is read by one index scan. */
 
 import type { SelectQueryBuilder } from 'kysely';
-import { systemClock } from '../../clock.ts';
 import { eventsOfIncident, type NewAlertEvent } from '../../domain/alert/make-event.ts';
 import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../domain/incident.ts';
 import { incidentEventType } from '../../domain/webhook-event.ts';
@@ -150,11 +149,13 @@ const PUT = statement(
 /**
  * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
  * incident or a changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller
- * appends. `hasNews`: an update was added, which is an event although the status stays.
+ * appends. `now`: when the change is recorded, epoch milliseconds. `hasNews`: an update was added, which is an event although
+ * the status stays.
  */
 export async function writeIncident(
   store: RegistryStore,
   incident: Incident,
+  now: number,
   hasNews = false,
 ): Promise<NewAlertEvent[]> {
   const { queries } = store;
@@ -180,7 +181,7 @@ export async function writeIncident(
     incidentEventType(stored?.status ?? null, incident.status) ?? (hasNews ? 'incident.updated' : null);
   if (changed === 0 || type === null) return [];
   await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
-  return eventsOfIncident(stored?.status ?? null, incident, systemClock.now(), hasNews);
+  return eventsOfIncident(stored?.status ?? null, incident, now, hasNews);
 }
 
 /** The incident in a row. */

@@ -50,7 +50,7 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     );
     if (row === undefined) throw new Error('the incident was not written');
     const made = toOwnerIncident(row);
-    await showOnServices(store, made, row.site_url, 0);
+    await showOnServices(store, made, { siteUrl: row.site_url, updatesBefore: 0, now });
     await tellPagesOfIncident(store, null, made, row.site_url, now);
     return made;
   }),
@@ -77,7 +77,8 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
     const before = toOwnerIncident(row);
     const dropped = before.services.filter((serviceId) => !incident.services.includes(serviceId));
     for (const serviceId of dropped) await removeFromService(store, id, serviceId);
-    await showOnServices(store, incident, row.site_url, before.updates.length);
+    const shown = { siteUrl: row.site_url, updatesBefore: before.updates.length, now };
+    await showOnServices(store, incident, shown);
     await tellPagesOfIncident(store, before, incident, row.site_url, now);
     return 'changed';
   }),
@@ -106,17 +107,23 @@ export function concerns(
   return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
 }
 
-/** Writes the incident into the lists of its services. `updatesBefore`: number of its updates before the change. */
+/**
+ * Writes the incident into the lists of its services. `updatesBefore`: number of its updates before the change. `now`: when it
+ * is recorded, epoch milliseconds.
+ */
 async function showOnServices(
   store: RegistryStore,
   said: OwnerIncident,
-  siteUrl: string,
-  updatesBefore: number,
+  {
+    siteUrl,
+    updatesBefore,
+    now,
+  }: { readonly siteUrl: string; readonly updatesBefore: number; readonly now: number },
 ): Promise<void> {
   const hasNews = said.updates.length > updatesBefore;
   for (const { id, slug } of await ownedAmong(store, said.accountId, said.services)) {
     const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(said.id)}-${id}`;
-    await addAlertEvents(store, await writeIncident(store, asServiceIncident(said, id, url), hasNews));
+    await addAlertEvents(store, await writeIncident(store, asServiceIncident(said, id, url), now, hasNews));
   }
 }
 

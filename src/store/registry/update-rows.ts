@@ -141,9 +141,9 @@ async function writeRest(
   state: HeartbeatState | undefined,
   { noted, events }: RoundRows,
 ): Promise<CommitOutcome> {
-  const { serviceId, current, transition, incident, heartbeat } = update;
+  const { serviceId, current, transition, incident, heartbeat, recordedAt } = update;
   if (transition !== null) events.push(eventOfTransition(transition, current, update.lastGoodAt ?? null));
-  if (incident !== null) events.push(...(await writeIncident(store, incident)));
+  if (incident !== null) events.push(...(await writeIncident(store, incident, recordedAt)));
   const written = transition === null ? null : await writeTransition(store, transition);
   if (heartbeat === undefined || state === undefined) return { kind: 'committed', transition: written };
   const { inboxId, responseTimeMs } = heartbeat;

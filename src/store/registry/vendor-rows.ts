@@ -64,7 +64,7 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
       const maintenance = { ...before, phase: phaseAt(before, now) };
       const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
       const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
-      if (incident !== null) await putIncident(registry, incident);
+      if (incident !== null) await putIncident(registry, incident, now);
       await writeMaintenance(registry, maintenance, now);
       await addAlertEvents(registry, eventsOfMaintenance(before.phase, maintenance, now));
       if (maintenance.phase === 'ended')
@@ -158,7 +158,7 @@ async function putEntry(
     !isDeepStrictEqual(incident, known) &&
     !isForgotten(row, incident, known, readAt)
   ) {
-    await putIncident(store, incident);
+    await putIncident(store, incident, readAt);
     changed = true;
   }
   await writeRow(store, row, {
@@ -176,7 +176,7 @@ async function putEntry(
 async function endEntry(store: RegistryStore, row: EntryRow, stored: Stored, at: number): Promise<void> {
   const incident = stored.incidents.get(row.id);
   if (incident !== undefined && incident.status !== 'resolved')
-    await putIncident(store, endVanished(incident, at));
+    await putIncident(store, endVanished(incident, at), at);
   const maintenance = stored.maintenances.get(row.id);
   if (maintenance !== undefined) {
     await endMaintenance(store, maintenance.id);
@@ -189,8 +189,8 @@ async function endEntry(store: RegistryStore, row: EntryRow, stored: Stored, at:
 }
 
 /** Writes an incident with its event. */
-async function putIncident(store: RegistryStore, incident: Incident): Promise<void> {
-  await addAlertEvents(store, await writeIncident(store, incident));
+async function putIncident(store: RegistryStore, incident: Incident, now: number): Promise<void> {
+  await addAlertEvents(store, await writeIncident(store, incident, now));
 }
 
 async function writeRow(
