@@ -287,8 +287,8 @@ export function createRecord(options: RecordOptions) {
       add({ service, current, memory: NO_MEMORY, openIncident: null });
       void publisher.publishStatus(current);
     } else if (service.revision > tracked.service.revision) {
-      services.revise(tracked, service);
-      connectivity.dropHeld(serviceId);
+      if (services.revise(tracked, service)) connectivity.dropHeld(serviceId);
+      if (tracked.isCheckChanged) pipeline.keep(tracked);
       deadlines.follow(tracked);
     }
     revisions.notify(change);

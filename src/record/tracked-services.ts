@@ -1,6 +1,7 @@
 /** The services of the record, each with the state that `evaluate` reads and its updates in flight. */
 import { IdMap } from '../async/id-map.ts';
 import { isSameCheck } from '../domain/check-target.ts';
+import { isSameTiming } from '../domain/check-timing.ts';
 import type { CurrentStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
@@ -24,9 +25,9 @@ export interface PendingObservation {
 /** An update that is being committed. */
 export interface PendingUpdate extends PendingObservation {
   readonly update: Update;
-  /** Revision of the definition that it was evaluated for. */
   /** When it was evaluated, epoch milliseconds. */
   readonly recordedAt: number;
+  /** Revision of the definition that it was evaluated for. */
   readonly revision: number;
   /** Probe memory to commit with the update; null: the registry has the newest one. */
   readonly memory: ProbeMemory | null;
@@ -43,6 +44,8 @@ export interface TrackedService {
   isMemoryNew: boolean;
   /** True: the newest revision has another check, so that earlier results do not apply to it. */
   isCheckChanged: boolean;
+  /** The first revision that has the check and the times of the newest one: results of it and of those since apply. */
+  checkRevision: number;
   /** Arrival of the newest heartbeat that counted, epoch milliseconds; null: there was none. */
   lastArrivedAt: number | null;
   /** Newest timestamp of its heartbeats, epoch milliseconds; null: none had a timestamp. */
@@ -87,9 +90,14 @@ export function createTrackedServices() {
       index(tracked);
       return tracked;
     },
-    /** Replaces the definition by a newer revision. */
-    revise(tracked: TrackedService, service: Service): void {
+    /** Replaces the definition by a newer revision. False: the results of the earlier one apply to it, too. */
+    revise(tracked: TrackedService, service: Service): boolean {
       const before = tracked.service;
+      const applies =
+        isSameCheck(before, service) &&
+        isSameTiming(before.check, service.check) &&
+        before.paused === service.paused;
+      if (!applies) tracked.checkRevision = service.revision;
       tracked.isCheckChanged = !isSameCheck(before, service);
       if (tracked.isCheckChanged && !isSameMemory(tracked.memory, NO_MEMORY)) learn(tracked, NO_MEMORY);
       // Verdicts of other regions do not apply either, until each has checked the service again.
@@ -99,6 +107,7 @@ export function createTrackedServices() {
       if (before.accountId !== service.accountId) tracked.newestTimestamp = null;
       tracked.service = service;
       index(tracked);
+      return !applies;
     },
     remove(tracked: TrackedService): void {
       const { id, domain } = tracked.service;
@@ -125,6 +134,7 @@ function track({
     memory,
     isMemoryNew: false,
     isCheckChanged: false,
+    checkRevision: service.revision,
     lastArrivedAt,
     newestTimestamp,
     inFlight: null,
@@ -140,9 +150,12 @@ function countChecked(all: Iterable<TrackedService>): number {
   return count;
 }
 
-/** Whether the result belongs to the current definition of the service. */
-export function isOfRevision({ service, isRemoved }: TrackedService, { revision }: CheckResult): boolean {
-  return !isRemoved && !service.paused && service.revision === revision;
+/** Whether the result belongs to the current check of the service. What changes something else, such as a name, leaves it valid. */
+export function isOfRevision(
+  { service, isRemoved, checkRevision }: TrackedService,
+  { revision }: CheckResult,
+): boolean {
+  return !isRemoved && !service.paused && revision >= checkRevision && revision <= service.revision;
 }
 
 /** Keeps the probe memory after a check. */

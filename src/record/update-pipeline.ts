@@ -155,11 +155,18 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   function gather(tracked: TrackedService, { current }: Update, batch: ResultBatch | null): void {
     tracked.current = current;
     publisher.addStatus(current);
-    gathering.add(tracked);
+    keep(tracked);
     if (batch !== null && !gatheringBatches.has(batch)) {
       gatheringBatches.add(batch);
       batch.hold();
     }
+  }
+
+  /** Commits the state with the next group, as after a change of the check, which drops parts of it. */
+  function keep(tracked: TrackedService): void {
+    // The update in flight was evaluated before the change; its end comes here again.
+    if (tracked.inFlight !== null || tracked.isRemoved) return;
+    gathering.add(tracked);
     cancelGathering ??= clock.after(GATHER_MS, endGathering);
   }
 
@@ -291,14 +298,16 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     const statuses: CurrentStatus[] = [];
     const transitions: Transition[] = [];
     const ends = group.map(({ tracked }, index) => endOf(tracked, outcomes[index]));
-    for (const [index, { tracked, pending }] of group.entries()) {
+    const isRevised = ({ tracked, pending }: ServiceUpdate) => pending.revision < tracked.checkRevision;
+    for (const [index, one] of group.entries()) {
+      const { tracked, pending } = one;
       const end = ends[index] ?? LOST;
       if (end.kind === 'stale') await adopt(tracked, end.current);
       if (end.kind !== 'committed') continue;
       const { current, incident } = pending.update;
-      const isRevised = pending.revision !== tracked.service.revision && current.regions !== undefined;
-      // Verdicts of regions on an earlier definition do not count with those on the new one.
-      tracked.current = isRevised ? { ...current, regions: [] } : current;
+      // Verdicts of regions on an earlier check do not count with those on the new one.
+      tracked.current =
+        isRevised(one) && current.regions !== undefined ? { ...current, regions: [] } : current;
       if (!tracked.isRemoved) statuses.push(current);
       if (end.transition !== null) transitions.push(end.transition);
       if (incident !== null) {
@@ -311,6 +320,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     await publisher.publishCommitted(statuses, transitions, isBehind);
     for (const [index, one] of group.entries()) {
       finish(one, ends[index] ?? LOST);
+      if (isRevised(one)) keep(one.tracked);
       evaluateQueue(one.tracked);
     }
     publisher.flush();
@@ -356,6 +366,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
      * committed.
      */
     observe,
+    keep,
     /** Publishes and commits the observations since the last call. */
     flush(): void {
       publisher.flush();

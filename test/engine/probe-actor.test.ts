@@ -265,14 +265,35 @@ t.test('an idle service takes a new definition, and is checked soon if its check
 });
 
 t.test(
-  'it ends a check with the revision it began with, and then checks by the new one at once',
+  'it ends a check with the definition it began with, and then checks by the new one at once',
   async (t) => {
-    for (const changed of [moved, renamed]) {
+    const hasty = targetOf(7, { revision: 2, check: { ...target.check, timeoutMs: 1_000 } });
+    for (const changed of [moved, hasty]) {
       const state = handle(begun(), { type: 'defined', target: changed, soonAt: NOW, now: NOW }).state;
       const step = answer(state, NOW + 5, goodAttempt({ startedAt: NOW, memory }));
       t.equal(resultOf(step.effects)?.revision, 1);
       t.match(step.effects.at(-1), { type: 'wake', at: NOW + 5 });
-      t.same(step.state, idleProbe(changed === moved ? moved : { ...renamed, memory }));
+      t.same(step.state, idleProbe(changed === moved ? moved : { ...hasty, memory }));
+    }
+  },
+);
+
+t.test(
+  'a check goes on where only the name of the service changes, and is one of the new revision',
+  async (t) => {
+    const attempts = [0, 1, 2].map((index) => refusedAttempt({ startedAt: NOW + index * 5_000 }));
+    for (const renamedBefore of [0, 1, 2]) {
+      let state = begun();
+      let effects: readonly ProbeEffect[] = [];
+      for (const [index, attempt] of attempts.entries()) {
+        if (index > 0) state = handle(state, { type: 'due' }).state;
+        if (index === renamedBefore)
+          state = handle(state, { type: 'defined', target: renamed, soonAt: NOW, now: NOW }).state;
+        ({ state, effects } = answer(state, NOW + index * 5_000 + 5, attempt));
+      }
+      t.match(resultOf(effects), { revision: 2, attempts: 3, firstFailedAt: NOW });
+      const next = effects.at(-1);
+      t.ok(next?.type === 'wake' && next.at > NOW + 60_000, 'and the next one is at its phase');
     }
   },
 );

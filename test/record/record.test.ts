@@ -1,4 +1,6 @@
 import t from 'tap';
+import type { CheckResult } from '../../src/domain/result.ts';
+import type { Service } from '../../src/domain/service.ts';
 import {
   createWorld,
   ERROR_503,
@@ -213,6 +215,40 @@ t.test('it drops results of an outdated revision, an unknown, a removed and a pa
   t.same(registry.transitions, []);
   t.same(samples, []);
   t.same([...published.keys()], [1, 3], 'a removed service leaves the status store');
+});
+
+t.test('a result counts for later revisions that leave the check as it is', async (t) => {
+  const { record, registry, clock } = await createWorld();
+  const define = (revision: number, changes: Partial<Service> = {}) =>
+    record.applyChange({
+      ...{ seq: revision, serviceId: 1, slug: 'service-1' },
+      service: makeService(1, { revision, ...changes }),
+    });
+  const statusAfter = async (result: CheckResult) => {
+    record.takeResults([result]);
+    await record.idle();
+    await clock.advance(10_000);
+    return registry.current(1).status;
+  };
+  define(2, { name: 'Renamed' });
+  t.equal(await statusAfter(good(1, clock.now())), 'up');
+  const check = { ...makeService(1).check, timeoutMs: 3_000 };
+  define(3, { check });
+  t.equal(await statusAfter(failed503(1, clock.now(), { revision: 2 })), 'up', 'by other times');
+  define(4, { check, paused: true });
+  define(5, { check });
+  t.equal(await statusAfter(failed503(1, clock.now(), { revision: 3 })), 'up', 'it was paused since');
+  t.equal(await statusAfter(failed503(1, clock.now(), { revision: 5 })), 'down');
+});
+
+t.test('what is committed is dated by the clock of the program', async (t) => {
+  const { record, registry, clock } = await createWorld();
+  record.takeResults([good(1, START)]);
+  await record.idle();
+  await clock.advance(90_000);
+  record.takeResults([failed503(1, START + 60_000)]);
+  await record.idle();
+  t.match(registry.committed.at(-1), { recordedAt: START + 90_000, incident: { status: 'investigating' } });
 });
 
 t.test('it takes new services and new revisions, and no old ones', async (t) => {

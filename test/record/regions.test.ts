@@ -209,6 +209,20 @@ t.test('verdicts from before a change of the check do not count', async (t) => {
   t.match(registry.current(1), { status: 'up', scope: null });
 });
 
+t.test('nor do they after a restart, even if no check was made in between', async (t) => {
+  for (const isInFlight of [false, true]) {
+    const { record, registry, clock } = await createUpWorld();
+    const release = isInFlight ? registry.hold() : null;
+    if (isInFlight) void record.takeRuled(within('us', failed503(1, START + 10_000)));
+    const service = makeService(1, { revision: 2, domain: 'other.example' });
+    record.applyChange({ seq: 2, serviceId: 1, slug: service.slug, service });
+    release?.();
+    await clock.advance(1_500);
+    await record.idle();
+    t.strictSame(registry.current(1).regions, []);
+  }
+});
+
 t.test('nor do those that are being committed when the check changes', async (t) => {
   const world = await createUpWorld();
   const { record, clock, published } = world;

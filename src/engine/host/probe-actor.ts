@@ -203,10 +203,10 @@ function shiftFor(intervalMs: number, { phaseShiftMs, intervalMs: usualMs }: Pro
 /** Ends a check without a verdict. The next one is at its phase; a new definition is checked at once. */
 function skip({ target }: ProbeState, message: Broken, rules: ProbeRules): ProbeStep {
   const { startedAt, now } = message;
-  const { serviceId, revision } = target;
+  const { serviceId } = target;
   const { intervalMs } = timingOf(target.check, rules);
   const phase = dueAfterCheck(serviceId, intervalMs, startedAt, now, shiftFor(intervalMs, rules));
-  const at = revision === message.target.revision ? phase : now;
+  const at = isSamePlan(target, message.target) ? phase : now;
   return { state: idleProbe(target), effects: [{ type: 'wake', at }] };
 }
 
@@ -216,9 +216,10 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   if (repeats) return repeat(state, check, message);
   const { spoilt, now } = message;
   const attempt: Attempt = spoilt ? { ...message.attempt, suspect: 'loop_late' } : message.attempt;
-  const { serviceId, revision } = check.target;
+  const { serviceId } = check.target;
   const failed = isFailed(attempt) && !spoilt;
   const isCurrent = isSameCheck(state.target, check.target);
+  const isPlanned = isSamePlan(state.target, check.target);
   const target =
     isCurrent && state.target.memory !== attempt.memory
       ? { ...state.target, memory: attempt.memory }
@@ -236,7 +237,6 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   const waitMs = timingOf(check.target.check, rules).confirmAfterMs[check.attempt];
   if (failed && waitMs !== undefined) {
     // An unconfirmed failure of an old definition gives no verdict; the service is checked by the new one.
-    const isPlanned = isCurrent && isSameTiming(state.target.check, check.target.check);
     if (!isPlanned) return { state: idleProbe(target), effects: [{ type: 'wake', at: now }, ...doubt] };
     const waiting: OpenCheck = {
       target: { ...check.target, memory: attempt.memory },
@@ -259,7 +259,8 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
     ...attempt,
     suspect,
     serviceId,
-    revision,
+    // What has changed meanwhile may be no more than the name.
+    revision: (isPlanned ? state.target : check.target).revision,
     attempts: check.attempt + 1,
     firstFailedAt,
     endedAt: now,
@@ -269,13 +270,18 @@ function conclude(state: ProbeState, check: OpenCheck, message: Attempted, rules
   const { intervalMs } = timingOf(target.check, rules);
   const shiftMs = shiftFor(intervalMs, rules);
   const phase = dueAfterCheck(serviceId, intervalMs, attempt.startedAt, now, shiftMs);
-  // The record drops the result of an old revision, so that a new check is due at once.
-  const wanted = state.target.revision === revision ? phase : now;
+  // The record drops the result of an old definition, so that a new check is due at once.
+  const wanted = isPlanned ? phase : now;
   const at = notBefore > wanted ? nextPhase(serviceId, intervalMs, notBefore, shiftMs) : wanted;
   return {
     state: idleProbe(target, notBefore),
     effects: [...doubt, { type: 'report', result }, { type: 'wake', at }],
   };
+}
+
+/** Whether two definitions of a service have the same check with the same times, so that the result of one is that of the other. */
+function isSamePlan(a: CheckTarget, b: CheckTarget): boolean {
+  return isSameCheck(a, b) && isSameTiming(a.check, b.check);
 }
 
 /**
