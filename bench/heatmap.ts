@@ -1,6 +1,6 @@
 /**
  * The heat map of a year of 1,200 services as the first request after a start gets it: `node bench/heatmap.ts`. The embedded store
- * has the summary of every day; nothing of it is cached in the process.
+ * has the summaries of the days that are over and the samples of today; nothing of it is cached in the process.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { DAY_MS } from '../src/domain/durations.ts';
 import { MAX_HEATMAP_SERVICES, spanOf } from '../src/domain/picture.ts';
 import { silentLog } from '../src/log.ts';
 import { drawHeatmap } from '../src/render/heatmap.ts';
-import { packOutcome } from '../src/store/samples/encoding.ts';
+import { encodeBlock, packOutcome } from '../src/store/samples/encoding.ts';
 import { KEY_DAYS, openSamplesDatabase } from '../src/store/samples/samples-database.ts';
 import { openSamples } from '../src/store/samples/sqlite-samples.ts';
 import { addSample, emptySummary, encodeDay } from '../src/store/samples/summary.ts';
@@ -26,7 +26,7 @@ export async function run(): Promise<readonly BenchRow[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'upbeat-bench-'));
   const asOf = Date.now();
   const span = spanOf('1y', asOf);
-  writeDays(dataDir, span.from / DAY_MS, span.to / DAY_MS);
+  writeDays(dataDir, span.from / DAY_MS, span.to / DAY_MS - 1);
   const ids = Array.from({ length: MAX_HEATMAP_SERVICES }, (_, index) => index + 1);
   const [reads, draws, wholes]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
@@ -54,28 +54,36 @@ export async function run(): Promise<readonly BenchRow[]> {
   ]);
 }
 
-/** Fills a store with the summaries of days of a check every five minutes. */
-function writeDays(dataDir: string, firstDay: number, endDay: number): void {
-  const days = Array.from({ length: 64 }, (_, seed) => {
+/** Fills a store with the summaries of days of a check every five minutes, and with the samples of the first half of `today`. */
+function writeDays(dataDir: string, firstDay: number, today: number): void {
+  const outcomesOf = (seed: number) =>
+    Array.from({ length: CHECKS_A_DAY }, (_, check) =>
+      packOutcome({
+        status: 'up',
+        latencyMs: 80 + ((check * 31 + seed * 17) % 97) + seed * 8,
+        statusCode: 200,
+        suspect: false,
+      }),
+    );
+  const seeds = Array.from({ length: 64 }, (_, seed) => outcomesOf(seed));
+  const days = seeds.map((outcomes) => {
     const summary = emptySummary();
-    for (let check = 0; check < CHECKS_A_DAY; check++)
-      addSample(
-        summary,
-        packOutcome({
-          status: 'up',
-          latencyMs: 80 + ((check * 31 + seed * 17) % 97) + seed * 8,
-          statusCode: 200,
-          suspect: false,
-        }),
-      );
+    for (const outcome of outcomes) addSample(summary, outcome);
     return encodeDay(summary);
+  });
+  const blocks = seeds.map((all) => {
+    const outcomes = all.slice(0, CHECKS_A_DAY / 2);
+    const times = outcomes.map((_, check) => today * DAY_MS + (check * DAY_MS) / CHECKS_A_DAY);
+    return encodeBlock({ times, outcomes });
   });
   const database = openSamplesDatabase(dataDir);
   const none = new Uint8Array();
   database.transaction(() => {
-    for (let id = 1; id <= MAX_HEATMAP_SERVICES; id++)
-      for (let day = firstDay; day < endDay; day++)
+    for (let id = 1; id <= MAX_HEATMAP_SERVICES; id++) {
+      for (let day = firstDay; day < today; day++)
         database.putSummaries(id * KEY_DAYS + day, none, days[(id * 7 + day) % days.length] ?? none);
+      database.putBlock(id * KEY_DAYS + today, blocks[id % blocks.length] ?? none);
+    }
   });
   database.close();
 }

@@ -6,7 +6,6 @@
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { StatusHead, Transition } from '../domain/current.ts';
-import { cellsOf } from '../domain/picture.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
@@ -16,6 +15,7 @@ import type { ProberState } from '../record/connection-watch.ts';
 import { createTransitionListeners } from '../record/transition-feed.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
+import { readCells } from '../view/heatmap-cells.ts';
 import type { PartStates, Readiness } from '../view/monitor.ts';
 
 /** A role of a process: monitor or serving. */
@@ -93,10 +93,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     },
     samples: {
       query: (query) => now().samples.query(query),
-      async cells(query) {
-        const { samples } = now();
-        return (await samples.cells?.(query)) ?? cellsOf(await samples.query(query));
-      },
+      cells: (queries) => readCells(now().samples, queries),
       newest: (serviceId, limit) => now().samples.newest(serviceId, limit),
       regionsOf: (serviceId) => now().samples.regionsOf(serviceId),
       stats: () => now().samples.stats?.() ?? NO_STATS,

@@ -25,8 +25,10 @@ interface Row {
   readonly cells: Uint8Array;
 }
 
-/** Maximum number of concurrent reads of all heat maps together, so that pages can read in between. */
+/** Maximum number of concurrent calls for all heat maps together, so that pages can read in between. */
 const MAX_READS = 2;
+/** Number of services that are read at a time, so that a year of all of them takes some forty calls to the store's thread. */
+const ROWS_AT_ONCE = 32;
 /** Number of newest steps that are read again, because samples can be late by minutes. */
 const STEPS_READ_AGAIN = 3;
 /** Maximum number of cached rows per window and region, at most 365 bytes each; when there are more, the oldest is dropped. */
@@ -44,28 +46,23 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells'
   );
   const limit = createConcurrencyLimiter(MAX_READS);
 
-  const read = async (query: SampleQuery): Promise<Uint8Array> =>
-    (await samples.cells?.(query)) ?? cellsOf(await samples.query(query));
-  const readRow = async (
-    serviceId: number,
-    known: Row | undefined,
+  const readRows = async (
+    serviceIds: readonly number[],
+    rows: Map<number, Row>,
     span: PictureSpan,
     filter: RegionFilter | undefined,
-  ): Promise<Uint8Array> => {
-    const { from, to, stepMs } = span;
+  ): Promise<Uint8Array[]> => {
+    const { to, stepMs } = span;
     const steps = stepsOf(span);
-    const moved = known === undefined ? steps : (to - known.to) / stepMs;
-    const unsure = known === undefined ? 0 : Math.ceil((known.to - known.sureTo) / stepMs);
-    const fresh = Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
-    // Everything is read again if the clock was set back, too.
-    if (known === undefined || moved < 0 || fresh === steps)
-      return await read(inRegion({ serviceId, from, to, stepMs }, filter));
-    const fromFresh = { serviceId, from: to - fresh * stepMs, to, stepMs };
-    const newest = await read(inRegion(fromFresh, filter));
-    const cells = new Uint8Array(steps);
-    cells.set(known.cells.subarray(moved));
-    cells.set(newest, steps - fresh);
-    return cells;
+    const known = serviceIds.map((id) => rows.get(id));
+    const fresh = known.map((row) => freshSteps(row, span));
+    const read = await readCells(
+      samples,
+      serviceIds.map((serviceId, place) =>
+        inRegion({ serviceId, from: to - (fresh[place] ?? steps) * stepMs, to, stepMs }, filter),
+      ),
+    );
+    return read.map((newest, place) => joinCells(known[place], newest, span));
   };
 
   const readAll = async (
@@ -79,12 +76,16 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells'
     let next = 0;
     const work = async () => {
       while (next < serviceIds.length) {
-        const place = next++;
-        const serviceId = serviceIds[place] ?? 0;
+        const first = next;
+        next += ROWS_AT_ONCE;
+        const ids = serviceIds.slice(first, next);
         const missingSince = samples.missingSince?.() ?? null;
-        const cells = await limit(() => readRow(serviceId, rows.get(serviceId), span, filter));
-        rows.set(serviceId, { to: span.to, sureTo: Math.min(span.to, missingSince ?? span.to), cells });
-        all.set(cells, place * steps);
+        const read = await limit(() => readRows(ids, rows, span, filter));
+        for (const [place, cells] of read.entries()) {
+          const sureTo = Math.min(span.to, missingSince ?? span.to);
+          rows.set(ids[place] ?? 0, { to: span.to, sureTo, cells });
+          all.set(cells, (first + place) * steps);
+        }
       }
     };
     // If one read fails, the reads in flight end before the error is thrown.
@@ -111,4 +112,35 @@ export function createHeatmapReader(samples: Pick<SampleStore, 'query' | 'cells'
     of.last = reading.catch(() => {});
     return reading;
   };
+}
+
+/** The cells of each query in order. They are made of its buckets where the store does not make them; it is then asked one by one. */
+export async function readCells(
+  samples: Pick<SampleStore, 'query' | 'cells'>,
+  queries: readonly SampleQuery[],
+): Promise<Uint8Array[]> {
+  if (samples.cells !== undefined) return await samples.cells(queries);
+  const rows: Uint8Array[] = [];
+  for (const query of queries) rows.push(cellsOf(await samples.query(query)));
+  return rows;
+}
+
+/** How many of the newest steps of a span have to be read. */
+function freshSteps(known: Row | undefined, span: PictureSpan): number {
+  const steps = stepsOf(span);
+  if (known === undefined) return steps;
+  const moved = (span.to - known.to) / span.stepMs;
+  const unsure = Math.ceil((known.to - known.sureTo) / span.stepMs);
+  // Everything is read again if the clock was set back, too.
+  return moved < 0 ? steps : Math.min(steps, moved + Math.max(STEPS_READ_AGAIN, unsure));
+}
+
+/** A row of a span, from the cells that are known and the newest ones. */
+function joinCells(known: Row | undefined, newest: Uint8Array, span: PictureSpan): Uint8Array {
+  const steps = stepsOf(span);
+  if (known === undefined || newest.length === steps) return newest;
+  const cells = new Uint8Array(steps);
+  cells.set(known.cells.subarray((span.to - known.to) / span.stepMs));
+  cells.set(newest, steps - newest.length);
+  return cells;
 }

@@ -72,10 +72,10 @@ export interface SampleStore {
    */
   query(query: SampleQuery): Promise<Bucket[]>;
   /**
-   * What `cellsOf` of the domain makes of the buckets of {@link query}, for less. Absent: the caller makes it of them. Rejects
-   * like `query`.
+   * What `cellsOf` of the domain makes of the buckets of each {@link query}, in their order and for less. Absent: the caller makes it
+   * of them. Rejects like `query`.
    */
-  cells?(query: SampleQuery): Promise<Uint8Array>;
+  cells?(queries: readonly SampleQuery[]): Promise<Uint8Array[]>;
   /** Newest samples of a service, newest first, at most `limit` (up to 1,000). Rejects like `query`. */
   newest(serviceId: number, limit: number): Promise<Sample[]>;
   /**

@@ -3,14 +3,7 @@ import { BoundedMap } from '../../async/bounded-map.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { decodeBlock, type Series, STRIDE } from './encoding.ts';
 import { KEY_DAYS } from './samples-database.ts';
-import {
-  type DayFigures,
-  decodeDay,
-  decodeDayFigures,
-  decodeHours,
-  type Hours,
-  type Summary,
-} from './summary.ts';
+import { decodeDay, decodeHours, type Hours, type Summary } from './summary.ts';
 
 /** The reader of a file. What is damaged is counted once, and read as null. */
 export type DayReader = ReturnType<typeof createDayReader>;
@@ -46,14 +39,6 @@ export function createDayReader() {
       }),
     hours: (key: number, bytes: Uint8Array): Hours | null => read('hours', key, () => decodeHours(bytes)),
     day: (key: number, bytes: Uint8Array): Summary | null => read('day', key, () => decodeDay(bytes)),
-    /** The figures of a day; null: they have to be read from its summary, as damage has. */
-    figures(bytes: Uint8Array): DayFigures | null {
-      try {
-        return decodeDayFigures(bytes);
-      } catch {
-        return null;
-      }
-    },
     /** The packed samples of an entry of the journal, without those that are none. */
     journal(seq: number, bytes: Uint8Array): Float64Array {
       const whole = bytes.length - (bytes.length % (STRIDE * Float64Array.BYTES_PER_ELEMENT));

@@ -9,10 +9,12 @@ import { messageOf } from '../../error.ts';
 import type { RegionFilter, SampleQuery } from '../ports/samples.ts';
 import { createDayReader } from './day-reader.ts';
 import { EMPTY_SERIES, encodeBlock, mergeSeries, type Series, STRIDE, unpackOutcome } from './encoding.ts';
+import { fillLevels, hasLevels } from './fill-levels.ts';
 import { freshDays } from './fresh-days.ts';
 import { firstKeptDay } from './kept-days.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 import { regionNumberOf, seriesOf } from './series.ts';
+import { createSlices, nextTurn, SLICE_MS } from './slices.ts';
 import { encodeDay, encodeHours, summarizeDay, summarizeHours } from './summary.ts';
 import { readCells, readWindow, type WindowReading } from './window-reader.ts';
 
@@ -43,8 +45,6 @@ export interface SampleEngineState {
 
 /** The journal is compacted at this many samples, so that each is written about three times in all. */
 const JOURNAL_SAMPLES = 100_000;
-/** Length of a transaction of the compaction, milliseconds: queries wait for it. */
-const SLICE_MS = 5;
 /** Free pages that are returned to the file system at a time, which takes a few milliseconds. */
 const VACUUMED_PAGES = 256;
 /** Default of `maxPending`, about 20 MB; of more samples, the oldest are dropped and counted. */
@@ -65,6 +65,7 @@ export function createSampleEngine({
   maxPending = MAX_PENDING,
 }: SampleEngineOptions) {
   const reader = createDayReader();
+  const inSlices = createSlices(database);
   /** The regions, in the order of their numbers. */
   const regions = database.regions();
   /** How many of them are on disk. */
@@ -166,28 +167,6 @@ export function createSampleEngine({
     database.putSummaries(key, encodeHours(hours), encodeDay(summarizeDay(hours)));
   };
 
-  /** Runs `work` for each item, in short transactions; queries are answered between them. `onCommit` gets those of each. */
-  const inSlices = async <Item>(
-    items: Iterable<Item>,
-    work: (item: Item) => void,
-    onCommit: (items: readonly Item[]) => void = () => {},
-  ): Promise<void> => {
-    const iterator = items[Symbol.iterator]();
-    for (let next = iterator.next(); next.done !== true; ) {
-      const done: Item[] = [];
-      database.transaction(() => {
-        const endMs = systemClock.monotonic() + SLICE_MS;
-        do {
-          work(next.value as Item);
-          done.push(next.value as Item);
-          next = iterator.next();
-        } while (next.done !== true && systemClock.monotonic() < endMs);
-      });
-      onCommit(done);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  };
-
   /**
    * Moves the buffer of a series into blocks, and summarizes its past days in the same transaction. A day that is not over
    * has a summary if the wall clock was ahead; it is made again when the day is over.
@@ -251,6 +230,8 @@ export function createSampleEngine({
         database.deleteDays(table, number * KEY_DAYS, number * KEY_DAYS + firstKept),
       );
     }
+    // An earlier version that ran in between left levels unknown.
+    await fillLevels(database, inSlices);
     expiredOn = today;
   };
 
@@ -268,7 +249,7 @@ export function createSampleEngine({
     const today = Math.floor(now() / DAY_MS);
     await summarizeDays(today);
     await deleteExpired(today);
-    while (database.vacuum(VACUUMED_PAGES)) await new Promise((resolve) => setImmediate(resolve));
+    while (database.vacuum(VACUUMED_PAGES)) await nextTurn();
     database.checkpoint();
     fileBytes = database.fileBytes();
   };
@@ -344,8 +325,23 @@ export function createSampleEngine({
     },
     state,
     query: (query: SampleQuery): Bucket[] => readWindow(readingOf(query)),
-    /** The cells of a heat map in place of the buckets. */
-    cells: (query: SampleQuery): Uint8Array => readCells(readingOf(query)),
+    /** The cells of rows of a heat map in place of their buckets. Other queries are answered in between. */
+    async cells(queries: readonly SampleQuery[]): Promise<Uint8Array[]> {
+      const rows: Uint8Array[] = [];
+      let endMs = systemClock.monotonic() + SLICE_MS;
+      for (const query of queries) {
+        if (systemClock.monotonic() >= endMs) {
+          await nextTurn();
+          endMs = systemClock.monotonic() + SLICE_MS;
+        }
+        rows.push(readCells(readingOf(query)));
+      }
+      return rows;
+    },
+    /** Fills in the levels of days that an earlier version summarized, in slices; done once for a file. */
+    async fillLevels(): Promise<void> {
+      if (!hasLevels(database)) await fillLevels(database, inSlices);
+    },
     /** Newest samples, newest first. */
     newest(serviceId: number, limit: number): Sample[] {
       follow();

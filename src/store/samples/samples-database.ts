@@ -1,6 +1,7 @@
 /** The file of the sample store: a journal, a block for each series and day, and summaries of the hours and the day. */
 import { mkdirSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { levelOfDay, levelsKeyOf, withLevel } from './day-levels.ts';
 import {
   type OpenedSamples,
   openSamplesFile,
@@ -46,6 +47,11 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     if (opened.access !== 'shared') throw new Error(`the disk of ${file} takes no writes`);
   };
   const keysOf = (rows: readonly Record<string, unknown>[]) => rows.map(({ key }) => Number(key));
+  const putLevel = (key: number, ofDay: Uint8Array): void => {
+    const rowKey = levelsKeyOf(key);
+    const row = (sql.levels.row.get(rowKey)?.bytes as Uint8Array | undefined) ?? null;
+    sql.levels.put.run(rowKey, withLevel(row, key, levelOfDay(ofDay)));
+  };
 
   return {
     /** Where a damaged file was moved when this one was opened; null: there was none. */
@@ -77,9 +83,15 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
       return names;
     },
     putRegion: (number: number, name: string) => void sql.putFact.run(regionFact(number), name),
-    /** Whether there is a block or the summary of a day in a range of keys. */
+    /** A fact about the file; null: it is not known. */
+    fact: (name: string): string | null => {
+      const found = sql.fact.get(name);
+      return found === undefined ? null : String(found.value);
+    },
+    putFact: (name: string, value: string) => void sql.putFact.run(name, value),
+    /** Whether there is a block or a summary in a range of keys, of which the last is left out. */
     hasDays: (fromKey: number, beforeKey: number): boolean =>
-      sql.hasDays.get(fromKey, beforeKey, fromKey, beforeKey)?.found === 1,
+      sql.hasDays.get({ from: fromKey, before: beforeKey })?.found === 1,
     addToJournal: (bytes: Uint8Array) => void sql.addToJournal.run(bytes),
     /** Entries after `afterSeq`, in order. */
     *journal(afterSeq: number) {
@@ -102,10 +114,16 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     hours: (fromKey: number, toKey: number) => sql.hours.range.all(fromKey, toKey) as unknown as KeyedBytes[],
     /** Summaries of days. */
     days: (fromKey: number, toKey: number) => sql.days.range.all(fromKey, toKey) as unknown as KeyedBytes[],
-    /** Stores the summaries of a day and of its hours. */
+    /** The rows of the levels of days in a range of keys of days; see `day-levels.ts`. */
+    levels: (fromKey: number, toKey: number) =>
+      sql.levels.range.all(levelsKeyOf(fromKey), levelsKeyOf(toKey)) as unknown as KeyedBytes[],
+    /** Stores the level of a day by its summary. */
+    putLevel,
+    /** Stores the summaries of a day and of its hours, and its level. */
     putSummaries(key: number, ofHours: Uint8Array, ofDay: Uint8Array): void {
       sql.hours.put.run(key, ofHours);
       sql.days.put.run(key, ofDay);
+      putLevel(key, ofDay);
     },
     /** The series of a table, in order; each is looked up when it is asked for. */
     *series(table: DayTable) {
@@ -121,10 +139,18 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     unsummarized: (fromKey: number, beforeKey: number) => keysOf(sql.unsummarized.all(fromKey, beforeKey)),
     /** Keys of the summaries in a range, of which the last is left out. */
     summarized: (fromKey: number, beforeKey: number) => keysOf(sql.days.keys.all(fromKey, beforeKey)),
-    /** Deletes the blocks, or the summaries of days and their hours, in a range of keys, of which the last is left out. */
+    /**
+     * Deletes the blocks, or the summaries of days with their hours and levels, in a range of keys, of which the last is left out.
+     */
     deleteDays(table: DayTable, fromKey: number, beforeKey: number): void {
-      for (const { deleteRange } of table === 'blocks' ? [sql.blocks] : [sql.hours, sql.days])
-        deleteRange.run(fromKey, beforeKey);
+      if (table === 'blocks') {
+        sql.blocks.deleteRange.run(fromKey, beforeKey);
+        return;
+      }
+      // Rows that end within the range; the triggers see to the last one.
+      sql.levels.deleteRange.run(levelsKeyOf(fromKey), levelsKeyOf(beforeKey));
+      sql.hours.deleteRange.run(fromKey, beforeKey);
+      sql.days.deleteRange.run(fromKey, beforeKey);
     },
     /** Deletes the summaries of a day and of its hours. */
     deleteSummaries(key: number): void {
@@ -156,6 +182,12 @@ function prepareStatements(database: DatabaseSync) {
     blocks: table('blocks'),
     hours: table('summaries'),
     days: table('days'),
+    levels: {
+      row: database.prepare('SELECT bytes FROM levels WHERE key = ?'),
+      range: database.prepare('SELECT key, bytes FROM levels WHERE key >= ? AND key <= ? ORDER BY key'),
+      put: database.prepare('INSERT OR REPLACE INTO levels (key, bytes) VALUES (?, ?)'),
+      deleteRange: database.prepare('DELETE FROM levels WHERE key >= ? AND key < ?'),
+    },
     addToJournal: database.prepare('INSERT INTO journal (bytes) VALUES (?)'),
     deleteJournal: database.prepare('DELETE FROM journal WHERE seq <= ?'),
     lastSeq: database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM journal'),
@@ -169,7 +201,7 @@ function prepareStatements(database: DatabaseSync) {
     ),
     freePages: database.prepare('SELECT freelist_count AS count FROM pragma_freelist_count()'),
     hasDays: database.prepare(
-      'SELECT EXISTS (SELECT 1 FROM blocks WHERE key >= ? AND key < ?) OR EXISTS (SELECT 1 FROM days WHERE key >= ? AND key < ?) AS found',
+      `SELECT ${['blocks', 'days', 'summaries'].map((name) => `EXISTS (SELECT 1 FROM ${name} WHERE key >= :from AND key < :before)`).join(' OR ')} AS found`,
     ),
     fact: database.prepare('SELECT value FROM facts WHERE name = ?'),
     putFact: database.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)'),

@@ -12,6 +12,7 @@ import {
   type SqliteAccess,
 } from '../sqlite/open-full.ts';
 import { copyDamagedLog, setFileAside } from '../sqlite/set-aside.ts';
+import { LEVEL_TABLES } from './day-levels.ts';
 
 /** Why the store cannot be opened. */
 export class SamplesError extends Error {
@@ -118,8 +119,13 @@ function openFile(file: string, options: SamplesFileOptions): OpenedFile {
 function openOnFullDisk(file: string): OpenedFile {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     const { database, access } = openWithoutRoom(file);
-    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'days'").get() !== undefined)
+    const hasTable = (name: string) =>
+      database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
+    if (hasTable('days')) {
+      // A file of a version without levels is read without them.
+      if (!hasTable('levels')) database.exec(NO_LEVELS);
       return { database, access };
+    }
     database.close();
   }
   const database = new DatabaseSync(':memory:');
@@ -133,6 +139,12 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS summaries (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS days (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  ${LEVEL_TABLES}
+`;
+/** Stands for the table in a file that takes no writes. */
+const NO_LEVELS = `
+  PRAGMA temp_store = MEMORY;
+  CREATE TEMP TABLE levels (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 `;
 
 function prepareFile(database: DatabaseSync, file: string, { installation }: SamplesFileOptions): void {

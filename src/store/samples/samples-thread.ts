@@ -48,6 +48,7 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
       const stops = follows
         ? []
         : [every(COMMIT_MS, ignoreErrors(engine.flush)), every(COMPACT_MS, ignoreErrors(engine.compact))];
+      if (!follows) void ignoreErrors(engine.fillLevels)();
       const close = () => {
         for (const stop of stops) stop();
         return engine.close();
@@ -61,7 +62,7 @@ export function createSamplesMethods(data: SamplesThreadData): Methods {
 }
 
 /** Errors show in the engine's state, and the next call retries. */
-function ignoreErrors(work: () => unknown): () => void {
+function ignoreErrors(work: () => unknown): () => Promise<void> {
   return async () => {
     try {
       await work();

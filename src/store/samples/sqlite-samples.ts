@@ -121,9 +121,9 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
       await batcher.flush();
       return thread.call('query', [query]);
     },
-    async cells(query) {
+    async cells(queries) {
       await batcher.flush();
-      return thread.call('cells', [query]);
+      return thread.call('cells', [queries]);
     },
     async newest(serviceId, limit) {
       await batcher.flush();

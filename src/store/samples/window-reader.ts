@@ -4,13 +4,14 @@ import { CELL_LEVELS, cellsOf, levelOf } from '../../domain/picture.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { SampleQuery } from '../ports/samples.ts';
 import { createBucketing } from './bucketing.ts';
+import { LEVEL_DAYS, levelAt, levelOfDay } from './day-levels.ts';
 import type { DayReader } from './day-reader.ts';
 import { EMPTY_SERIES, mergeSeries, type Series } from './encoding.ts';
 import { KEY_DAYS, type SamplesDatabase } from './samples-database.ts';
 
 /** The sources of a query. */
 export interface WindowReading {
-  readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days'>;
+  readonly database: Pick<SamplesDatabase, 'blocks' | 'hours' | 'days' | 'levels' | 'hasDays'>;
   readonly reader: DayReader;
   readonly query: SampleQuery;
   readonly series: readonly WindowSeries[];
@@ -35,57 +36,80 @@ export function readWindow(reading: WindowReading): Bucket[] {
   return bucketing.buckets();
 }
 
-/** A cell whose day has no summary that can be taken alone. */
+/** A cell that is still to be made from a bucket. */
 const NOT_TAKEN = 255;
 
 /**
- * The cells of a heat map in place of the buckets of {@link readWindow}. In a window of days they are made from the summaries of
- * days without adding up their sketches. Throws a RangeError for a window that cannot be answered.
+ * The cells of a heat map in place of the buckets of {@link readWindow}. In a window of days they are taken from the levels of days,
+ * or made from their summaries without adding up sketches. Throws a RangeError for a window that cannot be answered.
  */
 export function readCells(reading: WindowReading): Uint8Array {
-  const { reader, query, series } = reading;
+  const { query } = reading;
+  const series = withData(reading);
   const [only, ...others] = series;
   if (only === undefined || others.length > 0 || query.stepMs !== DAY_MS || query.from % DAY_MS !== 0)
-    return cellsOf(readWindow(reading));
+    return cellsOf(readWindow({ ...reading, series }));
   const bucketing = createBucketing(query);
   const cells = new Uint8Array(Math.ceil((query.to - query.from) / DAY_MS)).fill(NOT_TAKEN);
-  addSeries(bucketing, reading, only, (startAt, bytes) => {
-    const figures = reader.figures(bytes);
-    if (figures === null) return false;
-    cells[(startAt - query.from) / DAY_MS] = CELL_LEVELS.indexOf(levelOf(figures));
-    return true;
+  addSeries(bucketing, reading, only, (startAt, level) => {
+    cells[(startAt - query.from) / DAY_MS] = level;
   });
   for (const [place, cell] of cells.entries())
     if (cell === NOT_TAKEN) cells[place] = CELL_LEVELS.indexOf(levelOf(bucketing.bucketAt(place)));
   return cells;
 }
 
-/** Called with the summary of each whole day of the window. Returns whether it was used; if not, the buckets get it. */
-type TakeDay = (startAt: number, bytes: Uint8Array) => boolean;
+/** The series that have anything in the window. In a store with regions, most services have samples of one of them only. */
+function withData({ database, query: { from, to }, series }: WindowReading): readonly WindowSeries[] {
+  if (series.length === 1) return series;
+  const [firstDay, lastDay] = [Math.floor(from / DAY_MS), Math.floor((to - 1) / DAY_MS)];
+  return series.filter(({ number, fresh }) => {
+    const start = number * KEY_DAYS;
+    return fresh.size > 0 || database.hasDays(start + firstDay, start + lastDay + 1);
+  });
+}
+
+/** Called with the level of each whole day of the window that is known; the bucket of the day then gets nothing. */
+type TakeLevel = (startAt: number, level: number) => void;
 
 function addSeries(
   bucketing: ReturnType<typeof createBucketing>,
   { database, reader, query: { from, to }, rawFrom }: WindowReading,
   { number, fresh }: WindowSeries,
-  takeDay: TakeDay = () => false,
+  takeLevel: TakeLevel | null = null,
 ): void {
   const firstKey = number * KEY_DAYS + Math.floor(from / DAY_MS);
   const lastKey = number * KEY_DAYS + Math.floor((to - 1) / DAY_MS);
   const dayOf = (key: number): number => key % KEY_DAYS;
   const answered = new Set<number>();
+  /** Whether the summary of a day is all that there is of it: it lacks samples that came late. */
+  const isWhole = (day: number): boolean => !fresh.has(day) && bucketing.holds(day * DAY_MS, DAY_MS);
 
   if (to - from > EXACT_MS) {
-    for (const { key, bytes } of database.days(firstKey, lastKey)) {
-      const day = dayOf(key);
-      // The summary of a day lacks samples that came late.
-      if (fresh.has(day) || !bucketing.holds(day * DAY_MS, DAY_MS)) continue;
-      if (!takeDay(day * DAY_MS, bytes)) {
-        const summary = reader.day(key, bytes);
-        if (summary === null) continue;
-        bucketing.addSummary(day * DAY_MS, summary);
+    if (takeLevel !== null)
+      for (const { key: rowKey, bytes } of database.levels(firstKey, lastKey)) {
+        const firstOfRow = rowKey * LEVEL_DAYS;
+        const end = Math.min(lastKey + 1, firstOfRow + LEVEL_DAYS);
+        for (let key = Math.max(firstKey, firstOfRow); key < end; key++) {
+          const level = levelAt(bytes, key);
+          if (level === null || !isWhole(dayOf(key))) continue;
+          takeLevel(dayOf(key) * DAY_MS, level);
+          answered.add(key);
+        }
       }
-      answered.add(key);
-    }
+    for (const [gapFrom, gapTo] of gaps(firstKey, lastKey, answered))
+      for (const { key, bytes } of database.days(gapFrom, gapTo)) {
+        const day = dayOf(key);
+        if (!isWhole(day)) continue;
+        const level = takeLevel === null ? null : levelOfDay(bytes);
+        if (level !== null) takeLevel?.(day * DAY_MS, level);
+        else {
+          const summary = reader.day(key, bytes);
+          if (summary === null) continue;
+          bucketing.addSummary(day * DAY_MS, summary);
+        }
+        answered.add(key);
+      }
   }
   const missing = gaps(firstKey, lastKey, answered);
   let isDamaged = false;
