@@ -66,6 +66,8 @@ export interface BrokenAttempt {
 export type FromHost =
   /** `threadId` is Node's number of the worker thread. */
   | { readonly type: 'ready'; readonly epoch: number; readonly threadId: number }
+  /** The thread has taken the services of one `assign`. */
+  | { readonly type: 'assigned'; readonly epoch: number }
   | { readonly type: 'results'; readonly epoch: number; readonly packed: PackedResults }
   /** A first attempt failed without an HTTP response, so that the control targets are requested. Coalesced by the host. */
   | { readonly type: 'doubt'; readonly epoch: number; readonly failedAt: number }

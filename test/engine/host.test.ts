@@ -91,6 +91,16 @@ function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedAr
   return { clock, attempts, heard, results, reports, inFlight, loopTicks, tell, assign, stop, ended, holdUp };
 }
 
+t.test('it confirms each message with services', async (t) => {
+  const { heard, assign, stop } = startHost();
+  const confirmed = () => heard.filter(({ type }) => type === 'assigned');
+  await assign([targetOf(1), targetOf(2)]);
+  t.same(confirmed(), [{ type: 'assigned', epoch: 3 }]);
+  await assign([]);
+  t.equal(confirmed().length, 2, 'one without services too');
+  await stop();
+});
+
 t.test('it starts checks that are due in one tick in order, a few at a time with pauses', async (t) => {
   const { clock, attempts, assign, stop } = startHost({ concurrency: 600 });
   await assign(Array.from({ length: 500 }, (_, index) => targetOf(index + 1)));

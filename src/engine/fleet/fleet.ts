@@ -18,6 +18,7 @@ import {
   type HostReport,
   unpackResults,
 } from '../protocol.ts';
+import { type AssignFlow, createAssignFlow } from './assign-flow.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
 
@@ -113,8 +114,6 @@ const SPREAD_PER_SERVICE_MS = 20;
 const TAKE_OVER_SPREAD_MS = 5_000;
 /** Changes within this time, such as those of a reloaded catalogue, are sent together, milliseconds. */
 const BATCH_MS = 50;
-/** Services of one message to a thread; more would delay both event loops. */
-const SERVICES_PER_MESSAGE = 500;
 const DEFAULT_MEMORY_LIMIT_BYTES = 1_073_741_824;
 const MIB = 1_048_576;
 
@@ -125,6 +124,8 @@ export function createFleet(options: FleetOptions): Fleet {
   const memoryLimitBytes = options.memoryLimitBytes ?? DEFAULT_MEMORY_LIMIT_BYTES;
   const assignments = createAssignments(settings);
   const hosts: (HostChild | null)[] = Array.from({ length: threads }, () => null);
+  /** The assignments to the thread of each host. */
+  const flows: (AssignFlow | null)[] = hosts.map(() => null);
   const reports: (HostReport | null)[] = hosts.map(() => null);
   const doneBefore: number[] = hosts.map(() => 0);
   /** Ready timeouts of replacements, by host; null: it has not been replaced yet. */
@@ -157,19 +158,6 @@ export function createFleet(options: FleetOptions): Fleet {
   const hostOf = (serviceId: number) => chooseHost(serviceId, threads);
   const soonMs = (services: number) => Math.min(firstSpreadMs, services * SPREAD_PER_SERVICE_MS);
 
-  /** Assigns services to a thread, one message in each iteration of the event loop, in their state at that moment. */
-  const assign = (child: HostChild, serviceIds: readonly number[], spreadMs: number, onDone = () => {}) => {
-    const from = (start: number) => {
-      const part = serviceIds.slice(start, start + SERVICES_PER_MESSAGE);
-      const services = part.flatMap((serviceId) => assignments.get(serviceId) ?? []);
-      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.notBefore(part) });
-      const next = start + SERVICES_PER_MESSAGE;
-      if (next >= serviceIds.length) onDone();
-      else if (hosts.includes(child)) setImmediate(from, next);
-    };
-    from(0);
-  };
-
   const launch = (host: number) => {
     const timeouts = readyTimeouts[host] ?? null;
     const child = startHostChild({
@@ -185,13 +173,14 @@ export function createFleet(options: FleetOptions): Fleet {
         if (phaseShiftMs !== 0) child.send({ type: 'shift', phaseShiftMs });
         const own = [...assignments.serviceIds()].filter((serviceId) => hostOf(serviceId) === host);
         const spreadMs = timeouts === null ? firstSpreadMs : soonMs(countOverdue(own));
-        assign(child, own, spreadMs, () => {
+        flow.assign(own, spreadMs, () => {
           waitingFor.delete(host);
           if (waitingFor.size === 0) allReady.resolve();
         });
       },
       onMessage(message) {
-        if (message.type === 'results') take(unpackResults(message.packed));
+        if (message.type === 'assigned') flow.confirm();
+        else if (message.type === 'results') take(unpackResults(message.packed));
         else if (message.type === 'doubt') options.onDoubt(message.failedAt);
         else if (message.type === 'delay') options.onDelay();
         else if (message.type === 'forbidden') options.onForbidden?.(message.found);
@@ -206,7 +195,12 @@ export function createFleet(options: FleetOptions): Fleet {
         );
       },
     });
+    const flow = createAssignFlow((serviceIds, spreadMs) => {
+      const services = serviceIds.flatMap((serviceId) => assignments.get(serviceId) ?? []);
+      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.notBefore(serviceIds) });
+    });
     hosts[host] = child;
+    flows[host] = flow;
     return child;
   };
 
@@ -235,6 +229,7 @@ export function createFleet(options: FleetOptions): Fleet {
     doneBefore[host] = (doneBefore[host] ?? 0) + (reports[host]?.checksDone ?? 0);
     reports[host] = null;
     hosts[host] = null;
+    flows[host] = null;
     log.warn({ host, ended: kind, problem: error?.message, inFlight }, 'a probe thread is replaced');
   };
 
@@ -265,9 +260,9 @@ export function createFleet(options: FleetOptions): Fleet {
     cancelBatch = null;
     const known = [...changed].filter((serviceId) => assignments.get(serviceId) !== undefined);
     changed = new Set();
-    for (const [host, child] of hosts.entries()) {
+    for (const [host, flow] of flows.entries()) {
       const own = known.filter((serviceId) => hostOf(serviceId) === host);
-      if (child !== null && own.length > 0) assign(child, own, soonMs(known.length));
+      if (own.length > 0) flow?.assign(own, soonMs(known.length));
     }
   };
 
@@ -280,9 +275,9 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const addAll = (targets: readonly CheckTarget[], spreadMs: number) => {
     const added = targets.filter(assignments.put).map(({ serviceId }) => serviceId);
-    for (const [host, child] of hosts.entries()) {
+    for (const [host, flow] of flows.entries()) {
       const own = added.filter((serviceId) => hostOf(serviceId) === host);
-      if (child !== null && own.length > 0) assign(child, own, Math.min(spreadMs, soonMs(added.length)));
+      if (own.length > 0) flow?.assign(own, Math.min(spreadMs, soonMs(added.length)));
     }
   };
 

@@ -247,7 +247,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     ticker.wake();
     switch (message.type) {
       case 'assign':
-        return assign(message);
+        assign(message);
+        return post({ type: 'assigned', epoch });
       case 'remove':
         return message.serviceIds.forEach(remove);
       case 'recheck':
