@@ -23,6 +23,7 @@ import type { Allowance } from '../http/rate-limits.ts';
 import type { Route } from '../http/route.ts';
 import { Type } from '../json-schema.ts';
 import type { Log } from '../log.ts';
+import { refusalOf } from '../store/ports/storage-health.ts';
 import type { UpdateStore } from '../store/ports/updates.ts';
 import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import { createEventFanOut } from './event-fan-out.ts';
@@ -51,6 +52,12 @@ const MAX_STREAMS_PER_CLIENT = 10;
 const HEARTBEAT_MS = 15_000;
 /** When a client with too many streams may retry, seconds. */
 const RETRY_AFTER_SECONDS = 10;
+
+/**
+ * The whole stream while the registry cannot be read. A browser connects again after a stream that ends, with the id of the event that
+ * it had last, while it gives up for good after a status such as 503 (WHATWG HTML, 9.2.3).
+ */
+const LATER = 'retry: 5000\n: changes cannot be read at present; connect again\n\n';
 
 /** Creates the route and its streams. */
 export function createEventStreams(sources: EventSources) {
@@ -110,8 +117,8 @@ export function createEventStreams(sources: EventSources) {
         }
         return streams.open(client, (response) => {
           run(response, service?.slug ?? null, after).catch((error: Error) => {
-            log.warn({ problem: error.message }, 'an event stream was closed');
-            response.destroy();
+            if (refusalOf(error) === null) log.warn({ problem: error.message }, 'an event stream was closed');
+            response.end(LATER);
           });
         });
       },
@@ -162,7 +169,8 @@ function describeEvents(): OpenApiOperation {
     parameters,
     responses: {
       200: {
-        description: 'A stream without an end.',
+        description:
+          'A stream without an end. While the registry cannot be read it ends at once, and says when to connect again (`retry`).',
         content: { 'text/event-stream': { schema: { type: 'string' }, example } },
       },
       ...problems({

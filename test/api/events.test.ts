@@ -1,6 +1,7 @@
 /** `GET /api/v1/events`: Server-Sent Events of status changes, resumable. */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
+import { silentLog } from '../../src/log.ts';
 import { from, service, startApi, transition, type World } from '../site/site-world.ts';
 import { until } from '../support/loopback.ts';
 
@@ -311,3 +312,30 @@ t.test('it ends the streams when the API closes, and writes to none afterwards',
   t.strictSame(stream.events(), []);
   t.equal(world.api.openStreams, 0);
 });
+
+t.test(
+  'a stream says that it begins later while the registry cannot be read, and browsers connect again',
+  async (t) => {
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) };
+    const world = await startApi({ services: [service(1, 'shop')], log });
+    t.teardown(world.close);
+    world.tell(transition(1, 'shop'));
+    world.faults.events = Object.assign(new Error('it does not answer'), { code: 'storage_unreachable' });
+    const later = await open(world, PATH, { 'last-event-id': '0' });
+    await until(later.ended);
+    t.match(later, { status: 200, headers: { 'content-type': 'text/event-stream' } });
+    t.equal(later.text(), 'retry: 5000\n: changes cannot be read at present; connect again\n\n');
+    t.same(warnings, [], 'the log tells of the registry, and not of each stream');
+    world.faults.events = new Error('a fault');
+    const faulty = await open(world);
+    await until(faulty.ended);
+    t.equal(faulty.text(), later.text());
+    t.same(warnings, ['an event stream was closed']);
+    world.faults.events = null;
+    const stream = await open(world, PATH, { 'last-event-id': '0' });
+    await until(() => stream.events().length === 1);
+    t.same(ids(stream), [1], 'with what happened meanwhile');
+    stream.leave();
+  },
+);

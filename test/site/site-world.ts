@@ -214,6 +214,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     /** Code of the error with which the registry refuses all that owners ask of it; null: none. */
     storage: null as string | null,
     heartbeats: null as Error | null,
+    /** Why the feed of transitions cannot be read. */
+    events: null as Error | null,
   };
   const heartbeats = {
     taken: [] as ReceivedHeartbeat[],
@@ -264,6 +266,10 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       if (faults.registry) throw away();
       asked.incidents.push(query);
       return await stored.listIncidents(query);
+    },
+    async lastTransition() {
+      if (faults.events !== null) throw faults.events;
+      return await stored.lastTransition();
     },
     async transitionsAfter(position, limit) {
       reads.most = Math.max(reads.most, ++reads.now);
