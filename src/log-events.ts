@@ -65,6 +65,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   samples_dropped: 'samples were dropped: the store was unavailable for too long',
   samples_in_memory: 'samples cannot be written; they are kept in memory',
   samples_dropped_disk_full: 'samples are dropped: the disk has accepted none for too long',
+  samples_silent: 'the samples thread does not answer; past checks cannot be read, and new ones wait',
   samples_damaged: 'samples.sqlite was damaged and is set aside: *',
   samples_log_damaged: 'samples.sqlite-wal was damaged: *',
   samples_damaged_places:
@@ -76,6 +77,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
 
   // The registry and its lease.
   registry_refuses_writes: 'the registry accepts no writes; reads and checks continue',
+  registry_silent: 'the registry thread does not answer; requests that need it are refused',
   registry_damaged: 'the registry is damaged; what cannot be read is refused',
   lease_not_requested: 'the lease cannot be requested',
   monitor_cut_off: 'the monitor is cut off from Redis and is replaced',

@@ -59,6 +59,7 @@ export async function startProgram(
   const storeParts = { config, directory, clock, log, fail };
   const shared = await openSharedStores(storeParts);
   const { registry, redis } = shared;
+  const { forRequests } = registry;
   const parts = { ...storeParts, shared, node };
   const role = createActiveRole({ mayServe: redis !== null, log });
   const { samples, status, watchTransitions } = role;
@@ -71,19 +72,19 @@ export async function startProgram(
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
   const authenticator = createKeyAuthenticator({
-    ...{ registry, clock, log },
+    ...{ registry: forRequests, clock, log },
     ...(redis === null ? {} : { isRevoked: redis.isKeyRevoked }),
   });
   // A node that only makes checks does not need the parts for owners, and reads no secrets.
   const owners =
     serves || node.roles.includes('judge')
       ? await joinOwners({
-          ...{ config, registry, samples, nodes: node.nodes, clock, log },
+          ...{ config, registry: forRequests, samples, nodes: node.nodes, clock, log },
           alerts: { services: directory, status, prober: role.prober, watchTransitions },
         })
       : null;
   // A file is always available.
-  const kept = config.storage.postgres.url === null ? null : keepReads(registry, READS, clock);
+  const kept = config.storage.postgres.url === null ? null : keepReads(forRequests, READS, clock);
   const pageDomains = serves ? await openPageDomains({ registry, siteUrl, clock, log }) : null;
   const metrics = createMetrics();
   const states = () => ({
@@ -131,11 +132,11 @@ export async function startProgram(
     directory,
     status,
     samples,
-    registry: kept?.store ?? registry,
+    registry: kept?.store ?? forRequests,
     kept: kept?.kept ?? null,
     heartbeats: role.heartbeats,
     owners: owners?.site ?? null,
-    ownedPages: kept?.store ?? registry,
+    ownedPages: kept?.store ?? forRequests,
     pageDomains,
     serves,
     vendorOf: role.vendorOf,

@@ -135,7 +135,7 @@ export async function startMonitor(
       : {}),
     sampleRegions,
     heartbeats: {
-      registry,
+      registry: registry.forRequests,
       isCatalogueDomain: (domain) => directory.byCatalogueDomain(domain) !== null,
       silenceMs: config.heartbeats.silenceMs,
     },

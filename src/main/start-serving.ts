@@ -79,7 +79,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     log.warn({}, 'Redis does not respond; serving the last known statuses from the registry');
   const transitions = await followTransitions({ registry, status, clock, log });
   const forwarder = createHeartbeatForwarder({
-    inbox: registry,
+    inbox: registry.forRequests,
     serviceOf: directory.byId,
     learn: (record) => status.learn([record]),
     clock,

@@ -41,6 +41,8 @@ export interface ThreadClient<M extends Methods> {
     args: Parameters<M[K]>,
     transfer?: readonly TransferListItem[],
   ): Promise<Awaited<ReturnType<M[K]>>>;
+  /** Resolves when the thread answers, whatever it serves. Rejects when it has ended. */
+  ping(): Promise<void>;
   /** Number of calls in flight. */
   readonly open: number;
   /** Ends the thread; calls in flight are rejected. */
@@ -98,17 +100,23 @@ export function startThread<M extends Methods>(
   worker.on('error', end);
   worker.on('exit', (code) => end(new Error(`thread ${entry.pathname} ended with code ${code}`)));
   worker.unref();
+  const send = (
+    method: string,
+    args: readonly unknown[],
+    transfer: readonly TransferListItem[],
+  ): Promise<never> => {
+    if (ended !== null) return Promise.reject(ended);
+    const id = nextId++;
+    return new Promise((resolve, reject) => {
+      // A thread at rest does not keep the process alive; one with an open call does.
+      if (open.size === 0) worker.ref();
+      open.set(id, { resolve, reject });
+      worker.postMessage({ id, method, args } satisfies Request, transfer);
+    });
+  };
   return {
-    call(method, args, transfer = []) {
-      if (ended !== null) return Promise.reject(ended);
-      const id = nextId++;
-      return new Promise((resolve, reject) => {
-        // A thread at rest does not keep the process alive; one with an open call does.
-        if (open.size === 0) worker.ref();
-        open.set(id, { resolve, reject });
-        worker.postMessage({ id, method, args } satisfies Request, transfer);
-      });
-    },
+    call: (method, args, transfer = []) => send(method, args, transfer),
+    ping: () => send(PING, [], []),
     get open() {
       return open.size;
     },
@@ -119,10 +127,17 @@ export function startThread<M extends Methods>(
   };
 }
 
+/** The name under which every thread answers, beside its methods. */
+const PING = 'ping';
+
 /** Serves `methods` on the thread's port (its `parentPort`). */
 export function serveThread(port: MessagePort, methods: Methods): void {
   port.on('message', async ({ id, method, args }: Request) => {
     try {
+      if (method === PING) {
+        port.postMessage({ id } satisfies Response);
+        return;
+      }
       const handler = methods[method];
       if (handler === undefined) throw new Error(`no method ${method}`);
       port.postMessage({ id, value: await handler(...(args as never[])) } satisfies Response);

@@ -56,6 +56,8 @@ export interface SupervisedThread<M extends Methods> {
    * not run or ends before it responds.
    */
   readonly call: ThreadClient<M>['call'];
+  /** Resolves when the running thread answers. Rejects if it does not run, or ends before. */
+  readonly ping: ThreadClient<M>['ping'];
   /** Whether it runs now. */
   isRunning(): boolean;
   /** Ends it for good; calls in flight are rejected. */
@@ -140,6 +142,7 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
         return send(method, args, transfer);
       });
     },
+    ping: () => running?.ping() ?? Promise.reject(lastEnd),
     isRunning: () => running !== null,
     async stop() {
       stopped = true;

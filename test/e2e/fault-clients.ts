@@ -114,6 +114,18 @@ export function createClients({ program, key, turn }: ClientOptions) {
     },
     /** As {@link see}, without a change for the reader of events. */
     seeAnswers,
+    /** How a stream of events that is opened now begins: its status, and its first words. */
+    async beginEvents(): Promise<string> {
+      const end = new AbortController();
+      const response = await fetch(`${siteUrl}/api/v1/events?slug=shop`, { signal: end.signal });
+      let text = '';
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('\n')) break;
+      }
+      end.abort();
+      return `${response.status} ${text.slice(0, 'retry:'.length)}`;
+    },
     /** A reader of events, from now on. */
     readEvents: () => openEvents(siteUrl),
     /** Turns the site up; resolves when the reader of events is told. */
@@ -133,7 +145,9 @@ async function request(url: string, init: RequestInit) {
     () => ({ status: 0, headers: new Headers(), text: '' }),
   );
   const isProblem = headers.get('content-type')?.includes('problem+json') === true;
-  const code = isProblem ? (JSON.parse(response.text) as { code: string }).code : '';
+  // The page of an error leads to its code in the documentation.
+  const [, shown = ''] = /href="\/docs#(\w+)"/.exec(response.text) ?? [];
+  const code = isProblem ? (JSON.parse(response.text) as { code: string }).code : shown;
   const hasHistory = !response.text.includes('Past checks cannot be read at the moment');
   return { status, code, hasHistory, age: headers.get('age'), retryAfter: headers.get('retry-after') };
 }

@@ -24,7 +24,6 @@ export const SEEN = {
   '503 unavailable': 'refused with this code and `Retry-After`',
   '503 history_unavailable': 'refused with this code and `Retry-After`',
   '503 storage_full': 'refused with this code and `Retry-After`',
-  waits: 'answered when the part is back',
   tells: 'a change of status is told at once',
   later: 'a change of status is told when the part is back',
 } as const;
@@ -60,12 +59,13 @@ const WITHOUT_HISTORY = { history: '503 history_unavailable', page: '200 without
 /** Faults of a program with stores in its data directory, by the part that is broken. */
 export const EMBEDDED_FAULTS = {
   registry: fault('registry thread hangs', {
-    page: 'waits',
-    heartbeat: 'waits',
-    write: 'waits',
+    page: '503 unavailable',
+    heartbeat: '503 unavailable',
+    write: '503 unavailable',
     events: 'later',
+    readyz: 'storage',
   }),
-  samples: fault('samples thread hangs', WITHOUT_HISTORY),
+  samples: fault('samples thread hangs', { ...WITHOUT_HISTORY, readyz: 'storage' }),
   probe: fault('probe thread hangs', {}),
   feeds: fault('feed thread hangs', {}),
   render: fault('thread that draws hangs', {}),

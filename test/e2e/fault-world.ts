@@ -82,8 +82,15 @@ export async function tryFault(
     const events = await clients.readEvents();
     t.teardown(events.close);
     await begin();
-    const { seen, told } = await clients.see(row, events).finally(end);
+    let opened = '';
+    const see = async () => {
+      const found = await clients.see(row, events);
+      opened = await clients.beginEvents();
+      return found;
+    };
+    const { seen, told } = await see().finally(end);
     t.strictSame(seen, row, 'while it is broken');
+    t.equal(opened, '200 retry:', 'a stream that is opened meanwhile begins, or says that it will');
     await told;
     const late = await clients.settle();
     t.ok(

@@ -21,3 +21,10 @@ t.test('it rejects open and later calls when the thread ends by a fault, and rep
   await t.rejects(thread.call('greet', ['Ada']), { message: /ended with code 3/ });
   t.equal(thread.open, 0);
 });
+
+t.test('a thread answers a ping, whatever it serves, and one that has ended does not', async (t) => {
+  const thread = startThread<typeof import('./echo-thread.ts').methods>(ENTRY, {}, () => {});
+  t.equal(await thread.ping(), undefined);
+  await t.rejects(thread.call('exit', [3]));
+  await t.rejects(thread.ping(), { message: /ended with code 3/ });
+});

@@ -1,7 +1,8 @@
 /** The registry, in an SQLite file of the data directory or in PostgreSQL. */
-import type { Clock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
+import { watchSilence } from '../../thread/silence-watch.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
 import { watchWrites } from '../sqlite/watch-writes.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
@@ -49,6 +50,8 @@ export async function openRegistry(options: RegistryOptions): Promise<RegistryCl
   const file = registryFile(dataDir);
   return createRegistryClient({
     ...{ methods, call: thread.call, clock, log, end: thread.stop },
+    // Threads live in the time of the system, also in tests.
+    watchSilence: (onChange) => watchSilence({ ping: thread.ping, clock: systemClock, onChange }),
     watchWrites: postgresUrl === null ? (onWrite, onFault) => watchWrites(file, onWrite, onFault) : null,
   });
 }

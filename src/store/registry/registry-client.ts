@@ -6,6 +6,7 @@ import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import { loadInPages } from '../ports/services.ts';
 import type { RegistryHealth } from '../ports/storage-health.ts';
+import { refuseWhileSilent } from './refuse-silent.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { outcomesOf, toRoutineRows } from './routine-rows.ts';
@@ -24,6 +25,8 @@ export interface RegistryClient extends Registry, SecretMethods {
   installation(): Promise<string>;
   /** Whether the registry accepts writes, and is whole. */
   readonly health: RegistryHealth;
+  /** The same registry, whose calls are refused while its thread hangs, for requests. What may wait uses the registry itself. */
+  readonly forRequests: Registry;
 }
 
 /** Options of the client. */
@@ -36,6 +39,8 @@ export interface RegistryClientOptions {
   readonly watchWrites?: ChangeFeed['watchWrites'];
   readonly clock: Clock;
   readonly log: Log;
+  /** Calls `listener` when the thread begins to hang, and when it answers again; returns the end of it. Absent: there is no thread. */
+  readonly watchSilence?: (listener: (isSilent: boolean) => void) => () => void;
   /** Ends the thread after the registry was closed. */
   readonly end: () => Promise<void>;
 }
@@ -78,6 +83,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     }
   });
   const health = createStorageWatch({ tryWriting: remote.tryWriting, clock, log });
+  const unwatchSilence = options.watchSilence?.(health.noteSilence);
 
   let stopWatching: (() => void) | null = null;
   /** A commit of another process may have changed services. The feed of changes is read before listeners are called. */
@@ -88,6 +94,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   let closing: Promise<void> | null = null;
   const close = async () => {
     stopWatching?.();
+    unwatchSilence?.();
     health.stop();
     listeners.clear();
     for (const watch of watches) watch.stop();
@@ -96,7 +103,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     await end();
   };
 
-  return {
+  const registry: Omit<RegistryClient, 'forRequests'> = {
     ...remote,
     async commitUpdates(updates) {
       const rows = toRoutineRows(updates);
@@ -129,4 +136,6 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       return closing;
     },
   };
+  const calls = methods.filter((name) => name !== 'close');
+  return { ...registry, forRequests: refuseWhileSilent(registry, calls, health.silence) };
 }

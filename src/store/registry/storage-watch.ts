@@ -1,11 +1,12 @@
 /**
  * Tracks whether the registry accepts writes: a refused call shows that it does not, a successful retry that it does
- * again. What was found damaged stays so until the process ends.
+ * again. A thread that hangs accepts none. What was found damaged stays so until the process ends.
  */
 import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
+import { SILENCE_MS } from '../../thread/silence-watch.ts';
 import { refusalOf, type StorageProblem } from '../ports/storage-health.ts';
 import type { RegistryFaultCode } from './registry-error.ts';
 
@@ -13,6 +14,11 @@ import type { RegistryFaultCode } from './registry-error.ts';
 const DAMAGED: RegistryFaultCode = 'registry_damaged';
 /** Pause between two attempts, milliseconds. */
 const TRY_MS = 500;
+
+const SILENT: StorageProblem = {
+  code: 'storage_unreachable',
+  message: `the registry thread has not answered for ${SILENCE_MS / 1_000} s`,
+};
 
 /** Options of the watch. */
 export interface StorageWatchOptions {
@@ -26,13 +32,15 @@ export interface StorageWatchOptions {
 export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptions) {
   const listeners = createListeners<[StorageProblem | null]>();
   let problem: StorageProblem | null = null;
+  let silence: StorageProblem | null = null;
+  const silenceListeners = createListeners<[StorageProblem]>();
   let damage: string | null = null;
   let cancel = (): void => {};
   let stopped = false;
 
   const change = (next: StorageProblem | null): void => {
     problem = next;
-    listeners.notify(next);
+    listeners.notify(silence ?? next);
   };
 
   const noteDamage = (error: unknown): void => {
@@ -64,15 +72,29 @@ export function createStorageWatch({ tryWriting, clock, log }: StorageWatchOptio
   };
 
   return {
-    problem: () => problem,
+    problem: () => silence ?? problem,
     damage: () => damage,
     watch: listeners.add,
+    /** Whether the thread hangs. */
+    silence: { problem: () => silence, watch: silenceListeners.add },
+    /** Notes that the thread hangs, or that it answers again. */
+    noteSilence(isSilent: boolean): void {
+      if (stopped) return;
+      silence = isSilent ? SILENT : null;
+      if (silence === null) log.info({}, 'the registry thread answers again');
+      else {
+        log.error({}, 'the registry thread does not answer; requests that need it are refused');
+        silenceListeners.notify(silence);
+      }
+      listeners.notify(silence ?? problem);
+    },
     /** Examines the error of a call, of any kind. */
     note,
     stop(): void {
       stopped = true;
       cancel();
       listeners.clear();
+      silenceListeners.clear();
     },
   };
 }

@@ -1,9 +1,11 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
 import { existsSync } from 'node:fs';
+import { systemClock } from '../../clock.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
+import { SILENCE_MS, watchSilence } from '../../thread/silence-watch.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
-import type { SampleStore } from '../ports/samples.ts';
+import { SampleReadError, type SampleStore } from '../ports/samples.ts';
 import { packSamples } from './encoding.ts';
 import { createSampleBatcher } from './sample-batcher.ts';
 import type { SampleEngineState } from './sample-engine.ts';
@@ -29,7 +31,7 @@ export interface SamplesOptions {
 
 /** The port, and what only this adapter has. */
 export interface SqliteSamples extends SampleStore {
-  /** Why samples wait in memory, one line; null: the disk accepts them. */
+  /** Why samples wait in memory, one line; null: the disk accepts them, and the thread answers. */
   problem(): string | null;
   /** Samples dropped since the start, because the disk accepted none for too long. */
   lost(): number;
@@ -105,6 +107,25 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
   }, POLL_MS);
   polling.unref();
 
+  /** Why the thread cannot be asked; null: it answers. */
+  let silence: string | null = null;
+  const unwatch = watchSilence({
+    ping: thread.ping,
+    clock: systemClock,
+    onChange(isSilent) {
+      silence = isSilent ? `the samples thread has not answered for ${SILENCE_MS / 1_000} s` : null;
+      if (isSilent)
+        log.error({}, 'the samples thread does not answer; past checks cannot be read, and new ones wait');
+      else log.info({}, 'the samples thread answers again');
+    },
+  });
+  /** Reads after all samples that were appended before. Throws {@link SampleReadError} while the thread hangs. */
+  const read = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+    if (silence !== null) throw new SampleReadError('samples_away', silence);
+    await batcher.flush();
+    return await ask();
+  };
+
   return {
     setAside,
     missingHistory() {
@@ -114,25 +135,13 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
         return `samples.sqlite-wal was damaged; the last samples before the start are missing, and a copy of it is ${damagedLog}`;
       return null;
     },
-    problem: () => state.problem,
+    problem: () => silence ?? state.problem,
     lost: () => state.lost,
     append: batcher.append,
-    async query(query) {
-      await batcher.flush();
-      return thread.call('query', [query]);
-    },
-    async cells(queries) {
-      await batcher.flush();
-      return thread.call('cells', [queries]);
-    },
-    async newest(serviceId, limit) {
-      await batcher.flush();
-      return thread.call('newest', [serviceId, limit]);
-    },
-    async regionsOf(serviceId) {
-      await batcher.flush();
-      return thread.call('regionsOf', [serviceId]);
-    },
+    query: (query) => read(() => thread.call('query', [query])),
+    cells: (queries) => read(() => thread.call('cells', [queries])),
+    newest: (serviceId, limit) => read(() => thread.call('newest', [serviceId, limit])),
+    regionsOf: (serviceId) => read(() => thread.call('regionsOf', [serviceId])),
     async flush() {
       await batcher.flush();
       note(await thread.call('flush', []));
@@ -148,6 +157,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     },
     async close() {
       clearInterval(polling);
+      unwatch();
       await batcher.flush();
       note(await thread.call('close', []));
       await thread.stop();
