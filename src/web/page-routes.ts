@@ -114,7 +114,11 @@ export function pageRoutes(sources: PageSources) {
     assets.route,
     ...wellKnownFiles(sources),
   ];
-  return { routes: withCompression(routes), live, errorPage: createErrorPage(render, sources.siteUrl) };
+  return {
+    routes: withCompression(routes),
+    live,
+    errorPage: createErrorPage(render, sources.siteUrl, sources.clock),
+  };
 }
 
 /** Sources that the pages share. */

@@ -1,4 +1,6 @@
 /** Errors as pages, for browsers (decisions, Errors). */
+import { BoundedMap } from '../../async/bounded-map.ts';
+import type { Clock } from '../../clock.ts';
 import { type HttpError, PROBLEMS } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../../http/route.ts';
 import type { Texts } from '../language/english.ts';
@@ -14,9 +16,21 @@ interface ErrorText {
   readonly advice: string;
 }
 
+/** How long a page of a refusal under overload is used again, milliseconds: the frame around it tells of the monitor. */
+const KEPT_MS = 1_000;
+/** Maximum number of these pages, a few KB each. */
+const MAX_KEPT = 50;
+/** Maximum length of the header that they depend on; with a longer one they are made each time. */
+const MAX_LANGUAGES_LENGTH = 200;
+
 /** Creates the renderer. The detail of an error is in English, as the API says it. */
-export function createErrorPage(render: RenderPage, siteUrl: string): ErrorPage {
-  return (error, request) => {
+export function createErrorPage(
+  render: RenderPage,
+  siteUrl: string,
+  { monotonic }: Pick<Clock, 'monotonic'>,
+): ErrorPage {
+  const kept = new BoundedMap<string, { readonly madeMs: number; readonly page: HttpResponse }>(MAX_KEPT);
+  const make: ErrorPage = (error, request) => {
     const language = chooseLanguage(request);
     const { status } = PROBLEMS[error.code];
     const { heading, advice } = textOf(language.texts.errors, status);
@@ -25,6 +39,24 @@ export function createErrorPage(render: RenderPage, siteUrl: string): ErrorPage 
     const { atDomain } = request;
     return render('./error', { language, ...text, atDomain, home: siteUrl }, status);
   };
+  return (error, request) => {
+    const place = error.code === 'overloaded' ? placeOf(request) : null;
+    if (place === null) return make(error, request);
+    const known = kept.get(place);
+    const nowMs = monotonic();
+    // Under overload, refusals should not take the time in which others are served.
+    if (known !== undefined && nowMs - known.madeMs < KEPT_MS) return known.page;
+    const page = make(error, request);
+    kept.set(place, { madeMs: nowMs, page });
+    return page;
+  };
+}
+
+/** What the page of an error that is the same for all depends on; null: on the choices of this visitor as well. */
+function placeOf({ query, headers, atDomain }: HttpRequest): string | null {
+  const { cookie, 'accept-language': languages = '' } = headers;
+  const isCommon = query === '' && cookie === undefined && languages.length <= MAX_LANGUAGES_LENGTH;
+  return isCommon ? `${atDomain === true ? 'domain' : 'site'} ${languages}` : null;
 }
 
 function textOf(texts: Texts['errors'], status: number): ErrorText {
