@@ -178,14 +178,15 @@ function compareSayings(
     for (const [index, demo] of FLEET.entries()) {
       if (!rule.services.has(index + 1)) continue;
       const own = changes.filter(({ service }) => service === index);
-      const wanted = sayingsOf(rule, own, START, days * 1440).filter(([, at]) => at < lastAt);
+      const { said, untilAt } = sayingsOf(rule, own, START, days * 1440);
+      const wanted = said.filter(([, at]) => at < lastAt);
       const found = (heard.get(`${rule.id} ${index + 1}`) ?? []).slice(0, wanted.length);
       const wrong = wanted.findIndex(
         ([saying, at], n) =>
           found[n]?.[0] !== saying || found[n][1] < at || (away === 0 && found[n][1] > at + CHANGE_MS),
       );
       const extra = (heard.get(`${rule.id} ${index + 1}`) ?? []).slice(wanted.length);
-      const [more] = extra.filter(([, at]) => at < lastAt);
+      const [more] = extra.filter(([, at]) => at < Math.min(lastAt, untilAt));
       if (wrong === -1 && more === undefined) continue;
       const show = (said: Said | undefined) =>
         said === undefined ? 'nothing' : `${said[0]} ${new Date(said[1]).toISOString()}`;

@@ -1,6 +1,8 @@
 /**
  * What one rule with one channel says of one service, found as plainly as can be: minute by minute, with no thought of other
  * services, windows, threads or storage. Changes happen at second 45 of a minute, so that no window of 30 s has two of a service.
+ * A message may go out earlier than it says, together with those of other services. Where a service flaps by such a time or not,
+ * it has no opinion, and ends.
  */
 import { FLAP_CHANGES, FLAP_WINDOW_MS } from '../../../../src/domain/alert/alert-state.ts';
 import type { AlertEventName, AlertRule, QuietHours } from '../../../../src/domain/alert/rule.ts';
@@ -24,13 +26,22 @@ const END_WORDS: Readonly<Record<string, readonly AlertEventName[]>> = {
   down: ['up'],
 };
 
+/** By how much a beginning may be told earlier, because others are told at that time, milliseconds. */
+const ROUGH_MS = 30_000;
+
+/** What is said before `untilAt`, epoch milliseconds. */
+export interface Sayings {
+  readonly said: readonly Said[];
+  readonly untilAt: number;
+}
+
 /** `changes`: those of one service. Nothing is said before the first of them; what is not said by `endMinute` is left out. */
 export function sayingsOf(
   rule: AlertRule,
   changes: readonly FleetChange[],
   startAt: number,
   endMinute: number,
-): Said[] {
+): Sayings {
   const said: Said[] = [];
   const asks = (words: readonly AlertEventName[]) => words.some((word) => rule.events.includes(word));
   let level = 'up';
@@ -47,6 +58,9 @@ export function sayingsOf(
   let isCounted = false;
   let flapping: 'no' | 'due' | 'told' | 'over' = 'no';
   let times: number[] = [];
+  /** Of these, beginnings that may have been told up to {@link ROUGH_MS} earlier. */
+  const rough = new Set<number>();
+  let untilAt = startAt + endMinute * MINUTE_MS;
 
   const mark = () => {
     const toldDown = told !== null && told.weight === 2;
@@ -57,6 +71,13 @@ export function sayingsOf(
     ];
   };
   const count = (at: number) => {
+    const edge = at - FLAP_WINDOW_MS;
+    const isUnsure = (time: number) =>
+      (rough.has(at) || rough.has(time)) && Math.abs(time - edge) <= ROUGH_MS;
+    const known = times.filter((time) => time > edge && !isUnsure(time)).length + 1;
+    const most = known + times.filter(isUnsure).length;
+    if (known < FLAP_CHANGES && most >= FLAP_CHANGES && (flapping === 'no' || flapping === 'over'))
+      untilAt = Math.min(untilAt, at - 2 * ROUGH_MS);
     times = [...times.filter((time) => time > at - FLAP_WINDOW_MS), at].slice(-FLAP_CHANGES);
     if (times.length === FLAP_CHANGES && (flapping === 'no' || flapping === 'over')) {
       flapping = 'due';
@@ -112,7 +133,8 @@ export function sayingsOf(
       tell('begin', at);
       if (!isCounted) {
         isCounted = true;
-        count(at + 30_000);
+        rough.add(at + ROUGH_MS);
+        count(at + ROUGH_MS);
       }
     }
   };
@@ -157,7 +179,7 @@ export function sayingsOf(
 
   let index = 0;
   let minute = changes[0]?.minute ?? endMinute;
-  while (minute < endMinute) {
+  while (startAt + minute * MINUTE_MS < untilAt) {
     const at = startAt + minute * MINUTE_MS;
     // Quiet hours end at second 0, and what they held is said 30 s later.
     calm(at + 30_000);
@@ -173,7 +195,7 @@ export function sayingsOf(
     const isWaiting = wishes.length > 0 || isDue || flapping !== 'no';
     minute = isWaiting ? minute + 1 : Math.max(minute + 1, changes[index]?.minute ?? endMinute);
   }
-  return said;
+  return { said: said.filter(([, at]) => at < untilAt), untilAt };
 
   /** Ends flapping when nothing has changed for long enough. */
   function calm(at: number): void {
