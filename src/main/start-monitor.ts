@@ -10,12 +10,14 @@ import {
 import type { VotingRegions } from '../cluster/voting-regions.ts';
 import { isClustered } from '../config/resolve-config.ts';
 import { checkTargetOf } from '../domain/check-target.ts';
+import type { Service } from '../domain/service.ts';
 import { startInboxReader } from '../record/inbox-reader.ts';
 import { createRecord } from '../record/record.ts';
 import { startRetention } from '../record/retention.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
-import type { ServiceState } from '../store/ports/services.ts';
+import { type ServiceState, servicePages } from '../store/ports/services.ts';
+import { createStateSharing } from '../store/registry/share-states.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
@@ -83,8 +85,9 @@ export async function startMonitor(
   if (await isStored(registry, catalogue, VERSION)) log.info({ file }, 'the catalogue is as it was');
   else await putCatalogue((await loadCatalogue(file)).list, 'the catalogue is loaded');
   const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
-  let states: readonly ServiceState[] = stoodBy === null ? await registry.loadServices() : [];
-  if (stoodBy === null) await directory.loadInParts(states.map(({ service }) => service));
+  // Redis gets the statuses of all services together, and a cluster reads the regions that vote from them.
+  let states: readonly ServiceState[] =
+    stoodBy === null && redis !== null ? await registry.loadServices() : [];
 
   // Vendors' status pages.
   let vendorChanges = clock.now();
@@ -140,8 +143,12 @@ export async function startMonitor(
       silenceMs: config.heartbeats.silenceMs,
     },
   });
-  if (stoodBy === null || redis === null) await record.load(states);
-  else
+  if (stoodBy === null || redis === null) {
+    const services: Service[] = [];
+    const pages = redis === null ? servicePages(registry.servicesAfter, createStateSharing()) : [states];
+    await record.loadPages(notingServices(pages, services));
+    await directory.loadInParts(services);
+  } else
     await record.loadBehind({
       servicesAfter: registry.servicesAfter,
       statesOf: registry.statesOf,
@@ -151,6 +158,7 @@ export async function startMonitor(
         log.info({ services: directory.all().length }, 'the states of all services are loaded');
       },
     });
+  if (!isClustered(config)) states = [];
   const { watchTransitions } = record;
   const observed =
     observations === null
@@ -193,6 +201,10 @@ export async function startMonitor(
         onDoubt: record.noteDoubt,
         onDelay: record.noteDelay,
       });
+  const targetOf = (service: Service) => {
+    const { memory, lastCheckedAt } = record.probeStateOf(service.id);
+    return checkTargetOf(service, region, memory, lastCheckedAt);
+  };
   let judging: Judging | null = null;
   /** Resolves when the status pages of all services are known. */
   let listing: Promise<void> = Promise.resolve();
@@ -203,11 +215,7 @@ export async function startMonitor(
     directory.apply(change);
     record.applyChange(change);
     intake.applyChange(serviceId, service);
-    const { memory, lastCheckedAt } = record.probeStateOf(serviceId);
-    fleet?.apply({
-      serviceId,
-      target: service === null ? null : checkTargetOf(service, region, memory, lastCheckedAt),
-    });
+    fleet?.apply({ serviceId, target: service === null ? null : targetOf(service) });
   });
   const catalogueWatch = watchCatalogue(catalogue, {
     file,
@@ -242,10 +250,12 @@ export async function startMonitor(
       // A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds.
       await intake.fill((serviceId) => directory.byId(serviceId) !== null);
       if (fleet !== null) {
-        const targets = first.map(({ service, memory, current }) =>
-          checkTargetOf(service, region, memory, current.latest?.checkedAt ?? null),
+        await fleet.start(
+          directory
+            .all()
+            .map(targetOf)
+            .filter((target) => target !== null),
         );
-        await fleet.start(targets.filter((target) => target !== null));
       }
       if (isClustered(config)) {
         // BullMQ is loaded only in a cluster.
@@ -280,4 +290,15 @@ export async function startMonitor(
       log.info({ samples: appended }, 'all samples are stored, or kept on disk');
     },
   };
+}
+
+/** Passes pages on, and adds their services to a list. */
+async function* notingServices(
+  pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
+  services: Service[],
+): AsyncGenerator<readonly ServiceState[], void, undefined> {
+  for await (const page of pages) {
+    for (const { service } of page) services.push(service);
+    yield page;
+  }
 }

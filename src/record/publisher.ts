@@ -44,16 +44,13 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
   let newSamples: Sample[] = [];
 
   return {
-    /**
-     * Starts the feed of transitions after the newest one of the registry, and begins to fill the status store. Reads of
-     * this process find all statuses at once; a copy elsewhere may take half a minute with a million services.
-     */
-    async load(currents: readonly CurrentStatus[]): Promise<void> {
-      await feed.load();
-      void status.put(currents);
-    },
-    /** Starts the feed of transitions alone. */
+    /** Starts the feed of transitions after the newest one of the registry. */
     loadFeed: feed.load,
+    /**
+     * Begins to store the statuses of loaded services. Reads of this process find them at once; a copy elsewhere may take
+     * half a minute with a million services.
+     */
+    learn: (currents: readonly CurrentStatus[]): void => void status.put(currents),
     /** Publishes a status with the next {@link flush}. */
     addStatus: (current: CurrentStatus): void => void newStatuses.push(current),
     /** Publishes a sample with the next {@link flush}. */

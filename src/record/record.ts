@@ -298,6 +298,16 @@ export function createRecord(options: RecordOptions) {
     deadlines.follow(services.add(state), isLate);
   }
 
+  async function loadPages(
+    pages: Iterable<readonly ServiceState[]> | AsyncIterable<readonly ServiceState[]>,
+  ): Promise<void> {
+    await publisher.loadFeed();
+    for await (const page of pages) {
+      await runInParts(inParts(page, (state) => add(state)));
+      publisher.learn(page.map(({ current }) => current));
+    }
+  }
+
   function remove(tracked: TrackedService): void {
     const { id } = tracked.service;
     services.remove(tracked);
@@ -308,10 +318,9 @@ export function createRecord(options: RecordOptions) {
 
   return {
     /** Loads the services from the registry and fills the status store. Call it before any other method. */
-    async load(states: readonly ServiceState[]): Promise<void> {
-      await runInParts(inParts(states, (state) => add(state)));
-      await publisher.load(states.map(({ current }) => current));
-    },
+    load: (states: readonly ServiceState[]): Promise<void> => loadPages([states]),
+    /** The same with pages of services, of which none is kept: nothing but their definitions stays as it came. */
+    loadPages,
     /**
      * Loads the services while observations are taken already: those of an observation are read when it arrives, the others
      * behind them. The caller holds the writer lease. Call it instead of `load`.

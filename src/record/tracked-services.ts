@@ -2,10 +2,11 @@
 import { IdMap } from '../async/id-map.ts';
 import { isSameCheck } from '../domain/check-target.ts';
 import { isSameTiming } from '../domain/check-timing.ts';
-import type { CurrentStatus } from '../domain/current.ts';
+import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
+import { StatusTable } from '../domain/status-table.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
@@ -36,7 +37,10 @@ export interface PendingUpdate extends PendingObservation {
 /** One service; a {@link ServiceState} that changes. */
 export interface TrackedService {
   service: Service;
-  /** May be ahead of the registry by routine updates of up to a second, never by a transition. */
+  /**
+   * May be ahead of the registry by routine updates of up to a second, never by a transition. It is read from a row of
+   * numbers: each read makes an equal object anew.
+   */
   current: CurrentStatus;
   openIncident: Incident | null;
   memory: ProbeMemory;
@@ -65,7 +69,8 @@ export type TrackedServices = ReturnType<typeof createTrackedServices>;
 
 /** Makes an empty table. */
 export function createTrackedServices() {
-  const byId = new IdMap<TrackedService>();
+  const byId = new IdMap<Tracked>();
+  const statuses = new StatusTable();
   const ofDomain = new Map<string, TrackedService>();
   /** Null: must be counted again. */
   let checked: number | null = null;
@@ -85,7 +90,7 @@ export function createTrackedServices() {
       return checked;
     },
     add(state: ServiceState): TrackedService {
-      const tracked = track(state);
+      const tracked = new Tracked(state, statuses);
       byId.set(state.service.id, tracked);
       index(tracked);
       return tracked;
@@ -113,35 +118,70 @@ export function createTrackedServices() {
       const { id, domain } = tracked.service;
       tracked.isRemoved = true;
       checked = null;
-      byId.delete(id);
+      if (byId.get(id) === tracked) {
+        byId.get(id)?.leaveTable();
+        byId.delete(id);
+        statuses.delete(id);
+      }
       if (ofDomain.get(domain) === tracked) ofDomain.delete(domain);
     },
   };
 }
 
-function track({
-  service,
-  current,
-  memory,
-  openIncident,
-  newestTimestamp = null,
-  lastArrivedAt = null,
-}: ServiceState): TrackedService {
-  return {
-    service,
-    current,
-    openIncident,
-    memory,
-    isMemoryNew: false,
-    isCheckChanged: false,
-    checkRevision: service.revision,
-    lastArrivedAt,
-    newestTimestamp,
-    inFlight: null,
-    queue: null,
-    preview: null,
-    isRemoved: false,
-  };
+/** Where a service keeps its status. */
+type StatusPlace = Pick<StatusTable, 'get' | 'set'>;
+
+/** A service whose status is in a table, since there may be a million of them. */
+class Tracked implements TrackedService {
+  service: Service;
+  openIncident: Incident | null;
+  memory: ProbeMemory;
+  isMemoryNew = false;
+  isCheckChanged = false;
+  checkRevision: number;
+  lastArrivedAt: number | null;
+  newestTimestamp: number | null;
+  inFlight: PendingUpdate | null = null;
+  queue: PendingObservation[] | null = null;
+  preview: CurrentStatus | null = null;
+  isRemoved = false;
+  #statuses: StatusPlace;
+
+  constructor(state: ServiceState, statuses: StatusPlace) {
+    this.service = state.service;
+    this.checkRevision = state.service.revision;
+    this.openIncident = state.openIncident;
+    this.memory = state.memory;
+    this.lastArrivedAt = state.lastArrivedAt ?? null;
+    this.newestTimestamp = state.newestTimestamp ?? null;
+    this.#statuses = statuses;
+    this.current = state.current;
+  }
+
+  get current(): CurrentStatus {
+    return this.#statuses.get(this.service.id) ?? unknownStatus(this.service.id);
+  }
+
+  set current(current: CurrentStatus) {
+    this.#statuses.set(current);
+  }
+
+  /** From now on the service has its status alone: updates in flight still read it after the removal. */
+  leaveTable(): void {
+    let { current } = this;
+    this.#statuses = {
+      get: () => current,
+      set(next) {
+        current = next;
+      },
+    };
+  }
+}
+
+/** The state of a service at this moment, which does not change while it is evaluated. */
+export function stateOf(tracked: TrackedService): ServiceState {
+  const { service, current, memory, openIncident, newestTimestamp, lastArrivedAt } = tracked;
+  return { service, current, memory, openIncident, newestTimestamp, lastArrivedAt };
 }
 
 function countChecked(all: Iterable<TrackedService>): number {

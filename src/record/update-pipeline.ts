@@ -30,6 +30,7 @@ import {
   type PendingObservation,
   type PendingUpdate,
   refuseQueuedHeartbeats,
+  stateOf,
   type TrackedService,
   takeNewMemory,
 } from './tracked-services.ts';
@@ -110,7 +111,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
 
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
     const now = clock.now();
-    const update = evaluate(tracked, pending.observation, now, rules);
+    const update = evaluate(stateOf(tracked), pending.observation, now, rules);
     if (update === null) return;
     if (update.recheckRegions !== undefined) {
       const { id, check } = tracked.service;

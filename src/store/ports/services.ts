@@ -161,21 +161,33 @@ export interface ServiceStore {
 }
 
 /** Maximum number of services that are loaded by one call. */
-const SERVICES_PER_CALL = 10_000;
+const SERVICES_PER_CALL = 2_500;
 
 /**
- * Loads all services by several calls, so that a million of them never cross a connection, or threads, at once. `prepare` is
- * called with each page; default: it stays as it is.
+ * Reads all services by several calls, so that a million of them never cross a connection, or threads, at once. The next page is
+ * read while the caller works on one. `prepare` is called with each page; default: it stays as it is.
  */
-export async function loadInPages(
+export async function* servicePages(
   servicesAfter: ServiceStore['servicesAfter'],
   prepare = (states: readonly ServiceState[]) => states,
+): AsyncGenerator<readonly ServiceState[], void, undefined> {
+  let page = await servicesAfter(0, SERVICES_PER_CALL);
+  while (page.length === SERVICES_PER_CALL) {
+    const next = servicesAfter(page.at(-1)?.service.id ?? 0, SERVICES_PER_CALL);
+    // If the caller stops before, nobody waits for it.
+    next.catch(() => {});
+    yield prepare(page);
+    page = await next;
+  }
+  yield prepare(page);
+}
+
+/** The services of all pages. */
+export async function loadInPages(
+  servicesAfter: ServiceStore['servicesAfter'],
+  prepare?: (states: readonly ServiceState[]) => readonly ServiceState[],
 ): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
-  let page: readonly ServiceState[];
-  do {
-    page = prepare(await servicesAfter(states.at(-1)?.service.id ?? 0, SERVICES_PER_CALL));
-    states.push(...page);
-  } while (page.length === SERVICES_PER_CALL);
+  for await (const page of servicePages(servicesAfter, prepare)) states.push(...page);
   return states;
 }

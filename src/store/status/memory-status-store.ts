@@ -2,6 +2,7 @@
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import { type CurrentStatus, headOf, type StatusHead } from '../../domain/current.ts';
+import { StatusTable } from '../../domain/status-table.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createStatusTally } from './status-tally.ts';
@@ -31,20 +32,36 @@ export interface MemoryStatusStore extends StatusStore {
 
 /** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
 export function createMemoryStatusStore({ log }: { readonly log: Log }): MemoryStatusStore {
-  const records = new IdMap<HeldRecord>();
+  const table = new StatusTable();
+  /** A service has a record in one of the two. */
+  const unread = new IdMap<UnreadRecord>();
   const tally = createStatusTally();
   const listeners = createListeners<[StatusHead]>((error, { serviceId }) =>
     log.error({ error, serviceId }, 'a status store listener failed'),
   );
+  const storedOf = (serviceId: number) => unread.get(serviceId) ?? table.shortOf(serviceId);
+
   function drop(serviceId: number): void {
-    tally.change(records.get(serviceId), undefined);
-    records.delete(serviceId);
+    tally.change(storedOf(serviceId), undefined);
+    unread.delete(serviceId);
+    table.delete(serviceId);
+  }
+
+  function store(record: HeldRecord): void {
+    const { serviceId } = record;
+    if (isUnread(record)) {
+      unread.set(serviceId, record);
+      table.delete(serviceId);
+    } else {
+      table.set(record);
+      unread.delete(serviceId);
+    }
   }
 
   function take(record: HeldRecord): boolean {
-    const stored = records.get(record.serviceId);
+    const stored = storedOf(record.serviceId);
     if (!isNewer(record, stored)) return false;
-    records.set(record.serviceId, record);
+    store(record);
     tally.change(stored, record);
     listeners.notify(toHead(record));
     return true;
@@ -52,26 +69,24 @@ export function createMemoryStatusStore({ log }: { readonly log: Log }): MemoryS
 
   return {
     get(serviceId) {
-      const held = records.get(serviceId) ?? null;
-      if (held === null || !isUnread(held)) return held;
+      const held = unread.get(serviceId);
+      if (held === undefined) return table.get(serviceId) ?? null;
       const record = held.read();
       if (record === null) {
         log.warn({ serviceId }, 'the status of a service cannot be read; ignoring it');
         drop(serviceId);
-      } else records.set(serviceId, record);
+      } else store(record);
       return record;
     },
-    headOf(serviceId) {
-      const held = records.get(serviceId);
-      return held === undefined ? null : toHead(held);
-    },
-    heldOf: (serviceId) => records.get(serviceId) ?? null,
+    headOf: (serviceId) => unread.get(serviceId) ?? table.headOf(serviceId) ?? null,
+    heldOf: (serviceId) => unread.get(serviceId) ?? table.get(serviceId) ?? null,
     counts: tally.counts,
     take,
     put: async (offered) => offered.filter(take).length,
     remove: async (serviceId) => drop(serviceId),
     keepOnly(serviceIds) {
-      for (const serviceId of records.keys()) if (!serviceIds.has(serviceId)) drop(serviceId);
+      for (const stored of [unread.keys(), table.serviceIds()])
+        for (const serviceId of stored) if (!serviceIds.has(serviceId)) drop(serviceId);
     },
     watch: listeners.add,
     async close() {
@@ -89,8 +104,10 @@ function toHead(record: HeldRecord): StatusHead {
   return isUnread(record) ? record : headOf(record);
 }
 
+type Order = Pick<CurrentStatus, 'seq' | 'observedAt'>;
+
 /** The order of records: by `seq`, then by `observedAt`; an equal one is not newer. */
-function isNewer(record: HeldRecord, stored: HeldRecord | undefined): boolean {
+function isNewer(record: Order, stored: Order | undefined): boolean {
   if (stored === undefined || record.seq > stored.seq) return true;
   return record.seq === stored.seq && record.observedAt > stored.observedAt;
 }
