@@ -1,5 +1,6 @@
 /**
- * The InfluxDB adapter compared with the bare client that writes the same lines: `node bench/influx.ts`. It starts Debian's
+ * The InfluxDB adapter compared with the bare client that writes the same lines, and with the one that reads the same days
+ * (`influx-reads.ts`): `node bench/influx.ts`. It starts Debian's
  * influxd on a free port; without one there are no rows. The two take turns, each round into a database of its own, which
  * ends when the server has stored everything.
  */
@@ -14,6 +15,7 @@ import { openInfluxSamples } from '../src/store/samples/influx/influx-samples.ts
 import { createLineWriter } from '../src/store/samples/influx/line-protocol.ts';
 import { ask, startInflux } from '../test/support/influx-server.ts';
 import { hasProgram } from '../test/support/install-servers.ts';
+import { measureReads } from './influx-reads.ts';
 import { type BenchRow, floor, median, printRows, ratioAtLeast } from './row.ts';
 
 const SERVICES = 1_000;
@@ -37,7 +39,9 @@ export async function run(): Promise<readonly BenchRow[]> {
   const { url } = server;
   const bare: number[] = [];
   const adapter: number[] = [];
+  let reads: readonly BenchRow[] = [];
   try {
+    reads = await measureReads(url, folder);
     const samples = makeSamples();
     const turns = [
       async (round: number) => {
@@ -67,6 +71,7 @@ export async function run(): Promise<readonly BenchRow[]> {
       ours / rate,
       MIN_RATIO,
     ),
+    ...reads,
   ];
   return printRows(rows);
 }
