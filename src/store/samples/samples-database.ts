@@ -47,6 +47,7 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     if (opened.access !== 'shared') throw new Error(`the disk of ${file} takes no writes`);
   };
   const keysOf = (rows: readonly Record<string, unknown>[]) => rows.map(({ key }) => Number(key));
+  const freePages = () => Number(sql.freePages.get()?.count ?? 0);
   const putLevel = (key: number, ofDay: Uint8Array): void => {
     const rowKey = levelsKeyOf(key);
     const row = (sql.levels.row.get(rowKey)?.bytes as Uint8Array | undefined) ?? null;
@@ -160,8 +161,10 @@ export function openSamplesDatabase(dataDir: string, options: Omit<SamplesFileOp
     /** Returns at most `pages` pages that hold nothing to the file system; false: there are no more. */
     vacuum(pages: number): boolean {
       opened.database.exec(`PRAGMA incremental_vacuum(${pages})`);
-      return Number(sql.freePages.get()?.count ?? 0) > 0;
+      return freePages() > 0;
     },
+    /** Number of pages of the file that hold nothing. */
+    freePages,
     /** Moves what was written into the file, so that the write-ahead log is empty. */
     checkpoint: () => opened.database.exec('PRAGMA wal_checkpoint(TRUNCATE)'),
     fileBytes: () => Number(sql.pages.get()?.bytes ?? 0) + walBytes(file),
