@@ -2,6 +2,7 @@
 
 import { MessageChannel } from 'node:worker_threads';
 import t from 'tap';
+import type { Cancel, Clock } from '../../src/clock.ts';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
 import type { OwnTiming } from '../../src/domain/check-timing.ts';
 import type { Attempt, CheckResult } from '../../src/domain/result.ts';
@@ -54,6 +55,7 @@ function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedAr
     if (message.type === 'results') results.push(...unpackResults(message.packed));
   });
   const loopTicks = new SharedArrayBuffer(4);
+  const planned = new Set<object>();
   const ended = runHost(
     {
       ...{ epoch: 3, port: port2, loopTicks, inFlight, settings, prober: null },
@@ -66,7 +68,7 @@ function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedAr
         attempts.push({ ...options, target, at, end, fail: reject });
         options.signal.addEventListener('abort', () => reject(options.signal.reason));
       }),
-    { ...clock, monotonic: () => clock.monotonic() + heldUpMs },
+    { ...clock, ...notePlanned(clock, planned), monotonic: () => clock.monotonic() + heldUpMs },
   ).then(
     () => 'stopped',
     (error: Error) => error.message,
@@ -88,7 +90,33 @@ function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedAr
   const holdUp = (ms: number) => {
     heldUpMs += ms;
   };
-  return { clock, attempts, heard, results, reports, inFlight, loopTicks, tell, assign, stop, ended, holdUp };
+  return {
+    ...{ clock, attempts, heard, results, reports, inFlight, loopTicks, tell, assign, stop, ended, holdUp },
+    /** How much the host has planned on its clock. */
+    planned: () => planned.size,
+  };
+}
+
+/** The timers of a clock, with those that are waiting in `planned`. */
+function notePlanned(clock: Clock, planned: Set<object>): Pick<Clock, 'after' | 'every'> {
+  const note = (cancel: Cancel, key: object): Cancel => {
+    planned.add(key);
+    return () => {
+      planned.delete(key);
+      cancel();
+    };
+  };
+  return {
+    after(ms, task) {
+      const key = {};
+      const run = () => {
+        planned.delete(key);
+        task();
+      };
+      return note(clock.after(ms, run), key);
+    },
+    every: (ms, task) => note(clock.every(ms, task), {}),
+  };
 }
 
 t.test('it confirms each message with services', async (t) => {
@@ -392,6 +420,25 @@ t.test('it stops when the attempts in flight have ended; unfinished checks give 
   while (!heard.some(({ type }) => type === 'stopped')) await new Promise((resolve) => setImmediate(resolve));
   t.same(results.map(({ serviceId }) => serviceId).sort(), [1, 4]);
   t.equal(attempts.length, 4, 'nothing is begun after it');
+});
+
+t.test('a busy thread that was told to stop looks for due checks no more', async (t) => {
+  const { clock, attempts, loopTicks, assign, tell, ended, planned } = startHost({ intervalMs: 1_000 });
+  const services = Array.from({ length: 1_000 }, (_, index) => targetOf(index + 1));
+  await assign(services, 1_000);
+  const ticks = new Int32Array(loopTicks);
+  let done = 0;
+  const pass = async () => {
+    await clock.advance(1);
+    for (; done < attempts.length; done++) attempts[done]?.end();
+    await clock.advance(0);
+  };
+  while (attempts.length < 3_000) await pass();
+  // A tick of a busy thread plans a second look half a tick later.
+  for (const before = ticks[0]; ticks[0] === before; ) await pass();
+  await tell({ type: 'stop' });
+  t.equal(await ended, 'stopped');
+  t.equal(planned(), 0);
 });
 
 t.test('it ends at its own fault, sends its results and starts nothing more', async (t) => {
