@@ -3,8 +3,10 @@ import { execSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { eventOf } from '../../src/log-events.ts';
+import { backUp } from '../../src/store/backup/back-up.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { openInfluxSamples } from '../../src/store/samples/influx/influx-samples.ts';
 import { openSpool } from '../../src/store/samples/influx/spool.ts';
@@ -87,6 +89,25 @@ t.test('the registry is not opened, nothing is changed, and the remedy that is n
   await t.rejects(openRegistry(withoutIndex), { code: 'registry_damaged' }, 'in a copy without the index');
   damage(join(last, 'registry.sqlite-wal'), -1);
   await t.rejects(openRegistry(last), { message: /at least 1 transaction,/ }, 'the last commit');
+});
+
+t.test('a backup of a damaged log is refused, as it would lack what is behind the damage', async (t) => {
+  const { live, copy } = makeFolders(t);
+  const registry = await openRegistry(live);
+  for (let n = 1; n <= 9; n++) await registry.setFact(`fact-${n}`, 'stored');
+  const [whole, damaged] = [copy(), copy()];
+  await registry.close();
+  damage(join(damaged, 'registry.sqlite-wal'), -6 * FRAME_BYTES);
+  const backUpFrom = (dataDir: string) =>
+    backUp({
+      ...{ dataDir, folder: `${dataDir}-backup`, postgresUrl: null, withKey: false, version: '1.0.0' },
+      ...{ clock: systemClock, note: () => {} },
+    });
+  const before = contents(damaged);
+  await t.rejects(backUpFrom(damaged), { message: /registry\.sqlite-wal is damaged\. "upbeat doctor"/ });
+  t.same(contents(damaged), before, 'nothing is changed');
+  t.same(readdirSync(`${damaged}-backup`), [], 'and nothing is left that could be taken for a backup');
+  t.match(await backUpFrom(whole), { files: [{ name: 'registry.sqlite' }] });
 });
 
 const openStore = (dataDir: string, log: Log = silentLog) =>
