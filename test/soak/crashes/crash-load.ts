@@ -31,6 +31,8 @@ export interface LoadOptions {
   /** Keys of different accounts. The first one sends heartbeats; each creates {@link CREATED_BY_KEY} services. */
   readonly keys: readonly string[];
   readonly domains: readonly string[];
+  /** Called when a creation is sent for the first time. */
+  readonly onCreation: () => void;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -43,7 +45,7 @@ export const CREATED_BY_KEY = 150;
 const BEATS_OF_A_WORD = 25;
 
 /** Starts the clients. Each sends its next request when the one before was answered, and a creation again until it is. */
-export function startLoad({ siteUrl, keys, domains }: LoadOptions): CrashLoad {
+export function startLoad({ siteUrl, keys, domains, onCreation }: LoadOptions): CrashLoad {
   const beats: AcknowledgedBeat[] = [];
   const created = new Set<string>();
   const asked = new Set<string>();
@@ -101,6 +103,7 @@ export function startLoad({ siteUrl, keys, domains }: LoadOptions): CrashLoad {
       const domain = `made-${n}.example.net`;
       asked.add(domain);
       const body = { domain, name: domain, category: 'developer', paused: true };
+      onCreation();
       for (;;) {
         const answer = await post(key, '/api/v1/services', body, { 'idempotency-key': domain });
         if (answer === 201) {

@@ -1,12 +1,14 @@
-/** Kills the whole program (`-9`) at random moments under load, and compares its stores with what its clients were told. */
+/** Kills the whole program (`-9`) at random and at chosen moments under load, and compares its stores with what its clients were told. */
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiKey } from '../../../src/auth/api-keys.ts';
+import { messageOf } from '../../../src/error.ts';
 import type { Registry } from '../../../src/store/ports/registry.ts';
 import { listenOn } from '../../support/loopback.ts';
 import { install, type RunningProgram } from '../../support/program.ts';
 import { workerOf } from '../../support/stall.ts';
+import { createAim, type Deed, spin, watchAnswers } from './crash-aim.ts';
 import { CREATED_BY_KEY, startLoad } from './crash-load.ts';
 import type { CrashStores } from './crash-stores.ts';
 import { judgeRegistry, judgeSamples } from './crash-verdict.ts';
@@ -17,13 +19,18 @@ export interface CrashOptions {
   readonly kills: number;
   /** Returns numbers from 0 to 1. */
   readonly random: () => number;
-  /** Called after each kill, with its number. */
-  readonly onKill: (kill: number) => void;
+  /** Called after each kill, with its number and how its moment was chosen. */
+  readonly onKill: (kill: number, moment: KillMoment) => void;
 }
+
+/** At random, at a start of the program, or at the commit of a deed. */
+export type KillMoment = 'random' | 'start' | Deed;
 
 /** What came of it. */
 export interface CrashCount {
   readonly kills: number;
+  /** Kills at the commit of a deed. */
+  readonly aimed: number;
   /** Kills that hit a program at its start. */
   readonly atStart: number;
   readonly beats: number;
@@ -46,6 +53,15 @@ const TURN_MS = 1_700;
 const MAX_LIFE_MS = 2_000;
 /** The part of the kills that end only the program, and then, while it starts again, it and its parent. */
 const START_PART = 0.2;
+/** The part of the kills that are aimed at the commit of a deed. */
+const AIMED_PART = 0.3;
+/** A deed is waited for so long at the most; services fail and are created more often than this. */
+const MAX_AIM_MS = 5_000;
+/** After the commit of a deed, or after the deed where no file tells of the commit, the kill waits for so long at the most. */
+const AFTER_COMMIT_MS = 3;
+const AFTER_DEED_MS = 30;
+/** The trial's patience with a start, on a machine that is busy. */
+const READY_WITHIN_MS = 300_000;
 /** More services than are created in the life of a program. */
 const CREATED_A_KILL = 40;
 /** A program that was killed starts again after a second, and needs two. */
@@ -53,11 +69,14 @@ const MAX_START_MS = 3_000;
 
 /** Runs the trial. */
 export async function runCrashes({ stores, kills, random, onKill }: CrashOptions): Promise<CrashCount> {
+  const aim = createAim();
+  const noteAnswer = watchAnswers(aim);
   const site = await listenOn(
     createServer((request, response) => {
       const index = Number(request.url?.slice(1)) || 0;
-      const turn = Math.floor((performance.now() + index * 331) / TURN_MS);
-      response.writeHead(turn % 2 === 0 ? 200 : 503).end();
+      const isGood = Math.floor((performance.now() + index * 331) / TURN_MS) % 2 === 0;
+      response.writeHead(isGood ? 200 : 503).end();
+      noteAnswer(index, isGood);
     }),
   );
   const entries = Array.from({ length: SERVICES }, (_, index) => ({
@@ -72,27 +91,47 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
   const dataDir = join(installation.folder, 'data');
   const wrong: string[] = [];
   const killedAt: number[] = [];
+  const commitFile = stores.commitFile === null ? null : join(dataDir, stores.commitFile);
   let atStart = 0;
+  let aimed = 0;
   let program: RunningProgram | null = null;
+  const start = () => installation.start(undefined, READY_WITHIN_MS);
+
+  const noteKill = (moment: KillMoment) => onKill(killedAt.push(performance.now()), moment);
+
+  /** Waits for the moment of the next kill. `left`: kills that are left. */
+  const untilMoment = async (running: RunningProgram, left: number): Promise<KillMoment> => {
+    await sleep(random() * MAX_LIFE_MS);
+    const choice = random();
+    if (choice < START_PART && left >= 2) {
+      process.kill(workerOf(running.process), 'SIGKILL');
+      noteKill('random');
+      await sleep(random() * MAX_START_MS);
+      atStart += 1;
+      return 'start';
+    }
+    if (choice < 1 - AIMED_PART) return 'random';
+    const deed = random() < 0.5 ? 'transition' : 'creation';
+    if (!(await aim.until(deed, commitFile, MAX_AIM_MS))) return 'random';
+    spin(random() * (commitFile === null ? AFTER_DEED_MS : AFTER_COMMIT_MS));
+    aimed += 1;
+    return deed;
+  };
   try {
-    program = await installation.start();
+    program = await start();
     const keys = await makeKeys(
       await stores.openRegistry(dataDir),
       Math.ceil((kills * CREATED_A_KILL) / CREATED_BY_KEY),
     );
-    const load = startLoad({ siteUrl: installation.siteUrl, keys, domains: DOMAINS });
-    const noteKill = () => onKill(killedAt.push(performance.now()));
+    const load = startLoad({
+      ...{ siteUrl: installation.siteUrl, keys, domains: DOMAINS },
+      onCreation: () => aim.note('creation'),
+    });
     // What is wrong once stays so.
     while (killedAt.length < kills && wrong.length === 0) {
-      await sleep(random() * MAX_LIFE_MS);
-      if (random() < START_PART && killedAt.length + 2 <= kills) {
-        process.kill(workerOf(program.process), 'SIGKILL');
-        noteKill();
-        await sleep(random() * MAX_START_MS);
-        atStart += 1;
-      }
+      const moment = await untilMoment(program, kills - killedAt.length);
       await program.killHard();
-      noteKill();
+      noteKill(moment);
       const found = [
         ...stores.findDamage(dataDir),
         ...program
@@ -102,19 +141,23 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
         ...judgeRegistry(await stores.readFacts(dataDir), load),
         ...load.contradictions,
       ];
-      wrong.push(...found.map((line) => `kill ${killedAt.length}: ${line}`));
-      program = await installation.start();
+      wrong.push(...found.map((line) => `kill ${killedAt.length} (${moment}): ${line}`));
+      program = await start().catch((error: unknown) => {
+        wrong.push(`kill ${killedAt.length} (${moment}): it does not start: ${messageOf(error)}`);
+        return null;
+      });
+      if (program === null) break;
     }
     await load.stop();
-    const status = await program.stop();
-    if (status !== 0) wrong.push(`it ended with status ${status}`);
+    const status = await program?.stop();
+    if (program !== null && status !== 0) wrong.push(`it ended with status ${status}`);
     const facts = await stores.readFacts(dataDir);
     wrong.push(...judgeRegistry(facts, load));
     const senders = facts.services.filter(({ domain }) => DOMAINS.includes(domain)).map(({ id }) => id);
     const times = await stores.readSampleTimes(dataDir, senders);
     const samples = judgeSamples(times, facts.services, load.beats, killedAt);
     return {
-      ...{ kills: killedAt.length, atStart, refusals: load.refusals },
+      ...{ kills: killedAt.length, atStart, aimed, refusals: load.refusals },
       ...{ beats: load.beats.length, created: load.created.size, transitions: facts.transitions.length },
       ...{
         samples: samples.samples,

@@ -22,6 +22,8 @@ import type { RegistryFacts } from './crash-verdict.ts';
 export interface CrashStores {
   /** Settings of the program over those of the trial. */
   readonly settings: object;
+  /** A file that changes with each commit of the registry, under `dataDir`; null: the commits are those of a server. */
+  readonly commitFile: string | null;
   /** Opens the registry beside the program. */
   openRegistry(dataDir: string): Promise<Registry>;
   /** Reads the registry past the program, which has ended and finds its files as it has left them. */
@@ -47,6 +49,7 @@ const QUERIES = {
 /** The files of the data directory. */
 export const EMBEDDED: CrashStores = {
   settings: {},
+  commitFile: 'registry.sqlite-wal',
   openRegistry: (dataDir) => openRegistryInProcess({ dataDir, log: silentLog, clock: systemClock }),
   async readFacts(dataDir) {
     // SQLite folds the log in when the last one closes the file.
@@ -97,6 +100,7 @@ export async function openServers(scope: Scope): Promise<CrashStores> {
       },
       secrets: { key: SECRET_KEY },
     },
+    commitFile: null,
     openRegistry: (dataDir) =>
       openRegistryInProcess({
         ...{ dataDir, postgresUrl, secretKey: SECRET_KEY },
