@@ -30,8 +30,6 @@ export interface SmtpServer {
 export interface MailerOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Maximum time of one attempt, milliseconds. Default 60 s. */
-  readonly timeoutMs?: number;
 }
 
 /** Maximum number of connections to the server. */
@@ -55,7 +53,7 @@ const SIGN_IN_REPLIES: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 /** Creates the mailer. Nothing connects before the first letter. */
 export function createMailer(server: SmtpServer, options: MailerOptions): Mailer {
-  const { clock, log, timeoutMs = ATTEMPT_TIMEOUT_MS } = options;
+  const { clock, log } = options;
   const transport = loadNodemailer().createTransport({
     ...connectionOptions(server),
     pool: true,
@@ -79,7 +77,7 @@ export function createMailer(server: SmtpServer, options: MailerOptions): Mailer
   return {
     async send(letter: Letter, signal: AbortSignal): Promise<MailResult> {
       const end = new AbortController();
-      const cancel: Cancel = clock.after(timeoutMs, () => end.abort(new Error('it took too long')));
+      const cancel: Cancel = clock.after(ATTEMPT_TIMEOUT_MS, () => end.abort(new Error('it took too long')));
       try {
         await transport.sendMail({
           ...compose(letter, server.from),
