@@ -3,23 +3,20 @@
  * lasts milliseconds: at random moments one kill in hundreds hits it.
  */
 import { EventEmitter, once } from 'node:events';
-import { type FSWatcher, watch } from 'node:fs';
+import { watch } from 'node:fs';
 
-/** What the program is about to write: a transition with its incident, or a service with the key of its request. */
-export const DEEDS = ['transition', 'creation'] as const;
-
-/** One of {@link DEEDS}. */
-export type Deed = (typeof DEEDS)[number];
+/** What the program is asked to write: a transition with its incident, or a service with the key of its request. */
+export type Deed = 'transition' | 'creation';
 
 /** Takes what the trial knows of the program's next writes. */
 export interface Aim {
-  /** The program has what it needs to write this. */
+  /** The program is being asked to write this. */
   note(deed: Deed): void;
   /**
-   * Resolves at the first commit after the next such deed, or without one after `withinMs`, with whether there was a deed. `file`: what
-   * changes with a commit; null: only the deed is waited for.
+   * Resolves when `file` has changed so many times after the next such deed, or after `withinMs`, with whether there was a deed and
+   * its changes. `file` is what changes with a commit, of this deed or of another; null: only the deed is waited for.
    */
-  until(deed: Deed, file: string | null, withinMs: number): Promise<boolean>;
+  until(deed: Deed, file: string | null, changes: number, withinMs: number): Promise<boolean>;
 }
 
 /** Makes an aim. */
@@ -27,13 +24,13 @@ export function createAim(): Aim {
   const deeds = new EventEmitter();
   return {
     note: (deed) => void deeds.emit(deed),
-    async until(deed, file, withinMs) {
+    async until(deed, file, changes, withinMs) {
       const signal = AbortSignal.timeout(withinMs);
-      // Before the deed, since the commit follows within a millisecond.
+      // Before the deed, since the commit follows soon.
       const watcher = file === null ? null : watch(file);
       try {
         await once(deeds, deed, { signal });
-        if (watcher !== null) await nextChange(watcher, signal);
+        for (let n = 0; watcher !== null && n < changes; n++) await once(watcher, 'change', { signal });
         return true;
       } catch (error) {
         if (!signal.aborted) throw error;
@@ -45,29 +42,8 @@ export function createAim(): Aim {
   };
 }
 
-/** Events that came before the call do not count. */
-async function nextChange(watcher: FSWatcher, signal: AbortSignal): Promise<void> {
-  await once(watcher, 'change', { signal });
-}
-
 /** Holds up this thread, as timers have no parts of milliseconds. */
 export function spin(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
 }
-
-/**
- * Tells of transitions by the answers of the site that the program checks: a service is down by its third failure in a row and up by
- * the first success after that.
- */
-export function watchAnswers(aim: Pick<Aim, 'note'>): (service: number, isGood: boolean) => void {
-  const failures = new Map<number, number>();
-  return (service, isGood) => {
-    const before = failures.get(service) ?? 0;
-    failures.set(service, isGood ? 0 : before + 1);
-    if (isGood ? before >= ATTEMPTS : before + 1 === ATTEMPTS) aim.note('transition');
-  };
-}
-
-/** Attempts of a check that fails, with the settings of `install`. */
-const ATTEMPTS = 3;

@@ -1,5 +1,6 @@
 /** Clients of a program that is being killed: senders of heartbeats and an owner who creates services. Each notes what was acknowledged. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deed } from './crash-aim.ts';
 
 /** A heartbeat that was answered with 200. */
 export interface AcknowledgedBeat {
@@ -31,8 +32,8 @@ export interface LoadOptions {
   /** Keys of different accounts. The first one sends heartbeats; each creates {@link CREATED_BY_KEY} services. */
   readonly keys: readonly string[];
   readonly domains: readonly string[];
-  /** Called when a creation is sent for the first time. */
-  readonly onCreation: () => void;
+  /** Called when a heartbeat is sent that changes the status of its service, or a creation for the first time. */
+  readonly onDeed: (deed: Deed) => void;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -45,7 +46,7 @@ export const CREATED_BY_KEY = 150;
 const BEATS_OF_A_WORD = 25;
 
 /** Starts the clients. Each sends its next request when the one before was answered, and a creation again until it is. */
-export function startLoad({ siteUrl, keys, domains, onCreation }: LoadOptions): CrashLoad {
+export function startLoad({ siteUrl, keys, domains, onDeed }: LoadOptions): CrashLoad {
   const beats: AcknowledgedBeat[] = [];
   const created = new Set<string>();
   const asked = new Set<string>();
@@ -85,6 +86,7 @@ export function startLoad({ siteUrl, keys, domains, onCreation }: LoadOptions): 
     for (let n = 0; !end.signal.aborted; n++) {
       const timestamp = Math.max(Date.now(), last + 1);
       last = timestamp;
+      if (n % BEATS_OF_A_WORD === 0) onDeed('transition');
       const status = Math.floor(n / BEATS_OF_A_WORD) % 2 === 0 ? 'ok' : 'failing';
       const answer = await post(keys[0] ?? '', '/api/v1/heartbeat', {
         domain,
@@ -103,7 +105,7 @@ export function startLoad({ siteUrl, keys, domains, onCreation }: LoadOptions): 
       const domain = `made-${n}.example.net`;
       asked.add(domain);
       const body = { domain, name: domain, category: 'developer', paused: true };
-      onCreation();
+      onDeed('creation');
       for (;;) {
         const answer = await post(key, '/api/v1/services', body, { 'idempotency-key': domain });
         if (answer === 201) {

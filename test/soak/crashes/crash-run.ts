@@ -8,7 +8,7 @@ import type { Registry } from '../../../src/store/ports/registry.ts';
 import { listenOn } from '../../support/loopback.ts';
 import { install, type RunningProgram } from '../../support/program.ts';
 import { workerOf } from '../../support/stall.ts';
-import { createAim, type Deed, spin, watchAnswers } from './crash-aim.ts';
+import { createAim, type Deed, spin } from './crash-aim.ts';
 import { CREATED_BY_KEY, startLoad } from './crash-load.ts';
 import type { CrashStores } from './crash-stores.ts';
 import { judgeRegistry, judgeSamples } from './crash-verdict.ts';
@@ -54,11 +54,13 @@ const MAX_LIFE_MS = 2_000;
 /** The part of the kills that end only the program, and then, while it starts again, it and its parent. */
 const START_PART = 0.2;
 /** The part of the kills that are aimed at the commit of a deed. */
-const AIMED_PART = 0.3;
+const AIMED_PART = 0.4;
 /** A deed is waited for so long at the most; services fail and are created more often than this. */
 const MAX_AIM_MS = 5_000;
-/** After the commit of a deed, or after the deed where no file tells of the commit, the kill waits for so long at the most. */
-const AFTER_COMMIT_MS = 3;
+/** The commit of a deed is among so many next changes of the file, since others write too. */
+const MAX_CHANGES = 3;
+/** After a change, or after the deed where no file tells of its commit, the kill waits for so long at the most. */
+const AFTER_CHANGE_MS = 1.5;
 const AFTER_DEED_MS = 30;
 /** The trial's patience with a start, on a machine that is busy. */
 const READY_WITHIN_MS = 300_000;
@@ -70,13 +72,11 @@ const MAX_START_MS = 3_000;
 /** Runs the trial. */
 export async function runCrashes({ stores, kills, random, onKill }: CrashOptions): Promise<CrashCount> {
   const aim = createAim();
-  const noteAnswer = watchAnswers(aim);
   const site = await listenOn(
     createServer((request, response) => {
       const index = Number(request.url?.slice(1)) || 0;
-      const isGood = Math.floor((performance.now() + index * 331) / TURN_MS) % 2 === 0;
-      response.writeHead(isGood ? 200 : 503).end();
-      noteAnswer(index, isGood);
+      const turn = Math.floor((performance.now() + index * 331) / TURN_MS);
+      response.writeHead(turn % 2 === 0 ? 200 : 503).end();
     }),
   );
   const entries = Array.from({ length: SERVICES }, (_, index) => ({
@@ -112,8 +112,9 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
     }
     if (choice < 1 - AIMED_PART) return 'random';
     const deed = random() < 0.5 ? 'transition' : 'creation';
-    if (!(await aim.until(deed, commitFile, MAX_AIM_MS))) return 'random';
-    spin(random() * (commitFile === null ? AFTER_DEED_MS : AFTER_COMMIT_MS));
+    const changes = 1 + Math.floor(random() * MAX_CHANGES);
+    if (!(await aim.until(deed, commitFile, changes, MAX_AIM_MS))) return 'random';
+    spin(random() * (commitFile === null ? AFTER_DEED_MS : AFTER_CHANGE_MS));
     aimed += 1;
     return deed;
   };
@@ -125,7 +126,7 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
     );
     const load = startLoad({
       ...{ siteUrl: installation.siteUrl, keys, domains: DOMAINS },
-      onCreation: () => aim.note('creation'),
+      onDeed: aim.note,
     });
     // What is wrong once stays so.
     while (killedAt.length < kills && wrong.length === 0) {
