@@ -140,7 +140,7 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
           .split('\n')
           .filter((line) => line.includes('damaged')),
         ...judgeRegistry(await stores.readFacts(dataDir), load),
-        ...load.contradictions,
+        ...new Set(load.contradictions),
       ];
       wrong.push(...found.map((line) => `kill ${killedAt.length} (${moment}): ${line}`));
       program = await start().catch((error: unknown) => {
