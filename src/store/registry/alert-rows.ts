@@ -13,7 +13,7 @@ import type { AlertSchema } from './alert-schema.ts';
 import { getFact, setFact } from './fact-rows.ts';
 import { addMessages, countAlerts } from './message-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
-import { type Batch, type RegistryStore, sql, statement } from './registry-store.ts';
+import { type Batch, type RegistryStore, sql, statement, together } from './registry-store.ts';
 import { rulesVersion } from './rule-rows.ts';
 import { addSubscriptionChanges } from './subscription-changes.ts';
 
@@ -120,8 +120,12 @@ function fromRow(row: Selectable<AlertSchema['alert_acknowledgements']>): Acknow
  * costs two index lookups where there is not.
  */
 export async function addAlertEvents(store: RegistryStore, events: readonly NewAlertEvent[]): Promise<void> {
-  await addSubscriptionChanges(store, events);
-  if (events.length === 0 || (await store.queries.first(ANY_RULE())) === undefined) return;
+  if (events.length === 0) return;
+  await together(store, [() => addSubscriptionChanges(store, events), () => appendEvents(store, events)]);
+}
+
+async function appendEvents(store: RegistryStore, events: readonly NewAlertEvent[]): Promise<void> {
+  if ((await store.queries.first(ANY_RULE())) === undefined) return;
   await store.queries.runEach(
     ADD_EVENT,
     events.map(({ serviceId, at, recordedAt, change }) => [serviceId, at, recordedAt, toText(change)]),

@@ -72,6 +72,14 @@ export interface RegistryStore {
   each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>): Promise<T[]>;
 }
 
+/**
+ * Runs work that does not need each other's results, in as many round trips to a server as the longest of it. Ends when all of it
+ * has ended, so that nothing is sent behind a rollback.
+ */
+export function together<T>(store: RegistryStore, work: readonly (() => Promise<T>)[]): Promise<T[]> {
+  return store.each(work, (one) => one());
+}
+
 /** `service_id` is `serviceId`. */
 type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`

@@ -24,7 +24,7 @@ import {
 import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
 import { writeIncident } from './incident-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
-import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
+import { type Batch, type Parameters, type RegistryStore, statement, together } from './registry-store.ts';
 import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
 import type { Row } from './schema.ts';
 import { deliverEvent } from './webhook-rows.ts';
@@ -99,8 +99,7 @@ async function commitRound(
       ? await writeRest(store, update, states.get(index), { noted, events })
       : await stale(store, update.serviceId);
   });
-  await putHeartbeats(store, noted);
-  await addAlertEvents(store, events);
+  await together(store, [() => putHeartbeats(store, noted), () => addAlertEvents(store, events)]);
 }
 
 /** The heartbeat summaries of services by index in the input, without those of updates that must not be written. */
@@ -187,12 +186,16 @@ async function writeTransition(
   const text = describeReasonOrNull(reason);
   const code = reason === null ? null : JSON.stringify(reason);
   const scope = transition.scope === undefined ? null : JSON.stringify(transition.scope);
-  const row = await store.queries.first(
-    ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code, scope),
-  );
-  if (row === undefined) throw new Error(`transition ${seq} of service ${serviceId} was not written`);
   const type = isScopeTransition(transition) ? 'service.scope_changed' : 'service.status_changed';
-  await deliverEvent(store, serviceId, (service) => ({ type, service, transition }));
+  const add = ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code, scope);
+  const [row] = await together(store, [
+    () => store.queries.first(add),
+    async () => {
+      await deliverEvent(store, serviceId, (service) => ({ type, service, transition }));
+      return undefined;
+    },
+  ]);
+  if (row === undefined) throw new Error(`transition ${seq} of service ${serviceId} was not written`);
   return { ...transition, position: row.position };
 }
 

@@ -1,0 +1,58 @@
+/** How often a write over PostgreSQL waits for the server: what that costs over a long road shows on no loopback. */
+import pg from 'pg';
+import t from 'tap';
+import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { usePostgres } from '../support/run-servers.ts';
+import { firstTurn, NOON, owned, stay, turn } from './registry-fixtures.ts';
+
+/** Counts how often a connection that waits for nothing sends something, from now on. */
+function countRoundTrips(scope: { teardown(task: () => void): void }) {
+  const { query } = pg.Client.prototype;
+  const waiting = new Map<unknown, number>();
+  let trips = 0;
+  pg.Client.prototype.query = function count(this: pg.Client, ...args: unknown[]) {
+    const before = waiting.get(this) ?? 0;
+    if (before === 0) trips += 1;
+    waiting.set(this, before + 1);
+    const answer = Reflect.apply(query, this, args);
+    const done = () => void waiting.set(this, (waiting.get(this) ?? 1) - 1);
+    answer.then(done, done);
+    return answer;
+  } as typeof query;
+  scope.teardown(() => {
+    pg.Client.prototype.query = query;
+  });
+  return async (work: () => Promise<unknown>): Promise<number> => {
+    const before = trips;
+    await work();
+    return trips - before;
+  };
+}
+
+t.test('a heartbeat is written in few round trips', NEEDS_POSTGRES, async (t) => {
+  const server = await usePostgres(t);
+  await createDatabase(server.url('postgres'), 'round_trips');
+  const methods = await openPostgresMethods(server.url('round_trips'), {
+    dataDir: t.testdir(),
+    domainsPerAccount: 10,
+  });
+  t.teardown(() => methods.close());
+  const { id: accountId } = await methods.ensureAccount('ada', NOON);
+  const { id } = await methods.addService(owned('job.example', accountId));
+  const beat = (at: number): HeartbeatWrite => ({
+    ...{ accountId, kind: 'beat', arrivedAt: at, timestamp: null, counted: true, verdict: 'up' },
+    ...{ responseTimeMs: 5, dependencies: null, run: null, body: '{}' },
+  });
+  const first = firstTurn(id, 'up', NOON);
+  await methods.commitUpdates([{ ...first, heartbeat: beat(NOON) }]);
+  const tripsOf = countRoundTrips(t);
+  // The transaction, the state of the service, its update, the heartbeat, the commit.
+  const same = { ...stay(first.current, NOON + 1), heartbeat: beat(NOON + 1) };
+  t.ok((await tripsOf(() => methods.commitUpdates([same]))) <= 5);
+  // And the transition with what waits for it, beside each other.
+  const down = { ...turn(first.current, 'down', NOON + 2), heartbeat: beat(NOON + 2) };
+  const trips = await tripsOf(() => methods.commitUpdates([down]));
+  t.ok(trips <= 6, `${trips}`);
+});
