@@ -7,7 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { createRandom } from '../support/random.ts';
-import { runCrashes } from './crashes/crash-run.ts';
+import { type CrashCount, runCrashes } from './crashes/crash-run.ts';
 import { EMBEDDED, openServers } from './crashes/crash-stores.ts';
 
 const { values } = parseArgs({
@@ -22,26 +22,44 @@ const seed = Number(values.seed);
 const tasks: (() => unknown)[] = [];
 const stores =
   values.stores === 'servers' ? await openServers({ teardown: (task) => void tasks.push(task) }) : EMBEDDED;
+// Who ends a run that takes too long gets its counts, and no server is left behind.
+const end = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => end.abort());
 const beganMs = performance.now();
 const moments: string[] = [];
-const { wrong, refusals, ...count } = await runCrashes({
+let done = 0;
+const found = await runCrashes({
   ...{ stores, kills },
   random: createRandom(seed),
+  signal: end.signal,
   onKill(kill, moment) {
+    done = kill;
     moments.push(moment);
     if (kill % 10 !== 0 && kill !== kills) return;
     const seconds = Math.round((performance.now() - beganMs) / 1_000);
     console.log(`seed ${seed}: ${kill} of ${kills} kills in ${seconds} s (${moments.join(', ')})`);
     moments.length = 0;
   },
-}).finally(async () => {
-  for (const task of tasks.reverse()) await task();
-});
-for (const [what, number] of Object.entries(count)) console.log(`${String(number).padStart(8)}  ${what}`);
-for (const [what, number] of refusals)
-  console.log(`${String(number).padStart(8)}  requests were refused: ${what}`);
-for (const line of wrong) console.log(`WRONG  ${line}`);
-console.log(
-  wrong.length === 0 ? 'nothing acknowledged was lost, and nothing is there twice' : 'NOT as it must be',
-);
-process.exitCode = wrong.length === 0 && count.kills >= kills ? 0 : 1;
+})
+  .catch((error: unknown) => {
+    if (!end.signal.aborted) throw error;
+    return null;
+  })
+  .finally(async () => {
+    for (const task of tasks.reverse()) await task();
+  });
+if (found === null)
+  console.log(`it was ended after ${done} kills, each of which was judged, together with its servers`);
+else report(found);
+process.exitCode = found?.wrong.length === 0 && found.kills >= kills ? 0 : 1;
+
+function report({ wrong, refusals, ...count }: CrashCount): void {
+  for (const [what, number] of Object.entries(count)) console.log(`${String(number).padStart(8)}  ${what}`);
+  for (const [what, number] of refusals)
+    console.log(`${String(number).padStart(8)}  requests were refused: ${what}`);
+  for (const line of wrong) console.log(`WRONG  ${line}`);
+  console.log(
+    wrong.length === 0 ? 'nothing acknowledged was lost, and nothing is there twice' : 'NOT as it must be',
+  );
+  if (count.kills < kills && wrong.length === 0) console.log(`it was ended before ${kills} kills`);
+}

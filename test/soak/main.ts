@@ -29,7 +29,11 @@ async function runTrial(name: string): Promise<void> {
   const trial = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...args], {
     stdio: 'inherit',
   });
+  // A trial ends what it has started.
+  const forward = (name: NodeJS.Signals) => void trial.kill(name);
+  process.on('SIGTERM', forward);
   const [status, signal] = await once(trial, 'exit');
+  process.off('SIGTERM', forward);
   const minutes = ((Date.now() - startedAt) / 60_000).toFixed(1);
   console.log(`== ${name}: ${status === 0 ? 'passed' : `FAILED (${signal ?? status})`} in ${minutes} min`);
   if (status !== 0) process.exitCode = 1;

@@ -1,5 +1,5 @@
 /** Real PostgreSQL servers on free loopback ports, each with a folder of its own. */
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -261,10 +261,11 @@ export async function untilReady(url: string): Promise<void> {
 
 /** A server and the processes that it has started. */
 function processesOf(pid: number): number[] {
-  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  // A status other than 0 says that there are none.
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
   return [
     pid,
-    ...children
+    ...stdout
       .split('\n')
       .map(Number)
       .filter((one) => one > 0),

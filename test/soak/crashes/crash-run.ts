@@ -19,6 +19,8 @@ export interface CrashOptions {
   readonly kills: number;
   /** Returns numbers from 0 to 1. */
   readonly random: () => number;
+  /** Ends the trial before the next kill; what came of it until then is judged. Absent: never. */
+  readonly signal?: AbortSignal;
   /** Called after each kill, with its number and how its moment was chosen. */
   readonly onKill: (kill: number, moment: KillMoment) => void;
 }
@@ -70,7 +72,13 @@ const CREATED_A_KILL = 40;
 const MAX_START_MS = 3_000;
 
 /** Runs the trial. */
-export async function runCrashes({ stores, kills, random, onKill }: CrashOptions): Promise<CrashCount> {
+export async function runCrashes({
+  stores,
+  kills,
+  random,
+  signal,
+  onKill,
+}: CrashOptions): Promise<CrashCount> {
   const aim = createAim();
   const site = await listenOn(
     createServer((request, response) => {
@@ -129,7 +137,7 @@ export async function runCrashes({ stores, kills, random, onKill }: CrashOptions
       onDeed: aim.note,
     });
     // What is wrong once stays so.
-    while (killedAt.length < kills && wrong.length === 0) {
+    while (killedAt.length < kills && wrong.length === 0 && signal?.aborted !== true) {
       const moment = await untilMoment(program, kills - killedAt.length);
       await program.killHard();
       noteKill(moment);
