@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { AlertFigures } from './alerts/alert-figures.ts';
 import { createKeyAuthenticator } from './auth/key-authenticator.ts';
 import { endByError } from './cli/command.ts';
-import { boundHeapGrowth } from './cli/heap-growth.ts';
+import { boundHeapGrowth, collectStart } from './cli/heap-growth.ts';
 import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from './cli/run-program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
@@ -185,6 +185,7 @@ export async function startProgram(
   await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   if (owners !== null && role.current.name === 'monitor' && config.auth.providers.length === 0)
     await offerFirstAccount({ registry, siteUrl, clock, log });
+  collectStart();
   phase = 'serving';
   boundHeapGrowth();
   node.begin();

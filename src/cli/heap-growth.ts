@@ -1,5 +1,6 @@
 /** Bounds the garbage that the heaps of the program hold while it serves. */
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** A heap grows by this part of what lives in it before the next full collection, percent. V8 lets it grow by up to 300 %. */
 const GROWTH_PERCENT = 50;
@@ -21,4 +22,21 @@ export function planHeapGrowth(execArgv: readonly string[], nodeOptions = ''): s
 export function boundHeapGrowth(): void {
   const option = planHeapGrowth(process.execArgv, process.env.NODE_OPTIONS);
   if (option !== null) setFlagsFromString(option);
+}
+
+/** A heap with less in it than this, bytes, holds little garbage of a start. */
+const LARGE_HEAP_BYTES = 134_217_728;
+
+/**
+ * Collects what is left of a start with many services: lists that were sorted, tables that grew. V8 would leave it until
+ * the heap has grown by as much again. A large heap takes a good part of a second, so call it before the program serves. A
+ * small one is left alone.
+ */
+export function collectStart(): void {
+  if (getHeapStatistics().used_heap_size < LARGE_HEAP_BYTES) return;
+  setFlagsFromString('--expose-gc');
+  // Contexts have the function that are made while the option is set.
+  const collect: () => void = runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  collect();
 }
