@@ -381,6 +381,18 @@ export async function alertContract(
     });
   });
 
+  t.test('a thread that is over in one channel is open while it goes on in another', async (t) => {
+    const { registry, ada, decide } = await open2(t, open);
+    const other = await registry.addChannel(channelOf(ada, 'other'));
+    const acknowledge = () => registry.acknowledge({ accountId: ada, thread: 't1', by: 'Ada', at: NOON });
+    await decide([messageOf('t1'), messageOf('t1', { type: 'recovery' })]);
+    t.equal(await acknowledge(), false);
+    await decide([messageOf('t1')], other.id);
+    t.equal(await acknowledge(), true);
+    await decide([messageOf('t1', { type: 'recovery' })], other.id);
+    t.equal(await acknowledge(), false);
+  });
+
   t.test('it knows what alerts say of a service beside its status', async (t) => {
     const { registry, ada } = await open2(t, open);
     await registry.putCatalogue([entry('a')]);

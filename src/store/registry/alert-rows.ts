@@ -57,16 +57,27 @@ export const ALERT_CALLS: Calls<AlertStore> = {
   commitAlerts: write(commitAlerts),
   acknowledge: write(async (store, { accountId, thread, by, at }) => {
     const { kysely, queries } = store;
-    const messages = kysely
-      .selectFrom('alert_messages')
-      .innerJoin('channels', 'channels.id', 'alert_messages.channel_id')
-      .select('alert_messages.id')
+    // What is over in one channel may go on in another, which was told of more in the same thread.
+    const open = kysely
+      .selectFrom('alert_messages as told')
+      .innerJoin('channels', 'channels.id', 'told.channel_id')
+      .select('told.id')
       .where('account_id', '=', accountId)
-      .where('thread', '=', thread)
+      .where('told.thread', '=', thread)
+      .where('told.type', 'in', ['alert', 'update', 'reminder'])
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('alert_messages as ended')
+              .select('ended.id')
+              .whereRef('ended.channel_id', '=', 'told.channel_id')
+              .whereRef('ended.thread', '=', 'told.thread')
+              .where('ended.type', '=', 'recovery'),
+          ),
+        ),
+      )
       .limit(1);
-    const began = await queries.first(messages.where('type', 'in', ['alert', 'update', 'reminder']));
-    if (began === undefined || (await queries.first(messages.where('type', '=', 'recovery'))) !== undefined)
-      return false;
+    if ((await queries.first(open)) === undefined) return false;
     await queries.run(
       kysely
         .insertInto('alert_acknowledgements')
