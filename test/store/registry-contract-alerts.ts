@@ -340,6 +340,34 @@ export async function alertContract(
     ]);
   });
 
+  t.test('maintenance of a service that was removed is told no more', async (t) => {
+    const { registry, ada, channel } = await open2(t, open);
+    const { id, slug } = await registry.addService(owned('o.org', ada));
+    await registry.addRule(ruleOf(ada, [channel.id]));
+    const work = { kind: 'maintenance', key: 'm', title: 'Work', state: 'planned', updates: [] } as const;
+    const listed = {
+      ...work,
+      startsAt: NOON,
+      endsAt: NOON + 100,
+      sourceUrl: 'https://v.example/m',
+      components: [],
+    };
+    const page = {
+      feed: 'f',
+      kind: 'statuspage',
+      document: 'd',
+      readAt: NOON,
+      listsOnlyOpen: false,
+    } as const;
+    await registry.putVendorReadings([{ serviceId: id, slug, ...page, entries: [listed] }]);
+    const before = await registry.alertEventsAfter(0, 99);
+    t.match(before, [{ change: { type: 'maintenance', phase: 'running' } }]);
+    await registry.removeService(slug);
+    const { nextAt } = await registry.advanceMaintenances(NOON + 100);
+    t.equal(nextAt, null, 'it has come to its end');
+    t.same(await registry.alertEventsAfter(0, 99), before);
+  });
+
   t.test('it writes a decision whole, or not at all where rules have changed', async (t) => {
     const dataDir = t.testdir();
     const { registry, ada, grace, channel } = await open2(t, open, dataDir);

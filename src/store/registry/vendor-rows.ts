@@ -60,13 +60,15 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
   advanceMaintenances: write(async (registry, now) => {
     const { kysely, queries } = registry;
     const due = await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now));
+    const removed = await removedAmong(registry, due);
     for (const before of due.map(toMaintenance)) {
       const maintenance = { ...before, phase: phaseAt(before, now) };
       const row = await queries.first(kysely.selectFrom('incidents').selectAll().where('id', '=', before.id));
       const incident = maintenanceIncident(maintenance, row === undefined ? null : toIncident(row), now);
       if (incident !== null) await putIncident(registry, incident, now);
       await writeMaintenance(registry, maintenance, now);
-      await addAlertEvents(registry, eventsOfMaintenance(before.phase, maintenance, now));
+      if (!removed.has(before.serviceId))
+        await addAlertEvents(registry, eventsOfMaintenance(before.phase, maintenance, now));
       if (maintenance.phase === 'ended')
         await queries.run(kysely.updateTable('vendor_entries').set({ open: 0 }).where('id', '=', before.id));
     }
@@ -84,6 +86,17 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
     return { states: await readVendorStates(registry, serviceIds), nextAt: next?.due_at ?? null };
   }),
 };
+
+/** The removed services of these rows: their maintenance comes to its end, but nobody is told. */
+async function removedAmong(
+  { kysely, queries }: RegistryStore,
+  rows: readonly { readonly service_id: number }[],
+): Promise<ReadonlySet<number>> {
+  if (rows.length === 0) return new Set();
+  const ids = [...new Set(rows.map((row) => row.service_id))];
+  const removed = kysely.selectFrom('services').select('id').where('removed', '=', 1).where('id', 'in', ids);
+  return new Set((await queries.all(removed)).map(({ id }) => id));
+}
 
 /** Stores a reading; returns whether anything changed. */
 async function putVendorReading(store: RegistryStore, reading: VendorReading): Promise<boolean> {
