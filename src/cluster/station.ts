@@ -64,7 +64,7 @@ export function createStation(options: StationOptions) {
     noteDelay: connectivity.noteDelay,
     /** Forgets a service that was removed or moved to another node. This node does not check it again. */
     forget: connectivity.forget,
-    /** Drops the held results of a service whose definition has changed. */
+    /** Drops the held results of a service that are older than a revision of its definition; without one, all. */
     dropHeld: connectivity.dropHeld,
     /** This node's own connection. */
     prober: connectivity.state,

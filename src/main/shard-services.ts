@@ -114,7 +114,8 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     const target = service === null ? null : checkTargetOf(service, region, NO_MEMORY, null);
     if (target === null) forget(services, serviceId);
     else services.add(serviceId);
-    station.dropHeld(serviceId);
+    // Something beside the definition may have changed, such as maintenance that was announced.
+    station.dropHeld(serviceId, service?.revision);
     fleet.apply({ serviceId, target });
   }
 

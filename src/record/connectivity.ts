@@ -63,8 +63,9 @@ export function createConnectivity(options: ConnectivityOptions) {
     return verdict === 'down' && (outages.isOpen || outages.overlaps(span)) ? 'own' : 'clear';
   }
 
-  function dropHeld(serviceId: number): void {
-    if (held.length > 0) held = held.filter(({ result }) => result.serviceId !== serviceId);
+  function dropHeld(serviceId: number, revision = Number.POSITIVE_INFINITY): void {
+    if (held.length === 0) return;
+    held = held.filter(({ result }) => result.serviceId !== serviceId || result.revision >= revision);
   }
 
   function decide(result: CheckResult, ruling: Exclude<Ruling, 'wait'>): DecidedResult['trust'] {
@@ -123,7 +124,7 @@ export function createConnectivity(options: ConnectivityOptions) {
       affected.clear();
       return serviceIds;
     },
-    /** Drops the held results of a service whose definition has changed. */
+    /** Drops the held results of a service that are older than a revision of its definition. */
     dropHeld,
     /** The service was removed. */
     forget(serviceId: number): void {

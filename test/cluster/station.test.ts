@@ -86,6 +86,16 @@ t.test('it passes held results on as suspect ones when it stops', async (t) => {
   t.same(passed, ['eu:1?']);
 });
 
+t.test('it keeps held results of the revision that is checked', async (t) => {
+  const { station, passed } = createWorld();
+  const [first, second] = [unanswered(1, START), unanswered(2, START)];
+  station.takeResults([first, second]);
+  station.dropHeld(1, first.revision);
+  station.dropHeld(2, second.revision + 1);
+  station.stop();
+  t.same(passed, ['eu:1?']);
+});
+
 t.test('without control targets the majority of what it checks decides', async (t) => {
   const { station, passed, clock } = createWorld(0, 20);
   station.takeResults(Array.from({ length: 20 }, (_, index) => unanswered(index + 1, START)));
