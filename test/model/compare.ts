@@ -15,12 +15,14 @@ export interface Compared {
   readonly transitions: number;
   readonly incidents: number;
   readonly days: number;
+  /** Of alerts. */
+  readonly messages: number;
 }
 
 /** The first difference; null: there is none. */
 export function findDifference({ diary, given, outcome, endMs }: Played): string | null {
   const expected = refer(given, diary, endMs);
-  for (const part of ['transitions', 'incidents', 'lags', 'events', 'days'] as const) {
+  for (const part of ['transitions', 'incidents', 'lags', 'events', 'days', 'tellings'] as const) {
     const found = outcome[part].map((one) => JSON.stringify(one));
     const wanted = expected[part].map((one) => JSON.stringify(one));
     const length = Math.max(found.length, wanted.length);
@@ -43,12 +45,13 @@ export async function compareWorld(world: World, shelf: SampleShelf): Promise<Co
   const difference = findDifference(played);
   if (difference !== null)
     throw new Error(`${difference}, in the world ${inspect(world, { depth: 9, breakLength: 120 })}`);
-  const { transitions, incidents, days } = played.outcome;
+  const { transitions, incidents, days, tellings } = played.outcome;
   return {
     happenings: played.diary.length,
     transitions: transitions.length,
     incidents: incidents.length,
     days: days.length,
+    messages: tellings.length,
   };
 }
 

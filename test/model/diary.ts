@@ -91,6 +91,12 @@ export type Happening = Instant &
     | { readonly what: 'page'; readonly page: number; readonly listed: readonly Listed[] }
     /** The program looks at the clock for maintenance that begins or ends. */
     | { readonly what: 'look' }
+    /** It decides what is told. */
+    | { readonly what: 'decide' }
+    /** A rule was switched on or off. */
+    | { readonly what: 'rule'; readonly rule: number; readonly isOn: boolean }
+    /** Somebody has taken an alert. */
+    | { readonly what: 'taken'; readonly thread: string }
   );
 
 /** What happened, before it has a time. */
@@ -129,8 +135,31 @@ export interface DefinedService {
   readonly components: readonly string[] | null;
 }
 
+/** A rule as it was made. Milliseconds. */
+export interface DefinedRule {
+  readonly id: number;
+  readonly name: string;
+  /** IDs of the services that it tells of. */
+  readonly watches: 'all' | readonly number[];
+  readonly events: readonly string[];
+  /** IDs of channels. */
+  readonly channels: readonly number[];
+  readonly afterMs: number;
+  readonly repeatMs: number | null;
+  /** Minutes of the day. */
+  readonly quiet: {
+    readonly from: number;
+    readonly to: number;
+    readonly timeZone: string;
+    readonly except: readonly string[];
+  } | null;
+  readonly isOn: boolean;
+}
+
 /** What is given beside the diary. */
 export interface Given {
+  /** As they are at the beginning. */
+  readonly rules: readonly DefinedRule[];
   /** As they are defined at the beginning. */
   readonly services: readonly DefinedService[];
   readonly intervalMs: number;
@@ -151,6 +180,24 @@ export interface TellingEvent {
   readonly at: number;
   /** Null for incidents, which are dated by the clock of the machine. */
   readonly recordedAt: number | null;
+}
+
+/** A message to a channel. Times are epoch milliseconds. */
+export interface Telling {
+  readonly decidedAt: number;
+  readonly channel: number;
+  readonly type: string;
+  /** When it began; with `-r`: what was over before it was told. */
+  readonly thread: string;
+  readonly urgency: string;
+  readonly since: number;
+  /** It names a rule; which of several is not promised. */
+  readonly hasRule: boolean;
+  /** Number of services. */
+  readonly total: number;
+  readonly canBeTaken: boolean;
+  /** What it says of each service, in alphabetical order. */
+  readonly items: readonly string[];
 }
 
 /** What the program, or the reference, made of it. Times are epoch milliseconds. */
@@ -176,6 +223,8 @@ export interface Outcome {
   }[];
   /** What alerts are decided from: of each service by the kind of the change, in order. */
   readonly events: readonly TellingEvent[];
+  /** What each channel was told, in order. */
+  readonly tellings: readonly Telling[];
   /** For each own outage that is no maintenance the lag of the vendor's incident about it, milliseconds; null: there is none. */
   readonly lags: readonly {
     readonly id: string;

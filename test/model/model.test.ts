@@ -8,16 +8,19 @@ import { LONG_WORLD, MAJORITY_WORLD, SHORT_WORLD } from './world.ts';
 const TIMEOUT_MS = 300_000;
 
 t.test(
-  'transitions, incidents and daily figures of random worlds are those of the rules',
+  'transitions, incidents, daily figures and alerts of random worlds are those of the rules',
   { timeout: TIMEOUT_MS },
   async (t) => {
     const shelf = openShelf();
     t.teardown(() => shelf.close());
-    let transitions = 0;
+    const total = { transitions: 0, messages: 0 };
     for (let seed = 1; seed <= propertyRuns(100); seed++) {
-      transitions += (await compareSeed(seed, SHORT_WORLD, shelf)).transitions;
+      const { transitions, messages } = await compareSeed(seed, SHORT_WORLD, shelf);
+      total.transitions += transitions;
+      total.messages += messages;
     }
-    t.ok(transitions > 500, 'much happens in them');
+    t.ok(total.transitions > 500, 'much happens in them');
+    t.ok(total.messages > 200, 'and much is told');
   },
 );
 

@@ -9,27 +9,19 @@ import { silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
-import type { UpdateStore } from '../../src/store/ports/updates.ts';
+import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { VendorReading } from '../../src/store/ports/vendors.ts';
 import { USUAL } from '../support/attempts.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import type { Given, Happening, News, Outcome } from './diary.ts';
+import { agendaOf } from './play-agenda.ts';
+import { addRules, createAlertOffice } from './play-alerts.ts';
 import { createSpeakers, openVendorDesk } from './play-announcements.ts';
 import { describeService, editService } from './play-edits.ts';
 import { readOutcome } from './read-outcome.ts';
+import { byChannel } from './reference-lists.ts';
 import { SPREAD_MS, startPlace } from './simulated-place.ts';
-import {
-  type Beat,
-  beatsOf,
-  editsOf,
-  type Fault,
-  isIn,
-  moodOf,
-  removalOf,
-  SILENCE_MS,
-  storiesOf,
-  type World,
-} from './world.ts';
+import { type Beat, type Fault, isIn, moodOf, SILENCE_MS, storiesOf, type World } from './world.ts';
 import { createWorldClock } from './world-clock.ts';
 import type { Edit } from './world-edits.ts';
 import { addServices, readDays, type SampleShelf, START } from './world-stores.ts';
@@ -51,6 +43,8 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const clock = createWorldClock(START);
   const registry = await createRecordedRegistry([]);
   const services = await addServices(registry, world);
+  const client = registry.client(clock);
+  const rules = await addRules(client, world);
   const samples = shelf.store;
   const firstSample = shelf.nextId;
   shelf.nextId += services.length;
@@ -58,13 +52,13 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const diary: Happening[] = [];
   const given: Given = {
     services: services.map((service) => describeService(service, usual.intervalMs)),
+    rules,
     intervalMs: usual.intervalMs,
     targets: world.targets,
     places: world.places,
     quorum: world.quorum,
     startAt: START,
   };
-  const client = registry.client(clock);
   let position = await client.lastChange();
   const removed = new Set<number>();
   const living = () => services.filter(({ id }) => !removed.has(id));
@@ -75,8 +69,11 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   const fail = (members: object, message: string) => {
     error ??= new Error(`the program says: ${message} ${inspect(members)}`);
   };
+  const log = { ...silentLog, error: fail };
 
   const note = (news: News) => void diary.push({ ...news, ms: clock.monotonic(), wall: clock.now() });
+  const office = createAlertOffice({ registry, client, clock, rules, log, note });
+  office.directory.load(services);
 
   function isOffline(place: string): boolean {
     return world.offline.some((one) => names[one.place] === place && isIn(one.span, clock.elapsed()));
@@ -109,26 +106,41 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
         clock.touch();
         return isDead ? new Promise<never>(() => {}) : call(...args);
       };
+    /** Calls after which there may be something to tell. */
+    const telling = <Args extends readonly unknown[], T>(
+      call: (...args: Args) => Promise<T>,
+      mayTell: (args: Args, result: T) => boolean = () => true,
+    ) =>
+      live(async (...args: Args) => {
+        const result = await call(...args);
+        if (!isDead && mayTell(args, result)) office.look();
+        return result;
+      });
     return {
+      live,
       kill() {
         isDead = true;
       },
       registry: {
-        commitUpdates: live((updates: Parameters<UpdateStore['commitUpdates']>[0]) =>
-          client.commitUpdates(updates),
+        commitUpdates: telling(
+          (updates: readonly StatusUpdate[]) => client.commitUpdates(updates),
+          ([updates]) => updates.some(({ transition, incident }) => transition !== null || incident !== null),
         ),
         transitionsAfter: live(registry.transitionsAfter),
         lastTransition: live(registry.lastTransition),
         listIncidents: live(registry.listIncidents),
       },
       vendors: {
-        putVendorReadings: live((all: readonly VendorReading[]) => client.putVendorReadings(all)),
-        endOtherFeeds: live(client.endOtherFeeds),
+        putVendorReadings: telling((all: readonly VendorReading[]) => client.putVendorReadings(all)),
+        endOtherFeeds: telling(client.endOtherFeeds),
         loadVendorStates: live(client.loadVendorStates),
-        advanceMaintenances: live((now: number) => {
-          note({ what: 'look' });
-          return client.advanceMaintenances(now);
-        }),
+        advanceMaintenances: telling(
+          (now: number) => {
+            note({ what: 'look' });
+            return client.advanceMaintenances(now);
+          },
+          (_, { states }) => states.length > 0,
+        ),
       },
       status: { put: live(async () => 0), remove: live(async () => {}) },
       samples: {
@@ -147,8 +159,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       voting: () => voting,
       requestRechecks: (region, ids) => places.get(region)?.prober.recheck(ids, 0),
     };
-    const { kill, vendors, ...stores } = openPorts();
-    const log = { ...silentLog, error: fail };
+    const { kill, live, vendors, ...stores } = openPorts();
     const desk = openVendorDesk({ registry: vendors, clock, log });
     const started: ResultRecord = createRecord({
       ...stores,
@@ -170,6 +181,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     await started.load(await registry.loadServices());
     if (world.services.some(({ kind }) => kind === 'beats')) started.startListening();
     await desk.intake.load(living());
+    office.start(live, () => started.prober().online);
     return { record: started, desk, kill };
   }
 
@@ -263,17 +275,18 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   async function deliver(): Promise<void> {
     for (const change of await client.changesAfter(position)) {
       position = change.seq;
+      office.directory.apply(change);
       record.applyChange(change);
       desk.intake.applyChange(change.serviceId, change.service);
       if (services[change.serviceId - 1]?.check.kind === 'heartbeat') continue;
       for (const { station, prober } of places.values()) {
         const isLeft = change.service === null || change.service.paused;
         if (isLeft) station?.forget(change.serviceId);
-        station?.dropHeld(change.serviceId);
+        station?.dropHeld(change.serviceId, change.service?.revision);
         prober.define(change.serviceId, change.service);
       }
     }
-    clock.touch();
+    office.look();
   }
 
   async function edit(one: Edit): Promise<void> {
@@ -350,6 +363,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     if (fault.what === 'asleep') clock.sleep(ms);
     else clock.set(ms);
     note({ what: 'wall', byMs: ms });
+    office.wake();
   }
 
   let { record, desk, kill } = await startJudge();
@@ -365,6 +379,7 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
     endPlace,
     names,
     speakers,
+    office,
   })) {
     await clock.advanceTo(Math.max(at * 1_000, clock.elapsed()));
     await act();
@@ -376,51 +391,12 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
   if (error !== null) throw error;
   await record.idle();
   const days = await readDays(samples, firstSample, services.length, world.seconds);
-  const outcome: Outcome = { ...(await readOutcome(registry, client, clock.now())), days };
+  const { tellings, events } = await office.told();
+  const outcome: Outcome = {
+    ...(await readOutcome(registry, events, clock.now())),
+    days,
+    tellings: tellings.toSorted(byChannel),
+  };
   await registry.close();
   return { diary, given, outcome, endMs: clock.monotonic() };
-}
-
-interface Acts {
-  readonly suffer: (fault: Fault) => Promise<void>;
-  readonly receive: (service: number, beat: Beat) => Promise<void>;
-  readonly edit: (one: Edit) => Promise<void>;
-  readonly startPlaceOf: (place: string) => void;
-  readonly endPlace: (place: string) => void;
-  readonly names: readonly string[];
-  readonly speakers: ReturnType<typeof createSpeakers>;
-}
-
-/** What happens from outside, in order. */
-function agendaOf(world: World, { suffer, receive, edit, startPlaceOf, endPlace, names, speakers }: Acts) {
-  const agenda: { readonly at: number; readonly act: () => unknown }[] = [];
-  for (const fault of world.faults) agenda.push({ at: fault.at, act: () => suffer(fault) });
-  for (const [index, script] of world.services.entries())
-    if (script.kind === 'beats')
-      // A heartbeat for a domain that is not there registers it again.
-      for (const beat of beatsOf(script, world.seconds))
-        if (beat.at < removalOf(world, index))
-          agenda.push({ at: beat.at, act: () => receive(index + 1, beat) });
-  for (const { place, span } of world.lost) {
-    const name = names[place] ?? '';
-    agenda.push({ at: span[0], act: () => endPlace(name) });
-    agenda.push({
-      at: span[1],
-      act() {
-        endPlace(name);
-        startPlaceOf(name);
-      },
-    });
-  }
-  for (const page of [0, 1]) agenda.push({ at: 0, act: () => speakers.read(page) });
-  for (const { page, at } of world.said.reads) agenda.push({ at, act: () => speakers.read(page) });
-  for (const [index, work] of world.said.works.entries()) {
-    const until = removalOf(world, work.service);
-    if (work.service >= world.services.length || work.at >= until) continue;
-    agenda.push({ at: work.at, act: () => speakers.announce(index, work) });
-    for (const change of work.changes.filter(({ at }) => at < until))
-      agenda.push({ at: change.at, act: () => speakers.changeWork(index, change) });
-  }
-  for (const one of editsOf(world)) agenda.push({ at: one.at, act: () => edit(one) });
-  return agenda.sort((a, b) => a.at - b.at);
 }

@@ -2,21 +2,16 @@
 import { acknowledgements } from '../../src/domain/acknowledgement.ts';
 import type { AlertEvent } from '../../src/domain/alert/event.ts';
 import type { Incident } from '../../src/domain/incident.ts';
-import type { AlertStore } from '../../src/store/ports/alerts.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { Outcome, TellingEvent } from './diary.ts';
 import { byId, byService } from './reference-lists.ts';
 
-/** More than the events of any world. */
-const MAX_EVENTS = 1_000_000;
-
-/** Reads it; `now`: the end of the world, epoch milliseconds. */
+/** Reads it; `events`: those that alerts were decided from; `now`: the end of the world, epoch milliseconds. */
 export async function readOutcome(
   { transitions, incidents }: RecordedRegistry,
-  { alertEventsAfter }: Pick<AlertStore, 'alertEventsAfter'>,
+  events: readonly AlertEvent[],
   now: number,
-): Promise<Omit<Outcome, 'days'>> {
-  const events = await alertEventsAfter(0, MAX_EVENTS);
+): Promise<Omit<Outcome, 'days' | 'tellings'>> {
   const listed = [...incidents.values()];
   const ofServices = Map.groupBy(listed, ({ serviceId }) => serviceId);
   return {

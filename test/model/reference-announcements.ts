@@ -2,7 +2,7 @@
  * The reference implementation's maintenance of owners and vendors, and vendors' incidents. "D" is the section Incidents of the
  * contract's page of decisions, "M" docs/maintenance.md, "F" docs/feeds.md. Times are epoch milliseconds.
  */
-import type { Given, Happening, Instant, TellingEvent } from './diary.ts';
+import type { Given, Happening, Instant } from './diary.ts';
 import {
   type Entry,
   endEntry,
@@ -12,6 +12,7 @@ import {
   readIncident,
   readMaintenance,
 } from './reference-entries.ts';
+import type { ToldEvent } from './reference-topics.ts';
 import { OPEN_PAGE } from './world-announcements.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,7 +37,7 @@ interface Work {
 /** Makes an empty list. `tell`: takes what alerts are decided from. */
 export function createReferenceAnnouncements(
   { services, startAt }: Pick<Given, 'services' | 'startAt'>,
-  tell: (event: TellingEvent) => void,
+  tell: (event: ToldEvent) => void,
 ) {
   const works = new Map<number, Work>();
   /** By the ID of the incident. */
@@ -132,16 +133,27 @@ export function createReferenceAnnouncements(
     if (phase === before || (before === null && phase === 'over')) return;
     const at = phase === 'running' ? Math.min(startsAt, now) : now;
     const what = `${work === null ? title : id} ${phase === 'over' ? 'ended' : phase}`;
-    tell({ service, kind: 'maintenance', what, at, recordedAt: now });
+    const by = work === null ? 'vendor' : 'owner';
+    tell({ service, kind: 'maintenance', what, at, recordedAt: now, id, by, startsAt });
   }
 
   /** They know of a vendor's incident that is new and not over, and of each change of its status. */
-  function tellStatus({ service, title, incident }: Entry, before: string | null): void {
+  function tellStatus({ id, service, title, incident }: Entry, before: string | null): void {
     if (incident === null || incident.status === before) return;
     const { severity, status, startedAt, resolvedAt, updates } = incident;
     if (before === null && status === 'resolved') return;
     const at = before === null ? startedAt : (resolvedAt ?? updates.at(-1)?.at ?? startedAt);
-    tell({ service, kind: 'incident', what: `${title} ${severity} ${status}`, at, recordedAt: null });
+    const what = `${title} ${severity} ${status}`;
+    tell({
+      service,
+      kind: 'incident',
+      what,
+      at,
+      recordedAt: null,
+      id,
+      by: 'vendor',
+      isFirst: before === null,
+    });
   }
 
   /** F: "An entry becomes one incident for each service that it concerns." */
@@ -263,6 +275,11 @@ export function createReferenceAnnouncements(
           one.service === service &&
           one.kind === 'maintenance' &&
           (one.phase === 'over' ? hadBegun(one, at) : isWithin(one, at)),
+      ),
+    /** Whether maintenance of its owner runs. */
+    isWorkedOn: (service: number): boolean =>
+      [...entries.values()].some(
+        (one) => one.service === service && one.work !== null && one.phase === 'running',
       ),
     /** All incidents. */
     all: () =>

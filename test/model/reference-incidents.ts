@@ -1,6 +1,6 @@
 /** The reference implementation's own incidents: "D" is the section Incidents of the contract's page of decisions, "T" docs/truth.md. */
-import type { TellingEvent } from './diary.ts';
 import type { Verdict } from './reference-prober.ts';
+import type { ToldEvent } from './reference-topics.ts';
 
 /** A status after a check or a heartbeat. Epoch milliseconds. */
 export interface StatusStep {
@@ -35,7 +35,7 @@ const MAX_ENTRIES = 50;
 /** Makes an empty list. `isMaintained`: whether the vendor or the owner works on the service; `tell`: takes what alerts are decided from. */
 export function createReferenceIncidents(
   isMaintained: (service: number, at: number) => boolean,
-  tell: (event: TellingEvent) => void,
+  tell: (event: ToldEvent) => void,
 ) {
   const all: Own[] = [];
   const openOf = new Map<number, Own>();
@@ -49,9 +49,10 @@ export function createReferenceIncidents(
   }
 
   /** Maintenance is told by its own events. */
-  function tellOf({ service, id, severity, status }: Own, at: number): void {
+  function tellOf({ service, id, severity, status }: Own, at: number, isFirst = false): void {
     if (severity === 'maintenance') return;
-    tell({ service, kind: 'incident', what: `${id} ${severity} ${status}`, at, recordedAt: null });
+    const what = `${id} ${severity} ${status}`;
+    tell({ service, kind: 'incident', what, at, recordedAt: null, id, by: 'own', isFirst });
   }
 
   function fail(service: number, { isNew, seq, since, beganAt }: StatusStep): void {
@@ -73,7 +74,7 @@ export function createReferenceIncidents(
       };
       all.push(made);
       openOf.set(service, made);
-      tellOf(made, since);
+      tellOf(made, since, true);
     }
   }
 

@@ -1,5 +1,5 @@
 /** The reference implementation's lists of incidents, and the lags of vendors behind outages. "F" is docs/feeds.md. */
-import type { Outcome, TellingEvent } from './diary.ts';
+import type { Outcome, Telling, TellingEvent } from './diary.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -65,4 +65,13 @@ export function byService(one: TellingEvent, other: TellingEvent): number {
     kind === 'status' || kind === 'scope' ? kind : `${kind} ${what.split(' ')[0]}`,
   );
   return one.service - other.service || ((key ?? '') < (otherKey ?? '') ? -1 : key === otherKey ? 0 : 1);
+}
+
+/** The order of messages that are compared: those of each channel by thread; those of one thread stay in order. */
+export function byChannel(one: Telling, other: Telling): number {
+  return (
+    one.channel - other.channel ||
+    one.decidedAt - other.decidedAt ||
+    (one.thread < other.thread ? -1 : one.thread === other.thread ? 0 : 1)
+  );
 }

@@ -286,6 +286,7 @@ export function createReferenceProber({ services, targets, places }: Given, star
         if (places > 1 || next.state === 'removed') affected.delete(id);
         return;
       }
+      if (next.beats !== null) return;
       const byMs = atMs + next.intervalMs + RETURN_MS;
       const isRenewed = before.state !== 'live' || before.target !== next.target;
       if (isRenewed) renewed.set(id, byMs);

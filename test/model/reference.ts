@@ -4,11 +4,14 @@
  * "T" docs/truth.md, "G" docs/glossary.md. Times are monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
  */
 import type { DefinedService, Given, Happening, Outcome, TellingEvent } from './diary.ts';
+import { createReferenceAlerts } from './reference-alerts.ts';
 import { createReferenceAnnouncements } from './reference-announcements.ts';
+import { daysOf, type ReferenceSample } from './reference-days.ts';
 import { createReferenceDeadlines } from './reference-deadlines.ts';
 import { createReferenceIncidents } from './reference-incidents.ts';
-import { byService, listIncidents } from './reference-lists.ts';
+import { byChannel, byService, listIncidents } from './reference-lists.ts';
 import { createReferenceProber, type Ended, type Ruled, type Verdict } from './reference-prober.ts';
+import type { ToldEvent } from './reference-topics.ts';
 
 interface Seen {
   readonly place: string;
@@ -33,6 +36,9 @@ interface State {
   seen: readonly Seen[] | null;
 }
 
+/** After these, decisions may be late. */
+const EXCUSES: readonly string[] = ['start', 'stopped', 'wall'];
+
 /** What the program has to make of a diary. */
 export function refer(initial: Given, diary: readonly Happening[], endMs: number) {
   /** Services are replaced in their list by what their owners make of them. */
@@ -41,14 +47,21 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
   const transitions: Outcome['transitions'][number][] = [];
   const events: TellingEvent[] = [];
   const isRemoved = ({ service }: { readonly service: number }) => definedOf(service).state === 'removed';
-  const tell = (event: TellingEvent) => void (isRemoved(event) || events.push(event));
+  const alerts = createReferenceAlerts(given, {
+    stateOf: (service) => definedOf(service).state,
+    statusOf: (service) => (definedOf(service).state === 'removed' ? 'unknown' : stateOf(service).status),
+    isWorkedOn: (service) => announcements.isWorkedOn(service),
+  });
+  const tell = (event: ToldEvent) => {
+    if (isRemoved(event)) return;
+    const { service, kind, what, at, recordedAt } = event;
+    events.push({ service, kind, what, at, recordedAt });
+    alerts.tell({ ...event, recordedAt: recordedAt ?? now.wall });
+  };
   const announcements = createReferenceAnnouncements(given, tell);
   const incidents = createReferenceIncidents(announcements.isMaintained, tell);
   /** By service, place and time: of two samples at one time the last one counts. */
-  const samples = new Map<
-    string,
-    { readonly service: number; readonly at: number; readonly outcome: Verdict | 'suspect' }
-  >();
+  const samples = new Map<string, ReferenceSample>();
   const states = new Map<number, State>(given.services.map(({ id }) => [id, freshState()]));
   /** The newest timestamp of the heartbeats of a service. */
   const newest = new Map<number, number>();
@@ -69,7 +82,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     miss(service, at, isFirst) {
       // D: "A service that went down by silence has ... the deadline as `last_checked`".
       sample(service, '', at, 'down');
-      if (isFirst) report(service, 'down', at, at);
+      if (isFirst) report(service, 'down', at, at, true);
     },
   });
 
@@ -83,12 +96,13 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     countUntil(happening);
     deadlines.lookUntil(happening.ms, stoodUntilMs);
     now = happening;
+    alerts.watch(now, EXCUSES.includes(happening.what) || probers.get('p0')?.isOffline() === true);
     take(happening);
   }
   countBefore(Math.max(endMs, stoodUntilMs), Number.POSITIVE_INFINITY);
   deadlines.lookUntil(endMs, stoodUntilMs);
   for (const prober of probers.values()) faults.push(...prober.faults(endMs));
-  faults.push(...announcements.faults(Math.max(endMs, stoodUntilMs)));
+  faults.push(...announcements.faults(Math.max(endMs, stoodUntilMs)), ...alerts.faults());
   transitions.sort((a, b) => a.service - b.service);
   return {
     transitions: transitions.filter((one) => !isRemoved(one)),
@@ -98,7 +112,8 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
       now.wall,
     ),
     events: events.sort(byService),
-    days: daysOf(),
+    days: daysOf(samples.values()),
+    tellings: alerts.tellings().toSorted(byChannel),
     faults,
   };
 
@@ -163,6 +178,18 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
         return;
       case 'look':
         announcements.look(happening, stoodUntilMs);
+        return;
+      case 'decide':
+        // What the prober finds while it is offline may be its own fault, and so may be that it finds nothing.
+        if (!isCluster && probers.get('p0')?.isOffline() === true)
+          faults.push(`alerts were decided at ${happening.ms}, while the prober was offline`);
+        alerts.decide(happening);
+        return;
+      case 'rule':
+        alerts.switchRule(happening.rule, happening.isOn);
+        return;
+      case 'taken':
+        alerts.acknowledge(happening.thread);
         return;
     }
   }
@@ -358,6 +385,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     readonly scopeAt: number | null;
     readonly failing: readonly string[];
     readonly isGood: boolean;
+    readonly isSilence?: boolean;
   }
 
   /** The status of a service becomes, or stays, `status`. */
@@ -378,7 +406,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
       tell({
         ...{ service, kind: isNew ? 'status' : 'scope' },
         what: isNew ? `${from} to ${status}` : `${state.scope} to ${about.scope}`,
-        ...{ at, recordedAt: now.wall },
+        ...{ at, recordedAt: now.wall, isSilence: about.isSilence === true },
       });
     }
     state.status = status;
@@ -408,46 +436,13 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     report(service, verdict, at, wall);
   }
 
-  function report(service: number, verdict: Verdict, at: number, arrivedAt: number): void {
+  function report(service: number, verdict: Verdict, at: number, arrivedAt: number, isSilence = false): void {
     const state = stateOf(service);
     state.observedAt = Math.max(arrivedAt, state.observedAt + 1);
     const scope = verdict === 'down' ? 'global' : null;
     turn(state, service, verdict, at, {
-      madeAt: at,
-      at,
-      scope,
-      scopeAt: null,
-      failing: [],
-      isGood: verdict !== 'down',
+      ...{ madeAt: at, at, scope, scopeAt: null, failing: [], isGood: verdict !== 'down', isSilence },
     });
-  }
-
-  function daysOf(): Outcome['days'][number][] {
-    const days = new Map<
-      string,
-      {
-        service: number;
-        day: string;
-        up: number;
-        slow: number;
-        down: number;
-        suspect: number;
-        uptime: number | null;
-      }
-    >();
-    for (const { service, at, outcome } of samples.values()) {
-      const day = new Date(at).toISOString().slice(0, 10);
-      const key = `${String(service).padStart(5)} ${day}`;
-      const figures = days.get(key) ?? { service, day, up: 0, slow: 0, down: 0, suspect: 0, uptime: null };
-      figures[outcome] += 1;
-      days.set(key, figures);
-    }
-    for (const one of days.values()) {
-      // D: suspect results are "kept out of uptime and percentiles"; slow counts as up.
-      const count = one.up + one.slow + one.down;
-      one.uptime = count === 0 ? null : (one.up + one.slow) / count;
-    }
-    return [...days].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
   }
 }
 

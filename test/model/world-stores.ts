@@ -41,16 +41,6 @@ export async function addServices(registry: RecordedRegistry, world: World): Pro
     const owned = { origin: 'owner', accountId: 1, verified: true, paused: false } as const;
     return { ...named, ...owned, statusPage: statusPageOf(index), check };
   });
-  // Changes become events of alerts while there is a rule.
-  const channel = await client.addChannel({
-    ...{ accountId: 1, name: 'ops', kind: 'slack', settings: { url: 'https://hooks.example/' } },
-    ...{ language: 'en', confirmedAt: START, createdAt: START },
-  });
-  await client.addRule({
-    ...{ accountId: 1, name: 'all', events: ['down', 'up'], channels: [channel.id], enabled: true },
-    of: { own: true, services: [], categories: [], publicCategories: [], pages: [] },
-    ...{ afterMs: 0, repeatMs: null, quiet: null, createdAt: START },
-  });
   const added: Service[] = [];
   for (const service of services) added.push(await client.addService(service));
   return added;

@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import type { Quorum } from '../../src/domain/region.ts';
 import type { DefinedSchedule } from './diary.ts';
+import { type AlertScript, alertScripts } from './world-alerts.ts';
 import { type Announcements, announcements, pageOf, type Story } from './world-announcements.ts';
 import { type Edit, edits } from './world-edits.ts';
 
@@ -98,6 +99,7 @@ export interface World {
   readonly edits: readonly Edit[];
   /** They change those that are checked just while an attempt is in flight. */
   readonly hasty: boolean;
+  readonly alerts: AlertScript;
 }
 
 /** How large worlds are. */
@@ -284,6 +286,7 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     schedules: fc.array(fc.option(schedule, { freq: 2 }), { minLength: most, maxLength: most }),
     edits: edits(seconds, most, some),
     hasty: fc.boolean(),
+    alerts: alertScripts(seconds, most),
   });
 }
 

@@ -20,7 +20,7 @@ const SEEDS_PER_SHELF = 200;
 const from = Number(values.from);
 
 async function run(name: string, size: WorldSize, seeds: number): Promise<void> {
-  const total = { happenings: 0, transitions: 0, incidents: 0, days: 0 };
+  const total = { happenings: 0, transitions: 0, incidents: 0, days: 0, messages: 0 };
   for (let first = from; first < from + seeds; first += SEEDS_PER_SHELF) {
     const shelf = openShelf();
     for (let seed = first; seed < Math.min(first + SEEDS_PER_SHELF, from + seeds); seed++) {
@@ -37,12 +37,13 @@ async function run(name: string, size: WorldSize, seeds: number): Promise<void> 
   }
   console.log(
     `${name}: ${seeds} worlds from seed ${from}, ${total.happenings} happenings, ${total.transitions} transitions, ` +
-      `${total.incidents} incidents and ${total.days} daily figures are those of the rules`,
+      `${total.incidents} incidents, ${total.days} daily figures and ${total.messages} messages of alerts are those of the rules`,
   );
 }
 
 function add(total: Record<keyof Compared, number>, one: Compared): void {
-  for (const key of ['happenings', 'transitions', 'incidents', 'days'] as const) total[key] += one[key];
+  for (const key of ['happenings', 'transitions', 'incidents', 'days', 'messages'] as const)
+    total[key] += one[key];
 }
 
 await run('short', SHORT_WORLD, Number(values.seeds));

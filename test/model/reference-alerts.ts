@@ -1,0 +1,449 @@
+/**
+ * The reference implementation of alerts: from the events, what each channel is told and when. "A" is the section "Which alerts are
+ * sent, and when" of docs/alerts.md. Times are epoch milliseconds, but for those that end in `Ms`.
+ */
+import type { DefinedRule, Given, Instant, Telling } from './diary.ts';
+import { createLineRules } from './reference-lines.ts';
+import { isTrouble, type MessageSources, messageOf, type Word } from './reference-messages.ts';
+import { letsOutAt } from './reference-quiet.ts';
+import {
+  asks,
+  FLAP_MS,
+  forget,
+  isEmpty,
+  type Line,
+  newLine,
+  pendingAt,
+  type Step,
+  steadyAt,
+  stepOf,
+  type ToldEvent,
+  type Topic,
+} from './reference-topics.ts';
+import { THREADLESS } from './world-alerts.ts';
+
+/** A: "What begins within 30 seconds for an account is one message for each channel, in a thread of its own." */
+const GROUP_MS = 30_000;
+/** A: "If a service is paused or removed while it is down, its thread ends ..., within ten minutes." */
+const LOOK_MS = 600_000;
+/** Decisions come within a second. */
+const LATE_MS = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** A thread: what began in one message. */
+interface Thread {
+  isTaken: boolean;
+  /** By channel: when the next reminder is due. */
+  readonly remindAt: Map<number, number>;
+}
+
+/** What alerts need of the rest. */
+export interface AlertSources extends Pick<MessageSources, 'statusOf'> {
+  readonly stateOf: (service: number) => 'live' | 'paused' | 'removed';
+  /** Whether maintenance of the owner runs. */
+  readonly isWorkedOn: (service: number) => boolean;
+}
+
+/** Makes the alerts of an account. */
+export function createReferenceAlerts(
+  { rules: initial }: Pick<Given, 'rules'>,
+  { statusOf, stateOf, isWorkedOn }: AlertSources,
+) {
+  const rules = new Map<number, DefinedRule>(initial.map((one) => [one.id, one]));
+  const topics = new Map<string, Topic>();
+  const threads = new Map<string, Thread>();
+  /** Maintenance of owners that runs, by service. */
+  const works = new Map<number, Set<string>>();
+  const tellings: Telling[] = [];
+  const faults: string[] = [];
+  let events: ToldEvent[] = [];
+  let taken: string[] = [];
+  let decidedAt = 0;
+  let lookAt = NEVER;
+  let now = 0;
+  /** Since when there has been something to decide, monotonic milliseconds. */
+  let waitingMs = NEVER;
+
+  const ruleOf = (id: number) => {
+    const rule = rules.get(id);
+    return rule?.isOn === true ? rule : null;
+  };
+  const rulesFor = (service: number): DefinedRule[] =>
+    stateOf(service) === 'removed'
+      ? []
+      : [...rules.values()].filter(
+          ({ isOn, watches }) => isOn && (watches === 'all' || watches.includes(service)),
+        );
+  const sources: MessageSources = { rule: ruleOf, statusOf };
+  /** A: maintenance of the owner holds what is about the state of its services. */
+  const isHeld = ({ kind, service }: Topic): boolean =>
+    kind !== 'incident' &&
+    kind !== 'maintenance' &&
+    (works.has(service) || (stateOf(service) !== 'removed' && isWorkedOn(service)));
+  const linesOf = (): Line[] => [...topics.values()].flatMap(({ lines }) => [...lines.values()]);
+  const { changeLine, turn, hold, release, calm } = createLineRules(ruleOf, isHeld);
+
+  function send(type: string, thread: string, channel: number, words: readonly Word[]): void {
+    const isTaken = threads.get(thread)?.isTaken ?? false;
+    tellings.push(messageOf({ type, thread, channel, decidedAt: now }, words, isTaken, sources));
+  }
+
+  function take(event: ToldEvent, at: number): void {
+    const step = stepOf(event);
+    if (step === null) return;
+    change(event, step, at, rulesFor(event.service));
+    if (event.kind === 'status') recover(event, at);
+    if (event.kind === 'maintenance' && event.by === 'owner') holdOrRelease(event, at);
+  }
+
+  /** A rule with `up`, and without what comes before it, is told of each recovery, but not twice by one channel. */
+  function recover(event: ToldEvent, at: number): void {
+    const { service, what } = event;
+    const key = `recovered-${service}`;
+    if (what.endsWith('to down')) topics.delete(key);
+    if (!what.startsWith('down to ')) return;
+    const known = topics.get(`status-${service}`)?.lines;
+    const isFree = (channel: number) => {
+      const line = known?.get(channel);
+      return line === undefined || (line.thread === null && line.wishes.length === 0);
+    };
+    const eager = rulesFor(service)
+      .filter((rule) => asks(rule, ['up']) && !asks(rule, ['down', 'heartbeat_missed', 'run_failed']))
+      .map((rule) => ({ ...rule, channels: rule.channels.filter(isFree) }));
+    change(event, { key, kind: 'recovered', level: 1, words: ['up'], endWords: ['up'] }, at, eager);
+  }
+
+  function change(event: ToldEvent, step: Step, at: number, candidates: readonly DefinedRule[]): void {
+    const { key, kind, level, words, endWords } = step;
+    const asking = level === 0 ? [] : candidates.filter((rule) => asks(rule, words));
+    const before = topics.get(key);
+    if (before === undefined && asking.length === 0) return;
+    const topic = before ?? {
+      key,
+      kind,
+      service: event.service,
+      words,
+      endWords,
+      last: event,
+      lines: new Map(),
+    };
+    if (level > 0) Object.assign(topic, { words, endWords });
+    topic.last = event;
+    for (const channel of asking.flatMap((rule) => rule.channels))
+      if (!topic.lines.has(channel)) topic.lines.set(channel, newLine(channel));
+    for (const line of topic.lines.values()) {
+      const isTold = line.thread !== null;
+      const askers = asking.filter((rule) => rule.channels.includes(line.channel));
+      changeLine(topic, line, level, event.at, at, askers);
+      if (!isTold && line.flaps === 'no' && isEmpty(line)) topic.lines.delete(line.channel);
+    }
+    if (topic.lines.size === 0) topics.delete(key);
+    else topics.set(key, topic);
+  }
+
+  /** A: "Maintenance that the owner announced holds ... What still is so at its end is told then." */
+  function holdOrRelease({ service, id = '', what, startsAt = 0 }: ToldEvent, at: number): void {
+    const running = works.get(service) ?? new Set();
+    const begins = what.endsWith('running');
+    if (begins) works.set(service, running.add(id));
+    else if (running.delete(id) && running.size === 0) works.delete(service);
+    const isLeft = works.has(service);
+    for (const topic of topics.values()) {
+      if (topic.service !== service || topic.kind === 'incident' || topic.kind === 'maintenance') continue;
+      for (const line of topic.lines.values())
+        if (begins && line.beganAt >= startsAt) hold(line);
+        else if (!begins && !isLeft) release(topic, line, at);
+    }
+  }
+
+  /** Does what is due until `until`, each at its time. */
+  function advance(until: number): void {
+    for (;;) {
+      const at = Math.min(...linesOf().map((line) => Math.min(pendingAt(line) + GROUP_MS, steadyAt(line))));
+      if (at > until) return;
+      for (const topic of topics.values()) for (const line of topic.lines.values()) calm(topic, line, at);
+      if (linesOf().some((line) => pendingAt(line) + GROUP_MS <= at)) tell(at);
+    }
+  }
+
+  /** What one channel is told at a time. */
+  interface Said {
+    readonly begun: Word[];
+    readonly past: Word[];
+    readonly threads: Map<string, { readonly words: Word[]; isWorse: boolean }>;
+  }
+
+  function tell(at: number): void {
+    endLeft();
+    const thread = String(at);
+    const said = new Map<number, Said>();
+    for (const topic of topics.values()) {
+      for (const line of topic.lines.values()) {
+        if (pendingAt(line) > at) continue;
+        const word = wordOf(topic, line);
+        const saying = say(topic, line, thread, at);
+        if (saying !== null) note(said, word, saying);
+        if (line.flaps === 'no' && isEmpty(line)) topic.lines.delete(line.channel);
+      }
+      if (topic.lines.size === 0) topics.delete(topic.key);
+    }
+    for (const [channel, { begun, past, threads: going }] of said) {
+      joinEnds(channel, going);
+      for (const [old, { words, isWorse }] of going) {
+        if (isWorse) ask(old, channel, words, at);
+        send(isWorse ? 'alert' : isOpen(old, channel) ? 'update' : 'recovery', old, channel, words);
+      }
+      if (past.length > 0) send('recovery', `${thread}-r`, channel, past);
+      if (begun.length === 0) continue;
+      ask(thread, channel, begun, at);
+      send('alert', thread, channel, begun);
+    }
+    closeThreads();
+  }
+
+  type Saying = 'begin' | 'past' | 'worse' | 'change';
+
+  /** What is said of a topic in a channel, which then knows it; null: nothing. */
+  function say(topic: Topic, line: Line, thread: string, at: number): Saying | null {
+    const isNew = line.thread === null;
+    if (line.flaps === 'due') {
+      tellLine(topic, line, thread);
+      line.flaps = 'told';
+      return isNew ? 'begin' : 'change';
+    }
+    if (isNew) return begin(topic, line, thread, at);
+    const wasOver = line.flaps === 'over';
+    if (line.level === 0) {
+      const isSaid = line.tellsEnd || wasOver;
+      forget(line);
+      return isSaid ? 'change' : null;
+    }
+    line.flaps = 'no';
+    if (line.level === line.toldLevel && line.since === line.toldSince && !wasOver) {
+      line.changeAt = null;
+      return null;
+    }
+    const isWorse = line.level > line.toldLevel;
+    tellLine(topic, line, thread);
+    return isWorse ? 'worse' : 'change';
+  }
+
+  /** A: "Changes of rules count for what begins afterwards": what a rule that is gone was about to tell is not told. */
+  function begin(topic: Topic, line: Line, thread: string, at: number): Saying | null {
+    const asking = rulesFor(topic.service).filter(
+      (rule) => rule.channels.includes(line.channel) && asks(rule, topic.words),
+    );
+    const wishes = line.wishes.filter((one) => asking.some(({ id }) => id === one.rule));
+    const isReady = wishes.some((one) => one.at !== null && one.at <= at);
+    if (!isReady) {
+      if (wishes.length === 0) forget(line);
+      else line.wishes = wishes;
+      return null;
+    }
+    if (line.level === 0 || topic.kind === 'recovered') {
+      forget(line);
+      return 'past';
+    }
+    tellLine(topic, line, thread);
+    if (topic.kind === 'status' && !line.isCounted) {
+      line.isCounted = true;
+      turn(topic, line, at);
+    }
+    return 'begin';
+  }
+
+  function tellLine(topic: Topic, line: Line, thread: string): void {
+    line.thread ??= thread;
+    line.toldLevel = line.level;
+    line.toldSince = line.since;
+    line.wishes = [];
+    line.changeAt = null;
+    // A: "A recovery is told where its outage was told", if a rule asks for it.
+    line.tellsEnd = rulesFor(topic.service).some(
+      (rule) => rule.channels.includes(line.channel) && asks(rule, topic.endWords),
+    );
+  }
+
+  function note(said: Map<number, Said>, word: Word, saying: Saying): void {
+    const { channel, thread } = word.line;
+    const those: Said = said.get(channel) ?? { begun: [], past: [], threads: new Map() };
+    said.set(channel, those);
+    if (saying === 'begin') those.begun.push(word);
+    else if (saying === 'past' || thread === null) those.past.push(word);
+    else {
+      const going = those.threads.get(thread) ?? { words: [], isWorse: false };
+      going.words.push(word);
+      going.isWorse ||= saying === 'worse';
+      those.threads.set(thread, going);
+    }
+  }
+
+  /** A: channels that "show no threads ... get one message for all ends". */
+  function joinEnds(channel: number, going: Said['threads']): void {
+    if (channel !== THREADLESS) return;
+    const ends = [...going].filter(([thread, { isWorse }]) => !isWorse && !isOpen(thread, channel));
+    for (const [thread, { words }] of ends.slice(1)) {
+      ends[0]?.[1].words.push(...words);
+      going.delete(thread);
+    }
+  }
+
+  /** A: "If a service is paused or removed while it is down, its thread ends with a message that says so". */
+  function endLeft(): void {
+    const said = new Map<number, Said>();
+    for (const topic of topics.values()) {
+      const state = stateOf(topic.service);
+      if (state === 'live') continue;
+      for (const line of topic.lines.values())
+        if (line.thread !== null) note(said, { ...wordOf(topic, line), ended: state }, 'change');
+      topics.delete(topic.key);
+    }
+    for (const [channel, { threads: going }] of said) {
+      joinEnds(channel, going);
+      for (const [thread, { words }] of going)
+        send(isOpen(thread, channel) ? 'update' : 'recovery', thread, channel, words);
+    }
+    closeThreads();
+  }
+
+  function wordOf(topic: Topic, line: Line): Word {
+    return { topic: { ...topic }, line: { ...line }, ended: null };
+  }
+
+  /** What is told in a thread of a channel and is not over. */
+  function wordsIn(thread: string, channel: number): Word[] {
+    return [...topics.values()].flatMap((topic) => {
+      const line = topic.lines.get(channel);
+      return line?.thread === thread ? [wordOf(topic, line)] : [];
+    });
+  }
+
+  function isOpen(thread: string, channel: number): boolean {
+    return wordsIn(thread, channel).length > 0;
+  }
+
+  /** Something began, or A: "If it gets worse (slow to down), the thread is open again." */
+  function ask(thread: string, channel: number, words: readonly Word[], at: number): void {
+    const known = threads.get(thread) ?? { isTaken: false, remindAt: new Map() };
+    known.isTaken = false;
+    known.remindAt.set(channel, at + repeatMsOf(channel, words));
+    threads.set(thread, known);
+  }
+
+  function repeating(channel: number, words: readonly Word[]): DefinedRule[] {
+    return [...new Set(words.filter(isTrouble).flatMap(({ line }) => line.rules))]
+      .map(ruleOf)
+      .filter((rule) => rule !== null)
+      .filter((rule) => rule.repeatMs !== null && rule.channels.includes(channel));
+  }
+
+  function repeatMsOf(channel: number, words: readonly Word[]): number {
+    return Math.min(...repeating(channel, words).map(({ repeatMs }) => repeatMs ?? NEVER));
+  }
+
+  function closeThreads(): void {
+    const open = new Set(linesOf().map(({ thread }) => thread));
+    for (const thread of threads.keys()) if (!open.has(thread)) threads.delete(thread);
+  }
+
+  /** A: "Acknowledgement ends the reminders of a thread and tells its channels once who has it." */
+  function acknowledge(thread: string): void {
+    const known = threads.get(thread);
+    if (known === undefined || known.isTaken) return;
+    known.isTaken = true;
+    for (const channel of [...known.remindAt.keys()].sort()) {
+      const words = wordsIn(thread, channel).filter(isTrouble);
+      if (words.length > 0) send('acknowledged', thread, channel, words);
+    }
+  }
+
+  /** A: `repeat` is "a reminder until it is over or somebody acknowledges it"; "Reminders wait" for quiet hours. */
+  function remind(now: number): void {
+    for (const [thread, { isTaken, remindAt }] of threads) {
+      if (isTaken) continue;
+      for (const [channel, at] of remindAt) {
+        if (at > now) continue;
+        const words = wordsIn(thread, channel).filter(isTrouble);
+        const names = words.flatMap(({ topic }) => topic.words);
+        const out = Math.min(...repeating(channel, words).map((rule) => letsOutAt(rule, names, now)));
+        const told = words.filter(({ topic, line }) => line.flaps === 'no' && !isHeld(topic));
+        if (out <= now && told.length > 0) send('reminder', thread, channel, told);
+        remindAt.set(channel, out > now ? out : now + repeatMsOf(channel, words));
+      }
+    }
+  }
+
+  /** Looks for services that have left, and forgets what is past. */
+  function lookAround(at: number): void {
+    endLeft();
+    for (const service of works.keys()) if (stateOf(service) === 'removed') works.delete(service);
+    for (const topic of topics.values()) {
+      for (const line of topic.lines.values()) {
+        const isPast = line.flaps === 'no' && isEmpty({ ...line, turns: [] }) && line.level === 0;
+        if (isPast && (line.turns.at(-1) ?? 0) < at - FLAP_MS) topic.lines.delete(line.channel);
+      }
+      if (topic.lines.size === 0) topics.delete(topic.key);
+    }
+  }
+
+  /** When there is something to decide though nothing happens. */
+  function dueAt(): number {
+    const reminders = [...threads.values()]
+      .filter(({ isTaken }) => !isTaken)
+      .flatMap(({ remindAt }) => [...remindAt.values()]);
+    const timers = linesOf().map((line) => Math.min(pendingAt(line) + GROUP_MS, steadyAt(line)));
+    return Math.min(...timers, ...reminders, lookAt);
+  }
+
+  const isConcerned = ({ service }: ToldEvent): boolean =>
+    rulesFor(service).length > 0 ||
+    works.has(service) ||
+    [...topics.values()].some((topic) => topic.service === service);
+
+  return {
+    tell: (event: ToldEvent): void => void events.push(event),
+    acknowledge: (thread: string): void => void taken.push(thread),
+    switchRule(id: number, isOn: boolean): void {
+      const rule = rules.get(id);
+      if (rule !== undefined) rules.set(id, { ...rule, isOn });
+    },
+    /** The program decides. Decisions follow the times at which changes were recorded. */
+    decide({ wall }: Instant): void {
+      const concerned = events.filter(isConcerned);
+      const isDue = concerned.length > 0 || taken.length > 0 || dueAt() <= wall;
+      const said = taken;
+      [events, taken, waitingMs] = [[], [], NEVER];
+      if (!isDue) return;
+      now = wall;
+      let time = decidedAt;
+      for (const event of concerned) {
+        time = Math.max(time, Math.min(event.recordedAt ?? wall, wall));
+        advance(time);
+        take(event, time);
+      }
+      time = Math.max(time, wall);
+      for (const thread of said) acknowledge(thread);
+      advance(time);
+      if (lookAt <= time) {
+        lookAround(time);
+        lookAt = NEVER;
+      }
+      remind(time);
+      if (topics.size + works.size === 0) lookAt = NEVER;
+      else if (lookAt === NEVER) lookAt = time + LOOK_MS;
+      decidedAt = time;
+    },
+    /** Time has come to this. `excused`: the program could not decide. */
+    watch({ ms, wall }: Instant, excused: boolean): void {
+      const isWaiting = events.some(isConcerned) || taken.length > 0 || dueAt() <= wall;
+      if (excused || !isWaiting) waitingMs = NEVER;
+      else if (waitingMs === NEVER) waitingMs = ms;
+      else if (ms > waitingMs + LATE_MS) {
+        faults.push(`alerts were not decided at ${ms}, though there was something since ${waitingMs}`);
+        waitingMs = NEVER;
+      }
+    },
+    tellings: (): readonly Telling[] => tellings,
+    faults: (): readonly string[] => faults,
+  };
+}
