@@ -178,8 +178,7 @@ export interface TellingEvent {
   readonly kind: 'status' | 'scope' | 'incident' | 'maintenance';
   readonly what: string;
   readonly at: number;
-  /** Null for incidents, which are dated by the clock of the machine. */
-  readonly recordedAt: number | null;
+  readonly recordedAt: number;
 }
 
 /** A message to a channel. Times are epoch milliseconds. */

@@ -46,7 +46,7 @@ function describeEvent({ serviceId: service, change, at, recordedAt }: AlertEven
     case 'incident': {
       const { source, severity, status, title, id } = change.incident;
       const name = source === 'vendor' ? title : id;
-      return { service, kind: 'incident', what: `${name} ${severity} ${status}`, at, recordedAt: null };
+      return { service, kind: 'incident', what: `${name} ${severity} ${status}`, at, recordedAt };
     }
     case 'maintenance': {
       const name = change.source === 'vendor' ? change.title : change.id;

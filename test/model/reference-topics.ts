@@ -8,8 +8,9 @@ import type { DefinedRule, TellingEvent } from './diary.ts';
 export const FLAP_MS = 30 * 60_000;
 const FLAP_CHANGES = 5;
 
-/** An event with what alerts need to know beside it. */
-export interface ToldEvent extends TellingEvent {
+/** An event with what alerts need to know beside it. `recordedAt` null: now. */
+export interface ToldEvent extends Omit<TellingEvent, 'recordedAt'> {
+  readonly recordedAt: number | null;
   /** Of incidents and maintenance. */
   readonly id?: string;
   readonly by?: 'own' | 'vendor' | 'owner';

@@ -55,8 +55,9 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
   const tell = (event: ToldEvent) => {
     if (isRemoved(event)) return;
     const { service, kind, what, at, recordedAt } = event;
-    events.push({ service, kind, what, at, recordedAt });
-    alerts.tell({ ...event, recordedAt: recordedAt ?? now.wall });
+    const dated = { service, kind, what, at, recordedAt: recordedAt ?? now.wall };
+    events.push(dated);
+    alerts.tell({ ...event, ...dated });
   };
   const announcements = createReferenceAnnouncements(given, tell);
   const incidents = createReferenceIncidents(announcements.isMaintained, tell);
