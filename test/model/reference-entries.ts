@@ -145,7 +145,8 @@ function noteEnd(entry: Entry): void {
 }
 
 function noteOver(entry: Entry, now: number): void {
-  entry.ranUntil ??= Math.min(now, entry.knownEnd ?? now);
+  // Of one that was over when it was first seen, nobody knew while it ran.
+  entry.ranUntil ??= entry.knownEnd === undefined ? entry.startsAt : Math.min(now, entry.knownEnd);
 }
 
 /** When the phase of a maintenance changes next by the clock; null: never. */
