@@ -62,10 +62,11 @@ export function createStation(options: StationOptions) {
      * An attempt has been waiting so long for its response that the response may be slow; queries the control targets.
      */
     noteDelay: connectivity.noteDelay,
-    /** Forgets a service that was removed or moved to another node. This node does not check it again. */
+    /**
+     * Forgets a service that was removed or moved to another node. This node does not check it again. What is held of one that has
+     * changed goes on: the judge knows whether the check is another one.
+     */
     forget: connectivity.forget,
-    /** Drops the held results of a service that are older than a revision of its definition; without one, all. */
-    dropHeld: connectivity.dropHeld,
     /** This node's own connection. */
     prober: connectivity.state,
     /** Calls `listener` when this node goes offline or online. */

@@ -19,7 +19,7 @@ export interface ShardServicesOptions {
   /** Region of this node. */
   readonly region: string;
   readonly fleet: Pick<Fleet, 'apply' | 'takeOver'>;
-  readonly station: Pick<Station, 'forget' | 'dropHeld'>;
+  readonly station: Pick<Station, 'forget'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -114,8 +114,6 @@ export function createShardServices(options: ShardServicesOptions): ShardService
     const target = service === null ? null : checkTargetOf(service, region, NO_MEMORY, null);
     if (target === null) forget(services, serviceId);
     else services.add(serviceId);
-    // Something beside the definition may have changed, such as maintenance that was announced.
-    station.dropHeld(serviceId, service?.revision);
     fleet.apply({ serviceId, target });
   }
 

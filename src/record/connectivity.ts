@@ -63,9 +63,8 @@ export function createConnectivity(options: ConnectivityOptions) {
     return verdict === 'down' && (outages.isOpen || outages.overlaps(span)) ? 'own' : 'clear';
   }
 
-  function dropHeld(serviceId: number, revision = Number.POSITIVE_INFINITY): void {
-    if (held.length === 0) return;
-    held = held.filter(({ result }) => result.serviceId !== serviceId || result.revision >= revision);
+  function dropHeld(serviceId: number): void {
+    if (held.length > 0) held = held.filter(({ result }) => result.serviceId !== serviceId);
   }
 
   function decide(result: CheckResult, ruling: Exclude<Ruling, 'wait'>): DecidedResult['trust'] {
@@ -124,7 +123,7 @@ export function createConnectivity(options: ConnectivityOptions) {
       affected.clear();
       return serviceIds;
     },
-    /** Drops the held results of a service that are older than a revision of its definition. */
+    /** Drops the held results of a service whose check has changed. */
     dropHeld,
     /** The service was removed. */
     forget(serviceId: number): void {

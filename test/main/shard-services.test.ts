@@ -18,7 +18,6 @@ function createWorld() {
   /** Services that the fleet checks, by id, with their revision. */
   const checked = new Map<number, number>();
   const forgotten: number[] = [];
-  const dropped: (readonly [id: number, before: number | undefined])[] = [];
   const services = createShardServices({
     registry: {
       loadTargets: (shards) =>
@@ -36,10 +35,7 @@ function createWorld() {
         for (const { serviceId, revision } of targets) checked.set(serviceId, revision);
       },
     },
-    station: {
-      forget: (serviceId) => void forgotten.push(serviceId),
-      dropHeld: (serviceId, before) => void dropped.push([serviceId, before]),
-    },
+    station: { forget: (serviceId) => void forgotten.push(serviceId) },
     clock,
     log: createLog({ level: 'silent', format: 'json' }),
   });
@@ -63,7 +59,7 @@ function createWorld() {
             ...service,
           },
   });
-  return { clock, loads, checked, forgotten, dropped, services, change };
+  return { clock, loads, checked, forgotten, services, change };
 }
 
 t.test('it loads the services of gained shards once results under way are committed', async (t) => {
@@ -159,19 +155,16 @@ t.test('it loads again while the registry is away, until it stops', async (t) =>
 });
 
 t.test(
-  'a change drops the held results of earlier revisions, and all of a service that is not checked',
+  'what is known of a service is forgotten once it is not checked, and not with any change',
   async (t) => {
-    const { clock, loads, dropped, forgotten, services, change } = createWorld();
+    const { clock, loads, forgotten, services, change } = createWorld();
     services.gain([1]);
     await clock.advance(1_500);
     loads[0]?.end([targetOf(1)]);
     await clock.advance(0);
     services.applyChange(change(1, 9));
+    t.same(forgotten, []);
     services.applyChange(change(1, 10, null));
-    t.same(dropped, [
-      [1, 9],
-      [1, undefined],
-    ]);
     t.same(forgotten, [1]);
   },
 );

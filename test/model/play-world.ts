@@ -282,7 +282,6 @@ export async function playWorld(world: World, shelf: SampleShelf): Promise<Playe
       for (const { station, prober } of places.values()) {
         const isLeft = change.service === null || change.service.paused;
         if (isLeft) station?.forget(change.serviceId);
-        station?.dropHeld(change.serviceId, change.service?.revision);
         prober.define(change.serviceId, change.service);
       }
     }
