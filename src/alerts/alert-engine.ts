@@ -168,7 +168,8 @@ export function startAlertEngine(options: AlertEngineOptions) {
         { error, accountId, events: input.events.length },
         'alerts of an account could not be decided',
       );
-      return { state, dueAt: input.now + AFTER_FAULT_MS, messages: [] };
+      const decidedAt = Math.min(state.decidedAt, input.now);
+      return { state: { ...state, decidedAt }, dueAt: input.now + AFTER_FAULT_MS, messages: [] };
     }
   };
 
@@ -242,11 +243,14 @@ function happenedTo(happened: Map<number, Happened>, accountId: number): Happene
   return made;
 }
 
-/** The accounts that have to be looked at, the first {@link MAX_DUE_ACCOUNTS}. */
+/**
+ * The accounts that have to be looked at, the first {@link MAX_DUE_ACCOUNTS}: their time has come, or the clock was set back
+ * since they were decided, which moves all they wait for.
+ */
 function dueAccounts({ accounts }: Loaded, now: number): number[] {
   const due: number[] = [];
-  for (const [accountId, { dueAt }] of accounts) {
-    if (dueAt === null || dueAt > now) continue;
+  for (const [accountId, { state, dueAt }] of accounts) {
+    if (dueAt === null || (dueAt > now && state.decidedAt <= now)) continue;
     due.push(accountId);
     if (due.length >= MAX_DUE_ACCOUNTS) break;
   }

@@ -316,6 +316,24 @@ t.test('it names the certificate that the services which fail for it share', asy
   t.same((await causes())[0], null, 'it is not why they fail');
 });
 
+t.test(
+  'after the clock was set back, it tells what happens then, and what waited, as soon as ever',
+  async (t) => {
+    const { clock, ids, turnTo, told } = await start(t, { repeatMs: 40 * SECOND });
+    const [one = 0, two = 0] = ids;
+    await turnTo('down', one);
+    await clock.advance(40 * SECOND);
+    t.same(await told(), ['alert one.example']);
+    clock.setBy(-DAY);
+    await clock.advance(45 * SECOND);
+    t.same(await told(), ['alert one.example', 'reminder one.example'], 'a reminder');
+    clock.setBy(-DAY);
+    await turnTo('down', two);
+    await clock.advance(32 * SECOND);
+    t.equal((await told()).at(-1), 'alert two.example');
+  },
+);
+
 t.test('a process that has lost the lease commits nothing', async (t) => {
   const { clock, ids, turnTo, told, methods, dataDir } = await start(t);
   const [one = 0] = ids;

@@ -82,6 +82,7 @@ export function createAlertOffice(parts: {
   const tellings: Telling[] = [];
   const switchedOff = new Set<number>();
   let dueAt: number | null = null;
+  let decidedAt = 0;
   let decide = () => {};
   let isOnline = () => true;
   let cancel = () => {};
@@ -104,12 +105,16 @@ export function createAlertOffice(parts: {
   function wake(): void {
     cancel();
     if (waits) wakeAfter(POLL_MS);
-    else if (dueAt !== null) wakeAfter(dueAt > clock.now() ? dueAt - clock.now() : POLL_MS);
+    else if (dueAt !== null) {
+      const isDue = dueAt <= clock.now() || clock.now() < decidedAt;
+      wakeAfter(isDue ? POLL_MS : dueAt - clock.now());
+    }
   }
 
   function keep({ states, messages, now }: AlertDecision): void {
     for (const { channelId, message } of messages) tellings.push(describe(message, channelId, now));
     for (const state of states) dueAt = state.dueAt;
+    if (states.length > 0) decidedAt = now;
     wake();
   }
 

@@ -81,7 +81,7 @@ export function createReferenceAlerts(
     kind !== 'maintenance' &&
     (works.has(service) || (stateOf(service) !== 'removed' && isWorkedOn(service)));
   const linesOf = (): Line[] => [...topics.values()].flatMap(({ lines }) => [...lines.values()]);
-  const { changeLine, turn, hold, release, calm } = createLineRules(ruleOf, isHeld);
+  const { changeLine, turn, hold, release, calm, moveBack } = createLineRules(ruleOf, isHeld);
 
   function send(type: string, thread: string, channel: number, words: readonly Word[]): void {
     const isTaken = threads.get(thread)?.isTaken ?? false;
@@ -134,7 +134,7 @@ export function createReferenceAlerts(
     for (const line of topic.lines.values()) {
       const isTold = line.thread !== null;
       const askers = asking.filter((rule) => rule.channels.includes(line.channel));
-      changeLine(topic, line, level, event.at, at, askers);
+      changeLine(topic, line, level, Math.min(event.at, at), at, askers);
       if (!isTold && line.flaps === 'no' && isEmpty(line)) topic.lines.delete(line.channel);
     }
     if (topic.lines.size === 0) topics.delete(key);
@@ -373,6 +373,17 @@ export function createReferenceAlerts(
     }
   }
 
+  /** A: "A clock that is set back delays nothing. What waits ... goes on to wait for as long as was left". */
+  function setBack(wall: number): void {
+    const byMs = decidedAt - wall;
+    for (const topic of topics.values())
+      for (const line of topic.lines.values()) moveBack(topic, line, byMs, wall);
+    for (const { remindAt } of threads.values())
+      for (const [channel, at] of remindAt) remindAt.set(channel, at - byMs);
+    lookAt -= byMs;
+    decidedAt = wall;
+  }
+
   /** Looks for services that have left, and forgets what is past. */
   function lookAround(at: number): void {
     endLeft();
@@ -395,6 +406,9 @@ export function createReferenceAlerts(
     return Math.min(...timers, ...reminders, lookAt);
   }
 
+  /** Whether something has come to its time, or the clock was set back, which changes the time of what waits. */
+  const isDueAt = (wall: number): boolean => dueAt() <= (wall < decidedAt ? Number.MAX_VALUE : wall);
+
   const isConcerned = ({ service }: ToldEvent): boolean =>
     rulesFor(service).length > 0 ||
     works.has(service) ||
@@ -410,11 +424,12 @@ export function createReferenceAlerts(
     /** The program decides. Decisions follow the times at which changes were recorded. */
     decide({ wall }: Instant): void {
       const concerned = events.filter(isConcerned);
-      const isDue = concerned.length > 0 || taken.length > 0 || dueAt() <= wall;
+      const isDue = concerned.length > 0 || taken.length > 0 || isDueAt(wall);
       const said = taken;
       [events, taken, waitingMs] = [[], [], NEVER];
       if (!isDue) return;
       now = wall;
+      if (wall < decidedAt) setBack(wall);
       let time = decidedAt;
       for (const event of concerned) {
         time = Math.max(time, Math.min(event.recordedAt ?? wall, wall));
@@ -435,7 +450,7 @@ export function createReferenceAlerts(
     },
     /** Time has come to this. `excused`: the program could not decide. */
     watch({ ms, wall }: Instant, excused: boolean): void {
-      const isWaiting = events.some(isConcerned) || taken.length > 0 || dueAt() <= wall;
+      const isWaiting = events.some(isConcerned) || taken.length > 0 || isDueAt(wall);
       if (excused || !isWaiting) waitingMs = NEVER;
       else if (waitingMs === NEVER) waitingMs = ms;
       else if (ms > waitingMs + LATE_MS) {

@@ -116,5 +116,25 @@ export function createLineRules(
       line.wishes = line.rules.map((rule) => ({ rule, at: out, waits: out > at }));
   }
 
-  return { changeLine, turn, hold, release, calm };
+  /**
+   * A: "What waits for an alert ... goes on to wait for as long as was left". `byMs`: by how much; `at`: the time by the clock as
+   * it is.
+   */
+  function moveBack(topic: Topic, line: Line, byMs: number, at: number): void {
+    for (const time of ['beganAt', 'since', 'toldSince'] as const) line[time] -= byMs;
+    line.turns = line.turns.map((time) => time - byMs);
+    line.wishes = line.wishes.map((one) => {
+      if (one.at === null) return one;
+      const moved = one.at - byMs;
+      const rule = ruleOf(one.rule);
+      if (!one.waits || rule === null) return { ...one, at: moved };
+      // A: "Quiet hours follow the clock on the wall".
+      const ready = Math.min(moved, Math.max(at, line.since + rule.afterMs));
+      const out = letsOutAt(rule, topic.words, ready);
+      return { ...one, at: out, waits: out !== ready };
+    });
+    if (line.changeAt !== null) line.changeAt = outAt(topic, line, Math.min(at, line.changeAt - byMs));
+  }
+
+  return { changeLine, turn, hold, release, calm, moveBack };
 }

@@ -7,6 +7,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
   /** Moves time forward by `ms` at once, as on a machine that slept: each timer that became due meanwhile runs once. */
   skip(ms: number): Promise<void>;
+  /** Sets the wall clock by `ms`, back if negative. The monotonic clock stays as it is. */
+  setBy(ms: number): void;
 }
 
 interface Entry {
@@ -19,6 +21,7 @@ interface Entry {
 /** Creates a clock for tests. `startAt` is epoch milliseconds. */
 export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
   let elapsedMs = 0;
+  let setMs = 0;
   let order = 0;
   const entries = new Set<Entry>();
   const add = (delayMs: number, periodMs: number | null, task: () => void): Cancel => {
@@ -38,7 +41,7 @@ export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
     for (let turn = 0; turn < 4; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
   };
   return {
-    now: () => startAt + elapsedMs,
+    now: () => startAt + elapsedMs + setMs,
     monotonic: () => elapsedMs,
     after: (delayMs, task) => add(delayMs, null, task),
     every: (periodMs, task) => add(periodMs, periodMs, task),
@@ -55,6 +58,9 @@ export function createFakeClock(startAt = Date.UTC(2026, 0, 1)): FakeClock {
       }
       elapsedMs = end;
       await settle();
+    },
+    setBy(ms) {
+      setMs += ms;
     },
     async skip(ms) {
       await settle();

@@ -31,12 +31,14 @@ const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_
 
 /** Applies an event to the draft as of `now`, epoch milliseconds. */
 export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): void {
-  const { serviceId, change, at } = event;
+  const { serviceId, change } = event;
+  // What seems to happen later was recorded before the clock was set back; `after` must not wait for that time.
+  const at = Math.min(event.at, now);
   const words = wordsOf(change);
   const turn = { words, endWords: words, at, now };
   switch (change.type) {
     case 'status':
-      applyStatus(draft, event, change, now);
+      applyStatus(draft, event, change, at, now);
       return;
     case 'scope':
       applyTurn(draft, event, {
@@ -111,9 +113,10 @@ function applyStatus(
   draft: AlertDraft,
   event: AlertEvent,
   change: Extract<AlertChange, { readonly type: 'status' }>,
+  at: number,
   now: number,
 ): void {
-  const { serviceId, at } = event;
+  const { serviceId } = event;
   const key = `status-${serviceId}`;
   applyTurn(draft, event, {
     key,
@@ -338,7 +341,7 @@ function release({ context }: AlertDraft, condition: Condition, telling: Telling
 }
 
 /** A change passes quiet hours by the words for it, for its end, or for what was told before. */
-function wordsToPass(
+export function wordsToPass(
   { kind, words, endWords }: Condition,
   { toldWeight }: Telling,
 ): readonly AlertEventName[] {

@@ -128,7 +128,7 @@ export interface AlertState {
   readonly maintenances: ReadonlyMap<number, readonly string[]>;
   /** Number of the last thread. */
   readonly threadCount: number;
-  /** The time up to which everything was decided, epoch milliseconds. It never decreases. */
+  /** The time up to which everything was decided, epoch milliseconds. It decreases only where the clock was set back. */
   readonly decidedAt: number;
   /** When services, rules and channels are looked at for what was removed, epoch milliseconds; null: nothing is open. */
   readonly lookAt: number | null;

@@ -11,6 +11,7 @@
  *   for 30 minutes.
  * - A change of a rule counts for what begins afterwards. What a removed rule was about to tell is not told; what it has told is
  *   told to its end. A service that is paused or removed ends what was told of it, in words.
+ * - After the clock was set back, what waits goes on from there ({@link setBack}).
  */
 import { applyEvent, endFlapping, pendingAtOf, steadyAtOf } from './alert-changes.ts';
 import type { AlertContext } from './alert-context.ts';
@@ -25,6 +26,7 @@ import {
   type Telling,
 } from './alert-state.ts';
 import type { AlertEvent } from './event.ts';
+import { setBack } from './set-back.ts';
 import { endRemoved, openTellings, repeatingRules, tellDue } from './tell.ts';
 
 /** While something is open, services, rules and channels that were removed are looked for so often. */
@@ -55,7 +57,13 @@ export interface AlertOutcome {
 /** Decides. The same arguments give the same outcome; the state that was given stays as it is. */
 export function decide(state: AlertState, input: AlertInput, context: AlertContext): AlertOutcome {
   const draft = draftOf(state, context);
-  let time = state.decidedAt;
+  let { decidedAt: time, lookAt } = state;
+  if (input.now < time) {
+    const byMs = time - input.now;
+    setBack(draft, input.now, byMs);
+    time -= byMs;
+    if (lookAt !== null) lookAt -= byMs;
+  }
   for (const event of input.events) {
     time = Math.max(time, Math.min(event.recordedAt, input.now));
     advance(draft, time);
@@ -64,7 +72,6 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
   time = Math.max(time, input.now);
   for (const { thread, by, at } of input.acknowledgements) acknowledge(draft, thread, by, at);
   advance(draft, time);
-  let { lookAt } = state;
   if (lookAt !== null && lookAt <= time) {
     lookAround(draft, time);
     lookAt = null;
