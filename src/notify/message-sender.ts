@@ -3,7 +3,7 @@
  * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
  */
 import type { Cancel, Random } from '../clock.ts';
-import type { ChannelKind } from '../domain/alert/channel.ts';
+import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
@@ -32,11 +32,6 @@ export interface MessageSenderOptions {
 
 /** Maximum duration of an attempt, whatever the kind of the channel allows. */
 const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
-/**
- * Maximum time between two attempts. The message that is tried again holds up those behind it, so it is tried more often than
- * the delivery of a webhook.
- */
-const MAX_WAIT_MS = HOUR_MS;
 /** A message is tried for this time after it was written, and once at least. */
 const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
 /** A channel that has failed for this time is told of over another one. */
@@ -76,8 +71,8 @@ export function startMessageSender(options: MessageSenderOptions) {
     }
     const { problem } = result;
     if (result.outcome === 'refused' || now - createdAt >= TRIED_MS) return { ...settled, problem };
-    const wait = result.retryAfterMs ?? RETRY_AFTER_MS[attempts] ?? MAX_WAIT_MS;
-    const waitMs = Math.min(MAX_WAIT_MS, Math.max(SECOND_MS, wait)) * (1 + JITTER * random());
+    const wait = result.retryAfterMs ?? RETRY_AFTER_MS[attempts] ?? MAX_RETRY_WAIT_MS;
+    const waitMs = Math.min(MAX_RETRY_WAIT_MS, Math.max(SECOND_MS, wait)) * (1 + JITTER * random());
     return { ...settled, problem, dueAt: now + Math.round(waitMs) };
   };
 

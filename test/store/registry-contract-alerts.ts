@@ -557,6 +557,20 @@ export async function alertContract(
     t.same(await registry.messagesOf(ada), []);
   });
 
+  t.test('a message written while the clock was ahead does not hold up its channel', async (t) => {
+    const { registry, channel, decide } = await open2(t, open);
+    const year = 365 * 86_400_000;
+    await decide([messageOf('t1')], channel.id, NOON + year);
+    const [first] = await registry.dueMessages(NOON, 9);
+    t.match(first, { dueAt: NOON + year, attempts: 0 }, 'one that was not tried');
+    const failed = { id: first?.id ?? 0, at: NOON + year, deliveredAt: null, problem: FAILED };
+    const dueAt = NOON + year + 5_000;
+    await registry.noteMessage({ ...failed, wasDueAt: NOON + year, dueAt });
+    t.match(await registry.dueMessages(NOON, 9), [{ dueAt, attempts: 1 }], 'one that has failed');
+    await registry.noteMessage({ ...failed, wasDueAt: dueAt, dueAt: NOON + 3_960_000 });
+    t.same(await registry.dueMessages(NOON, 9), [], 'the longest wait after an attempt is kept');
+  });
+
   t.test('it names at most 8 messages of an account', async (t) => {
     const { registry, ada, grace, decide } = await open2(t, open);
     const channels = [];

@@ -38,6 +38,12 @@ export const MESSAGE_LANGUAGES = ['en', 'de'] as const;
 /** The language of a channel's messages. */
 export type MessageLanguage = (typeof MESSAGE_LANGUAGES)[number];
 
+/**
+ * Maximum time between two attempts to send a message, milliseconds, but for a tenth of it at random. The message that is tried
+ * again holds up those behind it, so it is tried more often than the delivery of a webhook.
+ */
+export const MAX_RETRY_WAIT_MS = 3_600_000;
+
 /** A channel. */
 export interface Channel {
   readonly id: number;

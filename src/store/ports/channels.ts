@@ -104,7 +104,10 @@ export interface AlertDelay {
 export interface MessageStore {
   /** Adds a message that is due at once, such as a test; false: the account has no such channel. */
   addMessage(accountId: number, channelId: number, message: AlertMessage, now: number): Promise<boolean>;
-  /** The first unsettled message of each channel, if it is due at `now`; longest waiting first, at most 8 of an account. */
+  /**
+   * The first unsettled message of each channel, if it is due at `now`; longest waiting first, at most 8 of an account. A due time
+   * that no attempt can have asked for is that of a clock which was ahead, and counts as `now`.
+   */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
   noteMessage(outcome: MessageOutcome): Promise<void>;
   /** Newest first, at most 50; of one channel if `channelId` is given. */

@@ -2,6 +2,7 @@
  * Messages to channels. Each channel has a queue: `turn` is the place in it, and `due_at` is null once a message is settled.
  */
 import { randomBytes } from 'node:crypto';
+import { MAX_RETRY_WAIT_MS } from '../../domain/alert/channel.ts';
 import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import { DAY_MS } from '../../domain/durations.ts';
@@ -42,7 +43,7 @@ const DUE = statement<Row<'alert_messages'>>(
    placed AS (
      SELECT heads.*, row_number() OVER (PARTITION BY account_id ORDER BY due_at, heads.id) AS place
      FROM heads JOIN channels ON channels.id = heads.channel_id
-     WHERE due_at <= ?)
+     WHERE due_at <= ? OR attempts = 0 OR due_at > ?)
    SELECT * FROM placed WHERE place <= ${MAX_DUE_PER_ACCOUNT} ORDER BY due_at, id LIMIT ?`,
 );
 const COUNTS = statement<
@@ -104,7 +105,8 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     return true;
   }),
   dueMessages: read(async ({ kysely, queries, secrets }, now, limit) => {
-    const due = await queries.all(DUE(now, limit));
+    // What was not tried is due at once, and nothing is put off for two hours: such times are those of a clock that was ahead.
+    const due = await queries.all(DUE(now, now + 2 * MAX_RETRY_WAIT_MS, limit));
     if (due.length === 0) return [];
     const box = await secrets.box();
     const ids = due.map((row) => row.channel_id);
