@@ -109,9 +109,10 @@ export function createTurns(
       // One at the least, so that pages are served, however much the API is asked.
       startWaiting(later, 1, hasRoom, () => {
         const endsMs = monotonic() + REFUSALS_MS;
+        // One at the least, too: a turn in which nothing starts asks for no next one.
         startWaiting(
           refused,
-          0,
+          1,
           () => monotonic() < endsMs,
           () => {},
         );

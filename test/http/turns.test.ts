@@ -68,6 +68,32 @@ t.test('the API goes before pages that wait, and nothing passes what waits', asy
   t.same(started, ['a', 'api', 'api 2', 'b', 'c', 'picture']);
 });
 
+t.test('refusals go on however late the program is', async (t) => {
+  const begins: (() => void)[] = [];
+  let nowMs = 0;
+  const turns = createTurns(
+    {
+      // The program is interrupted for longer than the time for refusals whenever it looks.
+      monotonic() {
+        nowMs += 2;
+        return nowMs;
+      },
+    },
+    { nextTurn: (begin) => void begins.push(begin), settle: (then) => then() },
+  );
+  const started: string[] = [];
+  const refuse = (name: string) =>
+    turns.run(
+      'refused',
+      () => false,
+      async () => void started.push(name),
+    );
+  for (const name of ['a', 'b', 'c']) void refuse(name);
+  t.same(started, ['a']);
+  while (begins.length > 0) begins.shift()?.();
+  t.same(started, ['a', 'b', 'c']);
+});
+
 t.test('it knows how long requests have waited, and hands on what they reject with', async (t) => {
   const { run, turns, clock, nextTurn } = createWorld();
   t.same(turns.waitedMs(), { first: 0, others: 0 });
