@@ -35,6 +35,9 @@ interface VendorIntakeOptions extends Pick<Poller, 'setFeeds' | 'forget'> {
 /** Maximum time between two updates of the states of maintenances. */
 const MAX_ADVANCE_INTERVAL_MS = 60_000;
 
+/** Services of one write: a hundred thousand may have the same page, and all other calls of the registry wait for a write. */
+const READINGS_PER_CALL = 500;
+
 /** Creates the intake. */
 export function createVendorIntake(options: VendorIntakeOptions) {
   const { registry, cache, clock, log, setFeeds, forget, onPoll, onChange, isOnline = () => true } = options;
@@ -149,7 +152,9 @@ export function createVendorIntake(options: VendorIntakeOptions) {
       ];
     });
     try {
-      for (const state of await registry.putVendorReadings(readings)) put(state);
+      for (let at = 0; at < readings.length; at += READINGS_PER_CALL)
+        for (const state of await registry.putVendorReadings(readings.slice(at, at + READINGS_PER_CALL)))
+          put(state);
       if (event.entries.some(({ kind }) => kind === 'maintenance')) advance();
     } catch (error) {
       forget(feedId);

@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
-import type { VendorReading } from '../../src/store/ports/vendors.ts';
+import { MAX_ADVANCED_MAINTENANCES, type VendorReading } from '../../src/store/ports/vendors.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON } from './registry-fixtures.ts';
 
@@ -309,6 +309,21 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
     t.match(await all(registry), [{ id: incident?.id, status: 'resolved', resolvedAt: NOON + 2 * HOUR }]);
     t.same(await registry.listMaintenances({ limit: 9, offset: 0 }), []);
     t.equal(await registry.countMaintenances({}), 0);
+  });
+
+  t.test('it moves many maintenances in several calls, so that others are served in between', async (t) => {
+    const registry = await filled(t);
+    const works = Array.from({ length: MAX_ADVANCED_MAINTENANCES + 1 }, (_, n) => ({
+      ...MAINTENANCE,
+      key: `many-${n}`,
+    }));
+    await registry.putVendorReadings([reading(works, { document: 'maintenance' })]);
+    const now = NOON + HOUR + 7;
+    const running = () => registry.countMaintenances({ phase: 'running' });
+    t.match(await registry.advanceMaintenances(now), { nextAt: NOON + HOUR }, 'the rest is due already');
+    t.equal(await running(), MAX_ADVANCED_MAINTENANCES);
+    t.match(await registry.advanceMaintenances(now), { nextAt: NOON + 2 * HOUR });
+    t.equal(await running(), MAX_ADVANCED_MAINTENANCES + 1);
   });
 
   t.test('it follows the word of the vendor about a maintenance', async (t) => {

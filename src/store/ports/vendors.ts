@@ -55,9 +55,15 @@ export interface MaintenanceQuery {
 export interface MaintenanceAdvance {
   /** The states of the services that changed. */
   readonly states: readonly VendorState[];
-  /** When the next maintenance is due, epoch milliseconds; null: none is known. */
+  /** When the next maintenance is due, epoch milliseconds, in the past if more were due than one call moves; null: none is known. */
   readonly nextAt: number | null;
 }
+
+/**
+ * Maximum number of maintenances that one call moves: that of a vendor may begin for a hundred thousand services at once, and all else
+ * waits for the call.
+ */
+export const MAX_ADVANCED_MAINTENANCES = 500;
 
 /** Vendors' incidents and maintenances. */
 export interface VendorStore {
@@ -72,7 +78,7 @@ export interface VendorStore {
    * new state; null: nothing changed.
    */
   endOtherFeeds(serviceId: number, feed: string | null, at: number): Promise<VendorState | null>;
-  /** Moves every maintenance that is due at `now` to its next phase, with its incident. */
+  /** Moves maintenances that are due at `now` to their next phase, with their incidents: the {@link MAX_ADVANCED_MAINTENANCES} first. */
   advanceMaintenances(now: number): Promise<MaintenanceAdvance>;
   /** The states of all services for which a vendor has reported anything, for the start. */
   loadVendorStates(): Promise<VendorState[]>;

@@ -7,7 +7,7 @@ import type { Incident } from '../../domain/incident.ts';
 import { type Maintenance, maintenanceIncident, maintenanceOf, phaseAt } from '../../domain/maintenance.ts';
 import { MIN_INCIDENT_RETENTION_MS } from '../../domain/retention.ts';
 import { endVanished, hasEnded, vendorIncident } from '../../domain/vendor-incident.ts';
-import type { VendorReading, VendorStore } from '../ports/vendors.ts';
+import { MAX_ADVANCED_MAINTENANCES, type VendorReading, type VendorStore } from '../ports/vendors.ts';
 import { addAlertEvents } from './alert-rows.ts';
 import { toIncident, writeIncident } from './incident-rows.ts';
 import {
@@ -59,7 +59,14 @@ export const VENDOR_CALLS: Calls<VendorStore> = {
   }),
   advanceMaintenances: write(async (registry, now) => {
     const { kysely, queries } = registry;
-    const due = await queries.all(kysely.selectFrom('maintenances').selectAll().where('due_at', '<=', now));
+    const due = await queries.all(
+      kysely
+        .selectFrom('maintenances')
+        .selectAll()
+        .where('due_at', '<=', now)
+        .orderBy('due_at')
+        .limit(MAX_ADVANCED_MAINTENANCES),
+    );
     const removed = await removedAmong(registry, due);
     for (const before of due.map(toMaintenance)) {
       const maintenance = { ...before, phase: phaseAt(before, now) };
