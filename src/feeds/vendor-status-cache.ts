@@ -56,7 +56,9 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
     const over = (states.get(serviceId)?.maintenances ?? [])
       .filter((known) => !goesOn.has(known.id) && known.reportedState !== 'done')
       .map((maintenance) => ({ maintenance, endedAt }));
-    const young = (ended.get(serviceId) ?? []).filter((one) => endedAt - one.endedAt < REMEMBERED_MS);
+    // An end in the future was noted before the clock was set back.
+    const isYoung = (one: EndedMaintenance) => Math.abs(endedAt - one.endedAt) < REMEMBERED_MS;
+    const young = (ended.get(serviceId) ?? []).filter(isYoung);
     if (over.length + young.length === 0) ended.delete(serviceId);
     else ended.set(serviceId, [...young, ...over]);
   };

@@ -75,11 +75,13 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
   };
   const note = (_: object, message: string) => void told.log.push(message);
   const fault = { away: false, offline: false };
+  const writes: number[] = [];
   const intake = createVendorIntake({
     registry: {
       ...registry,
       async putVendorReadings(readings) {
         if (fault.away) throw new Error('the registry is away');
+        writes.push(readings.length);
         return await registry.putVendorReadings(readings);
       },
     },
@@ -106,6 +108,7 @@ async function start(t: Test, pages: readonly (StatusPage | null)[]) {
     intake,
     told,
     fault,
+    writes,
     services,
     words: () => services.map((service) => vendorStatusOf(service)?.status ?? null),
     vendorStatusOf,
@@ -225,6 +228,32 @@ t.test('it remembers a maintenance for checks that began within it', async (t) =
   await world.pass(61 * MINUTE);
   await world.take(reading([{ ...work, state: 'done' }, INCIDENT]));
   t.equal(world.cache.isInMaintenance(1, NOW), false, 'not for ever');
+});
+
+t.test('it forgets a maintenance that ended by a clock which was ahead', async (t) => {
+  const world = await start(t, [PAGE]);
+  const work: FeedMaintenance = {
+    ...MAINTENANCE,
+    state: 'running',
+    startsAt: NOW - 180 * MINUTE,
+    endsAt: null,
+  };
+  await world.take(reading([work]));
+  await world.pass(MINUTE);
+  await world.take(reading([{ ...work, state: 'done' }]));
+  world.clock.setBy(-120 * MINUTE);
+  await world.take(reading([{ ...work, state: 'done' }, INCIDENT], world.clock.now()));
+  t.equal(world.cache.isInMaintenance(1, world.clock.now()), false);
+});
+
+t.test('it writes what a page says of many services in parts', async (t) => {
+  const world = await start(
+    t,
+    Array.from({ length: 501 }, () => PAGE),
+  );
+  await world.take(reading([{ ...INCIDENT, components: null }]));
+  t.same(world.writes, [500, 1]);
+  t.same(new Set(world.words()).size, 1);
 });
 
 t.test('it lets nothing get lost while the registry is away', async (t) => {
