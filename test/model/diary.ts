@@ -123,6 +123,8 @@ export interface DefinedService {
   readonly intervalMs: number;
   /** What is checked; null: the root of its domain. */
   readonly target: string | null;
+  /** All that its owner has said of its checks: where it is the same, so are the checks. */
+  readonly plan: string;
   /** Null: it is checked. */
   readonly beats: {
     readonly periodMs: number;

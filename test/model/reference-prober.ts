@@ -117,7 +117,9 @@ export function createReferenceProber({ services, targets, places }: Given, star
     const check = known?.revision === revision ? known : freshCheck(revision);
     // G: "a result that was made by an older definition of the check is discarded".
     const present = services[service - 1];
-    const isOld = present?.revision !== revision;
+    const isOld =
+      present?.revision !== revision &&
+      (present?.state !== 'live' || present.plan !== definitionOf(made)?.plan);
     open.set(service, check);
     if (check.nextMs !== null && beganMs !== Math.max(check.nextMs, Math.min(beganMs, stoodUntilMs)))
       faults.push(`service ${service} was checked again at ${beganMs}, not at ${check.nextMs}`);
@@ -164,7 +166,9 @@ export function createReferenceProber({ services, targets, places }: Given, star
       waiting.set(service, { untilMs, clockIsSet: false });
     }
     const ended: Ended = {
-      ...{ service, revision, verdict, responded: made.responded, beganMs, endedMs: atMs },
+      ...{ service, verdict, responded: made.responded, beganMs, endedMs: atMs },
+      // What was changed, and changed back, is what was checked.
+      revision: isOld ? revision : (present?.revision ?? revision),
       clockOffset: made.wall - atMs,
       ...{ attempts: check.failures + (failed ? 0 : 1), firstFailedMs: check.firstFailedMs },
       // D: "Faults of our own side are always suspect."

@@ -182,7 +182,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
         return;
       case 'decide':
         // What the prober finds while it is offline may be its own fault, and so may be that it finds nothing.
-        if (!isCluster && probers.get('p0')?.isOffline() === true)
+        if (!isCluster && isCertainlyOffline(happening.ms))
           faults.push(`alerts were decided at ${happening.ms}, while the prober was offline`);
         alerts.decide(happening);
         return;
@@ -218,6 +218,13 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     else if (what === 'look') countBefore(Math.min(ms, announcements.lookByMs()), Number.NEGATIVE_INFINITY);
     // These happen among the timers of the program, of which all are late after a standstill.
     else if (ms !== stoodUntilMs) countBefore(ms, Number.NEGATIVE_INFINITY);
+  }
+
+  /** Whether the prober is offline; where results are counted at this very time, before or after, nobody can say. */
+  function isCertainlyOffline(ms: number): boolean {
+    const prober = probers.get('p0');
+    const count = prober?.nextCount();
+    return prober?.isOffline() === true && count?.dueMs !== ms && count?.setMs !== ms;
   }
 
   /** Makes the counts that are due before `dueMs`, or at it if they were planned before `setMs`. */
@@ -356,7 +363,7 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     const agreeing = newestOf(status);
     const latestAt = Number.isFinite(agreeing) ? agreeing : (state.latestAt ?? at);
     turn(state, ended.service, status, Number.isFinite(beganAt) ? beganAt : at, {
-      madeAt: ended.verdict === 'down' ? ended.clockOffset + (ended.firstFailedMs ?? ended.beganMs) : at,
+      madeAt: ended.clockOffset + (ended.firstFailedMs ?? ended.beganMs),
       at: latestAt,
       scope: status === 'down' ? 'global' : failing.length > 0 ? 'partial' : null,
       scopeAt: Math.max(
