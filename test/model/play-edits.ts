@@ -15,7 +15,7 @@ export function describeService(
   const { slowOverMs = USUAL.slowOverMs, periodMs = SILENCE_MS, graceMs = 0, schedule = null } = check;
   return {
     ...{ id, revision, slowOverMs, intervalMs: check.intervalMs ?? intervalMs, target: check.url ?? null },
-    plan: JSON.stringify(check),
+    plan: JSON.stringify(Object.entries(check).sort()),
     state: paused ? 'paused' : 'live',
     beats: check.kind === 'heartbeat' ? { periodMs, graceMs, schedule } : null,
     ...{ page: pageOf(id - 1), components: componentsOf(id - 1) },
