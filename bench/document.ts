@@ -1,4 +1,4 @@
-/** The documentation of the last whole run: its table in `docs/performance.md`, and its curves. */
+/** The documentation of the stored run: its table in `docs/performance.md`, and its curves. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawCosts, drawErrors } from './curves.ts';
@@ -16,6 +16,8 @@ export interface BenchRun {
   readonly version: string;
   readonly machine: { readonly node: string; readonly processors: number; readonly model: string };
   readonly rows: readonly SectionRow[];
+  /** Sections that were measured again after the others, with the time and the version of that. */
+  readonly renewed?: Readonly<Record<string, Pick<BenchRun, 'at' | 'version'>>>;
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -25,11 +27,12 @@ export const BASELINE = join(ROOT, 'bench/results/baseline.json');
 const BEGIN = '<!-- The table of the baseline, written by `npm run bench -- --draw`: begin -->';
 const END = '<!-- end of the table -->';
 
-/** Titles of sections in the table; others have their own name. */
+/** Titles of sections, in the order of the table; others have their own name and come after them. */
 const TITLES: Readonly<Record<string, string>> = {
   'check-cost': 'Cost of a check',
   truth: 'Errors of the reported latency',
   scheduling: 'Schedule',
+  rate: 'The whole program',
   start: 'Starts and commands',
   apply: 'Files of services',
   memory: 'Memory',
@@ -53,6 +56,25 @@ const TITLES: Readonly<Record<string, string>> = {
   influx: 'InfluxDB',
 };
 
+/** A stored run with sections of a later one in place of its own. Throws where they were measured on different machines. */
+export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
+  const { at, version, rows } = later;
+  if (JSON.stringify(stored.machine) !== JSON.stringify(later.machine))
+    throw new Error('The stored figures are of another machine or Node.js; store a run of all benchmarks.');
+  const sections = new Set(rows.map(({ section }) => section));
+  const order = [...Object.keys(TITLES), ...sections];
+  return {
+    ...stored,
+    rows: [...stored.rows.filter(({ section }) => !sections.has(section)), ...rows].sort(
+      (a, b) => order.indexOf(a.section) - order.indexOf(b.section),
+    ),
+    renewed: {
+      ...stored.renewed,
+      ...Object.fromEntries([...sections].map((name) => [name, { at, version }])),
+    },
+  };
+}
+
 /** The generated files of the documentation, by their paths in this repository. */
 export function documentRun(run: BenchRun, page: string): Readonly<Record<string, string>> {
   const [before, rest = ''] = page.split(BEGIN);
@@ -73,8 +95,8 @@ export function documentBaseline(): void {
 }
 
 /** The run in words and its rows as a table. */
-function formatRun({ at, version, machine, rows }: BenchRun): string {
-  const date = `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
+function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): string {
+  const date = formatTime(at);
   const sections = Map.groupBy(rows, ({ section }) => section);
   return [
     `Measured on ${date} with version ${version} and Node ${machine.node} on ${machine.processors} processors (${machine.model}).`,
@@ -82,10 +104,19 @@ function formatRun({ at, version, machine, rows }: BenchRun): string {
     '| what | measured | ratio | wanted |',
     '| --- | --- | --- | --- |',
     ...[...sections].flatMap(([section, members]) => [
-      `| **${TITLES[section] ?? section}** |  |  |  |`,
+      `| **${TITLES[section] ?? section}** | ${formatRenewed(renewed[section])} |  |  |`,
       ...members.map(formatRow),
     ]),
   ].join('\n');
+}
+
+/** When a section was measured, if it was apart from the others. */
+function formatRenewed(renewed: Pick<BenchRun, 'at' | 'version'> | undefined): string {
+  return renewed === undefined ? '' : `${formatTime(renewed.at)}, ${renewed.version}`;
+}
+
+function formatTime(at: string): string {
+  return `${at.slice(0, 10)} at ${at.slice(11, 16)} UTC`;
 }
 
 function formatRow({ name, value, unit, ratio, target, reached }: BenchRow): string {

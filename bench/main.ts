@@ -1,16 +1,16 @@
 /**
  * `npm run bench` runs every benchmark, one after the other, each in a process of its own, prints a table and writes the
  * figures to `bench/results/latest.local.json`. `npm run bench -- api samples` runs some of them. With `--baseline` the figures
- * become those of the documentation, `--draw` renews its tables and curves from them, and `--compare [BASE]` compares this tree
+ * become those of the documentation, all of them or those of some benchmarks; `--draw` renews its tables and curves from them, and `--compare [BASE]` compares this tree
  * with another.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { VERSION } from '../src/version.ts';
 import { compareTrees, defaultBase } from './compare.ts';
-import { BASELINE, type BenchRun, documentBaseline, type SectionRow } from './document.ts';
+import { BASELINE, type BenchRun, documentBaseline, renewSections, type SectionRow } from './document.ts';
 import { absent, type BenchRow, printRows } from './row.ts';
 import { runApart } from './run-apart.ts';
 
@@ -81,10 +81,6 @@ async function runCommand(): Promise<void> {
   console.log(
     `Upbeat ${VERSION}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`,
   );
-  if (values.baseline && positionals.length > 0) {
-    console.error('A baseline is a run of every benchmark.');
-    process.exit(2);
-  }
   if (values.compare) await compare(unknown[0] ?? defaultBase(), sections, Number(values.rounds));
   else await runAll(sections, values.baseline);
 }
@@ -115,9 +111,17 @@ async function runAll(sections: readonly string[], isBaseline: boolean): Promise
   const machine = { node: process.version, processors: cpus().length, model: cpus()[0]?.model ?? 'unknown' };
   const run: BenchRun = { at: new Date().toISOString(), version: VERSION, machine, rows };
   mkdirSync(join(BASELINE, '..'), { recursive: true });
-  const file = isBaseline ? BASELINE : join(BASELINE, '../latest.local.json');
+  if (!isBaseline) {
+    store(join(BASELINE, '../latest.local.json'), run);
+    return;
+  }
+  const isWhole = sections.length === SECTIONS.length;
+  store(BASELINE, isWhole ? run : renewSections(JSON.parse(readFileSync(BASELINE, 'utf8')) as BenchRun, run));
+  documentBaseline();
+}
+
+function store(file: string, run: BenchRun): void {
   writeFileSync(file, `${JSON.stringify(run, null, 2)}\n`);
-  if (isBaseline) documentBaseline();
 }
 
 /** The row of a benchmark that failed: the others are measured all the same. */

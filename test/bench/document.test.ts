@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BASELINE, type BenchRun, documentRun } from '../../bench/document.ts';
+import { BASELINE, type BenchRun, documentRun, renewSections } from '../../bench/document.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -53,6 +53,34 @@ t.test('a table has every row, what was missed and what could not be measured', 
       '| peer | not installed |  |  |',
     ].join('\n'),
   );
+});
+
+t.test('sections are measured again alone, and say when', async (t) => {
+  const rowOf = (section: string, value: number) => ({
+    ...{ section, name: section, value, unit: 'ms', ratio: null, target: null, reached: null },
+  });
+  const machine = { node: 'v24.1.0', processors: 2, model: 'AMD EPYC' };
+  const stored: BenchRun = {
+    ...{ at: '2026-11-24T01:02:03.004Z', version: '1.0.0', machine },
+    rows: [rowOf('truth', 1), rowOf('samples', 2), rowOf('samples', 3), rowOf('api', 4)],
+  };
+  const later = {
+    ...stored,
+    ...{ at: '2026-12-01T10:11:12.013Z', version: '1.1.0' },
+    rows: [rowOf('samples', 5), rowOf('rate', 6)],
+  };
+  const renewed = renewSections(stored, later);
+  t.same(
+    renewed.rows.map(({ section, value }) => `${section} ${value}`),
+    ['truth 1', 'rate 6', 'samples 5', 'api 4'],
+  );
+  const page = documentRun(renewed, read('docs/performance.md'))['docs/performance.md'];
+  t.match(page, 'Measured on 2026-11-24 at 01:02 UTC with version 1.0.0');
+  t.match(page, '| **Samples, embedded** | 2026-12-01 at 10:11 UTC, 1.1.0 |  |  |\n| samples | 5.00 ms');
+  t.match(page, '| **API and badges** |  |  |  |');
+  t.throws(() => renewSections(stored, { ...later, machine: { ...machine, model: 'another' } }), {
+    message: /another machine/,
+  });
 });
 
 t.test('a page without a place for the table is refused', async (t) => {
