@@ -6,7 +6,7 @@
 
 import { BoundedMap } from '../async/bounded-map.ts';
 import { CATEGORIES } from '../domain/category.ts';
-import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
+import { type CurrentStatus, isSameObservation, unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
 import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
@@ -163,10 +163,9 @@ export function createServiceJson({ status, intervalMs, now, listenedAt, vendorO
     const current = status.get(service.id) ?? unknownStatus(service.id);
     const stale = isStale(current, intervalOf(service, intervalMs), now(), listenedAt);
     const known = kept.get(service.id);
-    // Statuses are immutable, so the same object has the same content.
     if (
       known !== undefined &&
-      known.current === current &&
+      isSameObservation(known.current, current) &&
       known.service === service &&
       known.stale === stale
     )

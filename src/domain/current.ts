@@ -57,6 +57,11 @@ export interface CurrentStatus {
   readonly scope?: Scope | null;
 }
 
+/** Whether two records of a service are one: no two have the same order. A store may give another object for each read. */
+export function isSameObservation(a: CurrentStatus, b: CurrentStatus): boolean {
+  return a === b || (a.seq === b.seq && a.observedAt === b.observedAt && a.regions === b.regions);
+}
+
 /** What lists and counts need of a status. */
 export interface StatusHead extends Pick<CurrentStatus, 'serviceId' | 'seq' | 'observedAt' | 'status'> {
   /** `checkedAt` of the latest check; null: there was none. */

@@ -1,8 +1,10 @@
 /** `GET /api/v1/services` and the rules of query parameters (contract 4.2; decisions, Services). */
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { ServicesSchema } from '../../src/api/services.ts';
+import { createServiceJson, ServicesSchema } from '../../src/api/services.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
+import { silentLog } from '../../src/log.ts';
+import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { at, listAt, textAt } from '../support/json.ts';
 
@@ -112,3 +114,37 @@ t.test('it refuses what is not a parameter, names it and lists what is allowed',
   }
   t.strictSame(at((await world.get('/api/v1/services?category=games')).json, 'allowed'), [...CATEGORIES]);
 });
+
+t.test(
+  'the JSON of a service is made once for each observation, whichever object the store gives',
+  async (t) => {
+    const one = service(1, 'a');
+    let reads = 0;
+    let observed = current(1, check(NOW));
+    const json = createServiceJson({
+      status: {
+        ...createMemoryStatusStore({ log: silentLog }),
+        get: () => ({
+          ...observed,
+          get since() {
+            reads++;
+            return observed.since;
+          },
+        }),
+      },
+      intervalMs: 300_000,
+      now: () => NOW,
+      listenedAt: () => NOW,
+      vendorOf: () => null,
+    });
+    const first = json.status(one);
+    t.equal(json.status(one), first);
+    t.equal(json.listItem(one), json.listItem(one));
+    const made = reads;
+    t.equal(json.status(one).etag, first.etag);
+    t.equal(reads, made);
+    observed = { ...observed, observedAt: observed.observedAt + 1, since: NOW - 60_000 };
+    t.not(json.status(one).etag, first.etag);
+    t.ok(reads > made);
+  },
+);
