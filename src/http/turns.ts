@@ -16,6 +16,9 @@ const SHARED_MS = 2;
 /** Refusals are made for this time of a turn, milliseconds. */
 const REFUSALS_MS = 1;
 
+/** So many requests start in a turn as they come, at the most; more of them than take {@link SHARED_MS} are of one packet. */
+const MAX_AT_ONCE = 128;
+
 /**
  * A request that has waited for longer to be started is refused, milliseconds: its client may be gone, and those behind it would
  * wait as long.
@@ -54,8 +57,8 @@ export function createTurns(
   let begunMs: number | null = null;
   let hasPage = false;
   let hasRefusal = false;
-  /** Whether the request that started last has done what it can do at once, so that its time is known. */
-  let isSettled = true;
+  /** How many requests have started in this turn as they came. */
+  let atOnce = 0;
 
   const isOpen = (): boolean => begunMs === null || monotonic() - begunMs < SHARED_MS;
   const hasRoom = (lane: Lane): boolean =>
@@ -105,6 +108,7 @@ export function createTurns(
     begunMs = null;
     hasPage = false;
     hasRefusal = false;
+    atOnce = 0;
     startWaiting(first, 0, hasRoom, () => {
       // One at the least, so that pages are served, however much the API is asked.
       startWaiting(later, 1, hasRoom, () => {
@@ -129,12 +133,10 @@ export function createTurns(
      * than {@link MAX_TURN_MS}, or whose client `isGone`, runs among the refusals.
      */
     run<T>(lane: Lane, isGone: () => boolean, task: (waitedMs: number) => Promise<T>): Promise<T> {
-      if (isSettled && isFree(lane) && hasRoom(lane)) {
+      // The requests of different connections come one by one, each after the one before it has settled; those of one packet do not.
+      if (atOnce < MAX_AT_ONCE && isFree(lane) && hasRoom(lane)) {
         take(lane);
-        isSettled = false;
-        settle(() => {
-          isSettled = true;
-        });
+        atOnce++;
         return task(0);
       }
       const sinceMs = monotonic();
