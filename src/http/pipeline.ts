@@ -3,12 +3,10 @@
  * respond; the pipeline decides whether and how. The Koa application and the fast path for hot routes share it.
  */
 import { randomUUID } from 'node:crypto';
-import { BoundedMap } from '../async/bounded-map.ts';
 import { toError } from '../error.ts';
 import type { Log } from '../log.ts';
 import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
-import { createClientCounts } from './client-address.ts';
 import { entityTag, matches, notModified } from './conditional.ts';
 import { classOf, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
@@ -24,6 +22,7 @@ import {
 } from './route.ts';
 import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 import { type Lane, MAX_TURN_MS, type Turns } from './turns.ts';
+import { createUnchargedRequests } from './uncharged-requests.ts';
 
 /** The limiters of a bucket: for clients without a key and for keys. */
 export interface BucketLimiters {
@@ -379,48 +378,4 @@ function pathOf(pattern: string, params: HttpRequest['params']): string {
     name === 'secret' ? named : (params[name] ?? named),
   );
   return path.length > 200 ? `${path.slice(0, 200)}…` : path;
-}
-
-/** Maximum number of stored targets, at most 500 bytes each; when there are more, the oldest is dropped. */
-const MAX_TARGETS = 20_000;
-/** Maximum length of a stored target. Longer ones are possible, because unknown query parameters are ignored. */
-const MAX_TARGET_LENGTH = 400;
-
-/**
- * Requests for pictures that are handled before they are charged. A 304 for a picture is not charged (decisions, Keys
- * and limits), but the picture must be drawn to compare its tag. So the number of concurrent uncharged requests of a
- * client is limited to the number of its remaining requests. Beyond it, only a tag that was sent for the same target is
- * compared.
- */
-function createUnchargedRequests() {
-  const sent = new BoundedMap<string, string>(MAX_TARGETS);
-  const inFlight = createClientCounts();
-  return {
-    /** Stores the tag that was sent for a target (path and query). */
-    note(target: string, etag: string): void {
-      if (target.length <= MAX_TARGET_LENGTH) sent.set(target, etag);
-    },
-    /**
-     * Whether `If-None-Match` contains the last tag that was sent for the target, so that the picture is probably
-     * cached.
-     */
-    isKnown(target: string, ifNoneMatch: string): boolean {
-      const etag = sent.get(target);
-      return etag !== undefined && ifNoneMatch.trim() !== '*' && matches(ifNoneMatch, etag);
-    },
-    /** Calls `find`. Returns null if the payer already has `remaining` calls in flight. */
-    async attempt<Found>(
-      payer: string,
-      remaining: number,
-      find: () => Promise<Found>,
-    ): Promise<Found | null> {
-      if (inFlight.of(payer) >= remaining) return null;
-      inFlight.add(payer);
-      try {
-        return await find();
-      } finally {
-        inFlight.remove(payer);
-      }
-    },
-  };
 }
