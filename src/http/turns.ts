@@ -27,7 +27,7 @@ export const MAX_TURN_MS = 5_000;
 
 interface Waiting {
   readonly lane: Lane;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has closed its connection. */
   readonly isGone: () => boolean;
   readonly start: () => void;
   readonly sinceMs: number;

@@ -179,7 +179,7 @@ t.test('refusals wait neither for the API nor for pages, and have a millisecond 
 });
 
 t.test(
-  'requests that waited for too long, or that nobody waits for, take no turn of those behind them',
+  'requests that waited too long, or whose client is gone, take no turn from those behind them',
   async (t) => {
     const { run, turns, clock, started, nextTurn } = createWorld();
     const gone = new Set<string>();

@@ -91,7 +91,7 @@ export type Happening = Instant &
     | { readonly what: 'page'; readonly page: number; readonly listed: readonly Listed[] }
     /** The program looks at the clock for maintenance that begins or ends. */
     | { readonly what: 'look' }
-    /** It decides what is told. */
+    /** The alert engine decides which messages to send. */
     | { readonly what: 'decide' }
     /** A rule was switched on or off. */
     | { readonly what: 'rule'; readonly rule: number; readonly isOn: boolean }

@@ -310,7 +310,7 @@ export function createReferenceAlerts(
     return { topic: { ...topic }, line: { ...line }, ended: null };
   }
 
-  /** What is told in a thread of a channel and is not over. */
+  /** What a channel was told of in a thread, and what still goes on. */
   function wordsIn(thread: string, channel: number): Word[] {
     return [...topics.values()].flatMap((topic) => {
       const line = topic.lines.get(channel);

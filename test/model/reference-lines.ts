@@ -71,7 +71,7 @@ export function createLineRules(
     line.wishes = [...wishes.values()];
   }
 
-  /** Counts what is told, or would be but for quiet hours, as a change of a service that may flap. */
+  /** Counts a change towards flapping if a message is sent of it, or only quiet hours hold that message back. */
   function count(topic: Topic, line: Line, from: number, isReady: boolean, at: number, held: boolean): void {
     if (topic.kind !== 'status' || line.level === from || held) return;
     const counts =

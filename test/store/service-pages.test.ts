@@ -46,7 +46,7 @@ t.test('it reads a page while its caller works on the one before, and no further
 });
 
 t.test(
-  'a read that fails while its caller works ends the list, and one that nobody waits for is ignored',
+  'a read that fails while its caller works ends the list, and one that fails after its caller stopped is ignored',
   async (t) => {
     const { servicesAfter } = registryTo(20_000);
     const failing = async (afterId: number, limit: number) => {

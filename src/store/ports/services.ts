@@ -174,7 +174,7 @@ export async function* servicePages(
   let page = await servicesAfter(0, SERVICES_PER_CALL);
   while (page.length === SERVICES_PER_CALL) {
     const next = servicesAfter(page.at(-1)?.service.id ?? 0, SERVICES_PER_CALL);
-    // If the caller stops before, nobody waits for it.
+    // If the caller stops early, nothing else would catch a failure of this read.
     next.catch(() => {});
     yield prepare(page);
     page = await next;
