@@ -150,11 +150,13 @@ export function createSampleEngine({
 
   const dropOldest = () => {
     if (pending <= maxPending || compacting !== null) return;
-    while (pending > targetPending && unwritten.length > 1) {
-      const count = (unwritten.shift()?.length ?? 0) / STRIDE;
+    let batches = 0;
+    for (; pending > targetPending && batches < unwritten.length - 1; batches++) {
+      const count = (unwritten[batches]?.length ?? 0) / STRIDE;
       pending -= count;
       lost += count;
     }
+    unwritten.splice(0, batches);
     // Dropped samples disappear from results and memory, too.
     buffers.clear();
     [journaled, journalEnd] = [0, 0];
