@@ -25,7 +25,9 @@ async function run(name: string, size: WorldSize, seeds: number): Promise<void> 
     const shelf = openShelf();
     for (let seed = first; seed < Math.min(first + SEEDS_PER_SHELF, from + seeds); seed++) {
       try {
-        add(total, await compareSeed(seed, size, shelf));
+        const one = await compareSeed(seed, size, shelf);
+        add(total, one);
+        if (size === BIG_WORLD) console.log(`${name}: seed ${seed} agrees, ${one.happenings} happenings`);
       } catch (error) {
         console.log(`${name}: seed ${seed} differs`, error);
         process.exitCode = 1;
