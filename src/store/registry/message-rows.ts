@@ -69,8 +69,8 @@ const ADD: Batch<unknown> = {
 const LAST_TURN = statement<{ readonly turn: number | null }>(
   'SELECT max(turn) AS turn FROM alert_messages WHERE channel_id = ?',
 );
-const WAITING = statement<{ readonly turn: number; readonly dropped: number }>(
-  'SELECT turn, dropped FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL ORDER BY turn',
+const LONGEST_WAITING = statement<{ readonly turn: number; readonly dropped: number }>(
+  'SELECT turn, dropped FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL ORDER BY turn LIMIT ?',
 );
 const COUNT_WAITING = statement<{ readonly n: number }>(
   'SELECT count(*) AS n FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL',
@@ -234,7 +234,7 @@ async function dropOldest({ queries }: RegistryStore, channelId: number): Promis
   const count = (await queries.first(COUNT_WAITING(channelId)))?.n ?? 0;
   const excess = count - MAX_WAITING_MESSAGES;
   if (excess <= 0) return;
-  const waiting = await queries.all(WAITING(channelId));
+  const waiting = await queries.all(LONGEST_WAITING(channelId, excess + 2));
   const [head, next] = [waiting[0], waiting[1 + excess]];
   if (head === undefined || next === undefined) return;
   const lost = waiting.slice(1, 1 + excess).reduce((sum, { dropped }) => sum + 1 + dropped, 0);
