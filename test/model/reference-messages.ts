@@ -10,6 +10,9 @@ export interface Word {
   readonly ended: 'paused' | 'removed' | null;
 }
 
+/** A message describes so many topics. */
+const MOST_ITEMS = 20;
+
 /** What messages need to know. */
 export interface MessageSources {
   /** Null: there is none, or it is switched off. */
@@ -41,8 +44,22 @@ export function messageOf(
     hasRule: words.some(({ line }) => line.rules.some((id) => sources.rule(id) !== null)),
     total: new Set(words.map(({ topic }) => topic.service)).size,
     canBeTaken: words.some(isTrouble) && !isTaken,
-    items: words.map((word) => itemOf(word, sources)).sort(),
+    items: gravest(words)
+      .map((word) => itemOf(word, sources))
+      .sort(),
   };
+}
+
+/** What fares worst, then what has lasted longest, then the older service. */
+function gravest(words: readonly Word[]): Word[] {
+  return words
+    .toSorted(
+      (one, other) =>
+        other.line.level - one.line.level ||
+        timeOf(one) - timeOf(other) ||
+        one.topic.service - other.topic.service,
+    )
+    .slice(0, MOST_ITEMS);
 }
 
 /** Of what is over: when it began. */

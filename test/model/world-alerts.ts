@@ -62,8 +62,25 @@ const QUIET: readonly Omit<QuietScript, 'except'>[] = [
   { from: AT(18, 58), to: AT(18, 57), timeZone: 'America/New_York' },
 ];
 
-/** Random alerts in a world of so many seconds. */
-export function alertScripts(seconds: number, services: number): fc.Arbitrary<AlertScript> {
+/** Quiet hours of worlds of many days. */
+const NIGHTS: readonly Omit<QuietScript, 'except'>[] = [
+  { from: AT(22, 0), to: AT(7, 0), timeZone: 'Europe/Berlin' },
+  { from: AT(9, 0), to: AT(17, 30), timeZone: 'America/New_York' },
+];
+
+/** The part of a world that its alerts are made for. */
+export interface AlertSetting {
+  /** Its length. */
+  readonly seconds: number;
+  readonly services: number;
+  /** Null: a world of minutes. Otherwise alerts are waited for and repeated so much slower, by night and by day, and there are more of them. */
+  readonly slower: number | null;
+}
+
+/** Random alerts. */
+export function alertScripts({ seconds, services, slower }: AlertSetting): fc.Arbitrary<AlertScript> {
+  const pace = slower ?? 1;
+  const most = slower === null ? 1 : 5;
   const time = fc.integer({ min: 0, max: seconds - 1 });
   const service = fc.nat({ max: services - 1 });
   const words = fc.oneof(
@@ -72,7 +89,7 @@ export function alertScripts(seconds: number, services: number): fc.Arbitrary<Al
   );
   const quiet = fc
     .record({
-      hours: fc.constantFrom(...QUIET),
+      hours: fc.constantFrom(...(slower === null ? QUIET : NIGHTS)),
       except: fc.constantFrom<readonly RuleWord[]>([], [], ['down'], ['up'], ['slow', 'scope']),
     })
     .map(({ hours, except }): QuietScript => ({ ...hours, except }));
@@ -84,17 +101,17 @@ export function alertScripts(seconds: number, services: number): fc.Arbitrary<Al
     ),
     events: words,
     channels: fc.uniqueArray(fc.integer({ min: 1, max: CHANNELS.length }), { minLength: 1 }),
-    after: fc.constantFrom(0, 0, 20, 45, 120),
-    repeat: fc.constantFrom(null, 60, 100),
+    after: fc.constantFrom(0, 0, 20, 45, 120).map((each) => each * pace),
+    repeat: fc.constantFrom(null, 60, 100).map((each) => each && each * pace),
     quiet: fc.option(quiet, { freq: 2 }),
   });
   return fc.record({
-    rules: fc.array(rule, { maxLength: 4 }),
+    rules: fc.array(rule, { minLength: slower === null ? 0 : 2, maxLength: 4 }),
     switches: fc
-      .array(fc.record({ at: time, rule: fc.nat({ max: 3 }) }), { maxLength: 2 })
+      .array(fc.record({ at: time, rule: fc.nat({ max: 3 }) }), { maxLength: 2 * most })
       .map((all) => all.sort((a, b) => a.at - b.at)),
     takes: fc
-      .array(fc.record({ at: time, nth: fc.nat({ max: 2 }) }), { maxLength: 4 })
+      .array(fc.record({ at: time, nth: fc.nat({ max: 2 }) }), { maxLength: 4 * most })
       .map((all) => all.sort((a, b) => a.at - b.at)),
   });
 }

@@ -14,10 +14,11 @@ export type Edit = { readonly at: number; readonly service: number } & (
   | { readonly what: 'remove' }
 );
 
-/** Random changes in a world of so many seconds; `some` makes lists of them, up to a length. */
+/** Random changes in a world of so many seconds, with intervals so much longer than those of a world of minutes; `some` makes lists of them, up to a length. */
 export function edits(
   seconds: number,
   services: number,
+  slower: number,
   some: <T>(one: fc.Arbitrary<T>, most: number) => fc.Arbitrary<T[]>,
 ): fc.Arbitrary<readonly Edit[]> {
   const place = {
@@ -27,7 +28,7 @@ export function edits(
   const valued = (what: 'interval' | 'slow' | 'period', ...values: (number | null)[]): fc.Arbitrary<Edit> =>
     fc.record({ ...place, what: fc.constant(what), value: fc.constantFrom(...values) });
   const edit: fc.Arbitrary<Edit> = fc.oneof(
-    valued('interval', 10, 20, 60, null),
+    valued('interval', 10 * slower, 20 * slower, 60 * slower, null),
     valued('slow', 1_000, null),
     valued('period', 20, 60, null),
     fc.record({

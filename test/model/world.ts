@@ -175,6 +175,8 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
       .map(([from, length]) => [from, from + length] as const);
   const place = fc.integer({ min: 0, max: places - 1 });
   const { troubles = 1 } = size;
+  /** In worlds of many days, alerts and changed intervals are so much slower; null: in others. */
+  const slower = troubles === 1 ? null : interval / 60;
   /** Up to `most`; in a world with more troubles, at least half of them. */
   const some = <T>(one: fc.Arbitrary<T>, most: number): fc.Arbitrary<T[]> =>
     fc.array(one, {
@@ -284,9 +286,9 @@ function worldsOf(size: WorldSize, seconds: number, interval: number, places: nu
     // What is added to worlds comes last, so that the same seed goes on making the same world but for what is new.
     said: announcements(seconds, interval, most, some),
     schedules: fc.array(fc.option(schedule, { freq: 2 }), { minLength: most, maxLength: most }),
-    edits: edits(seconds, most, some),
+    edits: edits(seconds, most, slower ?? 1, some),
     hasty: fc.boolean(),
-    alerts: alertScripts(seconds, most),
+    alerts: alertScripts({ seconds, services: most, slower }),
   });
 }
 
