@@ -148,7 +148,10 @@ export function steadyAt({ flaps, turns }: Line): number {
   return flaps === 'due' || flaps === 'told' ? (turns.at(-1) ?? 0) + FLAP_MS : Number.POSITIVE_INFINITY;
 }
 
-/** A change passes quiet hours by the words for it, for its end, or for what was told before. */
-export function passWords({ kind, words, endWords }: Topic, { toldLevel }: Line): readonly string[] {
-  return [...words, ...endWords, ...(kind === 'status' && toldLevel === 2 ? ['down', 'up'] : [])];
+/** A: "What is over or gets better is also told if `except` names its end or what was told of it", all else only by its own event. */
+export function passWords({ kind, words, endWords }: Topic, { level, toldLevel }: Line): readonly string[] {
+  const isRelief = level === 0 || level < toldLevel;
+  if (!isRelief) return words;
+  const told = kind !== 'status' ? [] : toldLevel === 2 ? ['down', 'up'] : toldLevel === 1 ? ['slow'] : [];
+  return [...words, ...endWords, ...told];
 }

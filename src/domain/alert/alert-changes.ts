@@ -29,6 +29,9 @@ interface Turn {
 /** Words of a service that is down. A rule with `up` and none of them wants to know of every recovery. */
 const DOWN_WORDS: readonly AlertEventName[] = ['down', 'heartbeat_missed', 'run_failed'];
 
+/** The words for a status that was told, and for its end, by its weight. */
+const TOLD_WORDS: readonly (readonly AlertEventName[])[] = [[], ['slow'], ['down', 'up']];
+
 /** Applies an event to the draft as of `now`, epoch milliseconds. */
 export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): void {
   const { serviceId, change } = event;
@@ -327,12 +330,12 @@ function hold(telling: Telling): Telling {
 
 function release({ context }: AlertDraft, condition: Condition, telling: Telling, now: number): Telling {
   const words = wordsToPass(condition, telling);
-  const wants = telling.wants.flatMap((want) => {
+  const wants = telling.wants.map((want) => {
     const rule = context.rule(want.rule);
-    if (want.dueAt !== null || rule === null) return [want];
+    if (want.dueAt !== null || rule === null) return want;
     const ready = Math.max(now, telling.since + rule.afterMs);
     const dueAt = readyAt(rule, words, ready);
-    return [{ ...want, dueAt, held: dueAt !== ready }];
+    return { ...want, dueAt, held: dueAt !== ready };
   });
   if (!telling.isHeld) return { ...telling, wants };
   const rules = telling.rules.map((id) => context.rule(id)).filter((rule) => rule !== null);
@@ -340,12 +343,17 @@ function release({ context }: AlertDraft, condition: Condition, telling: Telling
   return { ...telling, wants, isHeld: false, dueAt };
 }
 
-/** A change passes quiet hours by the words for it, for its end, or for what was told before. */
+/**
+ * The words by which a telling passes quiet hours as it is now. What begins, gets worse or has news passes by the words for that alone:
+ * `except: [up]` lets no outage through. What ends or gets better also passes by the words for its end, and for what was told
+ * before: who is told of an outage at night is told of its end.
+ */
 export function wordsToPass(
   { kind, words, endWords }: Condition,
-  { toldWeight }: Telling,
+  { weight, toldWeight }: Telling,
 ): readonly AlertEventName[] {
-  return [...words, ...endWords, ...(kind === 'status' && toldWeight > 1 ? (['down', 'up'] as const) : [])];
+  if (weight > 0 && weight >= toldWeight) return words;
+  return [...words, ...endWords, ...(kind === 'status' ? (TOLD_WORDS[toldWeight] ?? []) : [])];
 }
 
 /** Keeps the draft's bound for the next timer. */

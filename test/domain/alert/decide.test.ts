@@ -410,6 +410,33 @@ t.test('reminders are sent until it is over or taken', async (t) => {
   t.same(world.lines(), [], 'a thread that is over is not taken');
 });
 
+t.test('an acknowledgement is told only where its thread goes on', async (t) => {
+  // Channel 3 shows no threads, and is not told that a service is slow: what gets slow ends there.
+  const world = new AlertWorld([
+    ruleOf({ events: ['down', 'slow', 'up'] }),
+    ruleOf({ id: 2, channels: [3] }),
+  ]);
+  world.down(0, 1);
+  world.down(2 * MINUTE, 2);
+  world.pass(5 * MINUTE);
+  const threads = [...new Set(world.sent.map(({ message }) => message.thread))];
+  t.equal(threads.length, 2);
+  world.slow(10 * MINUTE, 1, 'down');
+  world.slow(10 * MINUTE, 2, 'down');
+  // Its end in channel 3 waits for its 30 seconds.
+  world.acknowledge(10 * MINUTE + SECOND, threads[0] ?? '');
+  world.pass(20 * MINUTE);
+  // Its end in channel 3 was told with that of the other.
+  world.acknowledge(20 * MINUTE, threads[1] ?? '');
+  t.same(world.lines().slice(4), [
+    [10 * MINUTE + SECOND, 1, 'acknowledged', 'slow s1'],
+    [10 * MINUTE + S30, 1, 'update', 'slow s1'],
+    [10 * MINUTE + S30, 1, 'update', 'slow s2'],
+    [10 * MINUTE + S30, 3, 'recovery', 'up s1, up s2'],
+    [20 * MINUTE, 1, 'acknowledged', 'slow s2'],
+  ]);
+});
+
 t.test('what quiet hours held is told at their end, if it still is so', async (t) => {
   // 13:00 to 15:00, an hour after the tests begin.
   const quiet = { from: 13 * 60, to: 15 * 60, timeZone: 'UTC', except: [] };
@@ -487,6 +514,37 @@ t.test('what quiet hours held is told at their end, if it still is so', async (t
         [HOUR + S30, 1, 'alert', 'down s1'],
         [HOUR + 5 * MINUTE + S30, 1, 'recovery', 'up s1'],
         [3 * HOUR + S30, 1, 'alert', 'slow s2'],
+      ],
+    ],
+    [
+      'an exception for `up` lets no outage through',
+      [ruleOf({ quiet: { ...quiet, except: ['up'] }, events: ['down', 'up', 'slow'] })],
+      (world) => {
+        world.slow(0, 1);
+        world.down(0, 2);
+        // It gets worse.
+        world.down(HOUR, 1, 'slow');
+        world.up(HOUR + MINUTE, 2);
+        world.pass(6 * HOUR);
+      },
+      [
+        [S30, 1, 'alert', 'down s2, slow s1'],
+        [HOUR + MINUTE + S30, 1, 'update', 'up s2'],
+        [3 * HOUR + S30, 1, 'alert', 'down s1'],
+      ],
+    ],
+    [
+      'what was told by an exception ends by it, also where it got worse meanwhile',
+      [ruleOf({ quiet: { ...quiet, except: ['slow'] }, events: ['down', 'up', 'slow'] })],
+      (world) => {
+        world.slow(HOUR, 1);
+        world.down(HOUR + 10 * MINUTE, 1, 'slow');
+        world.up(HOUR + 20 * MINUTE, 1);
+        world.pass(6 * HOUR);
+      },
+      [
+        [HOUR + S30, 1, 'alert', 'slow s1'],
+        [HOUR + 20 * MINUTE + S30, 1, 'recovery', 'slow s1'],
       ],
     ],
     [
@@ -663,6 +721,26 @@ t.test("an owner's maintenance holds alerts", async (t) => {
       ],
     ],
     [
+      'what still is so at its end waits for quiet hours, unless `except` names it',
+      (['up', 'down'] as const).map((word, index) =>
+        ruleOf({
+          id: index + 1,
+          channels: [index + 1],
+          quiet: { from: 12 * 60, to: 15 * 60, timeZone: 'UTC', except: [word] },
+        }),
+      ),
+      (world) => {
+        world.change(0, 1, phase('running'));
+        world.down(MINUTE, 1);
+        world.change(HOUR, 1, phase('ended'));
+        world.pass(6 * HOUR);
+      },
+      [
+        [HOUR + S30, 2, 'alert', 'down s1'],
+        [3 * HOUR + S30, 1, 'alert', 'down s1'],
+      ],
+    ],
+    [
       'until the last of two ends',
       [ruleOf()],
       (world) => {
@@ -765,6 +843,25 @@ t.test('it tells of incidents, scopes and certificates', async (t) => {
         [10 * MINUTE + S30, 1, 'update', 'incident_update s1'],
         [20 * MINUTE + S30, 1, 'recovery', 'incident s1'],
         [20 * MINUTE + S30, 2, 'recovery', 'incident s1'],
+      ],
+    ],
+    [
+      'an incident in quiet hours that let its beginning through: its end too, but no update',
+      [
+        ruleOf({
+          events: ['incident', 'incident_update'],
+          quiet: { from: 12 * 60, to: 15 * 60, timeZone: 'UTC', except: ['incident'] },
+        }),
+      ],
+      (world) => {
+        world.change(0, 1, incident('owner', null, 'investigating'));
+        world.change(10 * MINUTE, 1, incident('owner', 'investigating', 'investigating', 'more'));
+        world.change(20 * MINUTE, 1, incident('owner', 'investigating', 'resolved'));
+        world.pass(6 * HOUR);
+      },
+      [
+        [S30, 1, 'alert', 'incident s1'],
+        [20 * MINUTE + S30, 1, 'recovery', 'incident s1'],
       ],
     ],
     [

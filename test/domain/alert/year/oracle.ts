@@ -63,12 +63,11 @@ export function sayingsOf(
   let untilAt = startAt + endMinute * MINUTE_MS;
 
   const mark = () => {
-    const toldDown = told !== null && told.weight === 2;
-    passing = [
-      ...(WORDS[trouble] ?? []),
-      ...(END_WORDS[trouble] ?? []),
-      ...(toldDown ? (['down', 'up'] as const) : []),
-    ];
+    const before = told?.weight ?? 0;
+    const toldWords = before === 2 ? (['down', 'up'] as const) : before === 1 ? (['slow'] as const) : [];
+    passing = WORDS[trouble] ?? [];
+    // Only what is over or gets better passes by its end, or by what was told before.
+    if (weight === 0 || weight < before) passing = [...passing, ...(END_WORDS[trouble] ?? []), ...toldWords];
   };
   const count = (at: number) => {
     const edge = at - FLAP_WINDOW_MS;
