@@ -1,5 +1,6 @@
 /** The services of the record, each with the state that `evaluate` reads and its updates in flight. */
 import { IdMap } from '../async/id-map.ts';
+import { NameIndex } from '../async/name-index.ts';
 import { isSameCheck } from '../domain/check-target.ts';
 import { isSameTiming } from '../domain/check-timing.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
@@ -71,19 +72,24 @@ export type TrackedServices = ReturnType<typeof createTrackedServices>;
 export function createTrackedServices() {
   const byId = new IdMap<Tracked>();
   const statuses = new StatusTable();
-  const ofDomain = new Map<string, TrackedService>();
+  /** Services of owners by their domains. */
+  const ofDomain = new NameIndex((id) => byId.get(id)?.service.domain);
   /** Null: must be counted again. */
   let checked: number | null = null;
 
   function index(tracked: TrackedService): void {
     checked = null;
-    if (tracked.service.origin === 'owner') ofDomain.set(tracked.service.domain, tracked);
+    const { id, origin, domain } = tracked.service;
+    if (origin === 'owner') ofDomain.set(domain, id);
   }
 
   return {
     get: (serviceId: number): TrackedService | undefined => byId.get(serviceId),
     /** The owner's service with that domain. */
-    byDomain: (domain: string): TrackedService | undefined => ofDomain.get(domain),
+    byDomain(domain: string): TrackedService | undefined {
+      const id = ofDomain.get(domain);
+      return id === undefined ? undefined : byId.get(id);
+    },
     /** Number of services that are checked; the others are paused or send heartbeats. */
     checkedCount(): number {
       checked ??= countChecked(byId.values());
@@ -110,6 +116,7 @@ export function createTrackedServices() {
         tracked.current = { ...tracked.current, regions: [] };
       // Heartbeats of the new account may have timestamps of another clock.
       if (before.accountId !== service.accountId) tracked.newestTimestamp = null;
+      ofDomain.delete(before.domain, before.id);
       tracked.service = service;
       index(tracked);
       return !applies;
@@ -120,10 +127,10 @@ export function createTrackedServices() {
       checked = null;
       if (byId.get(id) === tracked) {
         byId.get(id)?.leaveTable();
+        ofDomain.delete(domain, id);
         byId.delete(id);
         statuses.delete(id);
       }
-      if (ofDomain.get(domain) === tracked) ofDomain.delete(domain);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { getOrInsert } from '../async/bounded-map.ts';
 import { IdMap } from '../async/id-map.ts';
 import { inParts, runAtOnce, runInParts, sortInParts } from '../async/in-parts.ts';
+import { NameIndex } from '../async/name-index.ts';
 import type { Category } from '../domain/category.ts';
 import { dashDomain, type Service } from '../domain/service.ts';
 import { HttpError } from '../http/problem.ts';
@@ -24,25 +25,32 @@ export function createServiceDirectory() {
 
   const take = (service: Service) => {
     const { byId, bySlug, byFormerSlug, byAddressHash, byDashed, byCatalogueDomain } = index;
-    byId.delete(service.id);
+    const { id } = service;
     const drop = (names: Map<string, Service>, name: string) => {
-      if (names.get(name)?.id === service.id) names.delete(name);
+      if (names.get(name)?.id === id) names.delete(name);
     };
-    drop(bySlug, service.slug);
+    bySlug.delete(service.slug, id);
     for (const slug of service.formerSlugs ?? []) drop(byFormerSlug, slug);
     if (service.check.addressHash !== undefined) drop(byAddressHash, service.check.addressHash);
-    drop(byDashed, dashDomain(service.domain));
-    drop(byCatalogueDomain, service.domain);
+    if (service.origin === 'catalogue') {
+      byDashed.delete(dashDomain(service.domain), id);
+      byCatalogueDomain.delete(service.domain, id);
+    }
+    byId.delete(id);
     removeFrom(index.sorted, service);
     removeFrom(index.byCategory.get(service.category) ?? [], service);
   };
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
-    const { bySlug, byFormerSlug } = index;
-    return bySlug.get(slug) ?? bySlug.get(wanted) ?? byFormerSlug.get(wanted) ?? null;
+    const { byId, bySlug, byFormerSlug } = index;
+    // Slugs are in lower case, so that a name which is not found in it is not found otherwise.
+    const id = bySlug.get(wanted);
+    return (id === undefined ? byFormerSlug.get(wanted) : byId.get(id)) ?? null;
   };
-  const findByPageName = (name: string): Service | null =>
-    index.byDashed.get(name.toLowerCase()) ?? findBySlug(name);
+  const findByPageName = (name: string): Service | null => {
+    const id = index.byDashed.get(name.toLowerCase());
+    return (id === undefined ? undefined : index.byId.get(id)) ?? findBySlug(name);
+  };
   const replace = (loaded: ServiceIndex) => {
     index = loaded;
     version++;
@@ -83,8 +91,8 @@ export function createServiceDirectory() {
     /** The catalogue service whose domain equals this domain or is a parent of it; null: there is none. */
     byCatalogueDomain(domain: string): Service | null {
       for (let at = 0; at !== -1; ) {
-        const service = index.byCatalogueDomain.get(domain.slice(at));
-        if (service !== undefined) return service;
+        const id = index.byCatalogueDomain.get(domain.slice(at));
+        if (id !== undefined) return index.byId.get(id) ?? null;
         const dot = domain.indexOf('.', at);
         at = dot === -1 ? -1 : dot + 1;
       }
@@ -114,22 +122,24 @@ export function createServiceDirectory() {
 /** The services in their order and by their names. */
 interface ServiceIndex {
   readonly byId: IdMap<Service>;
-  readonly bySlug: Map<string, Service>;
-  readonly byDashed: Map<string, Service>;
+  readonly bySlug: NameIndex;
+  /** Services of the catalogue only, as in the index by their domains. */
+  readonly byDashed: NameIndex;
+  readonly byCatalogueDomain: NameIndex;
   readonly byFormerSlug: Map<string, Service>;
-  readonly byCatalogueDomain: Map<string, Service>;
   readonly byAddressHash: Map<string, Service>;
   readonly byCategory: Map<Category, Service[]>;
   readonly sorted: Service[];
 }
 
 function createIndex(sorted: Service[] = []): ServiceIndex {
+  const byId = new IdMap<Service>();
   return {
-    byId: new IdMap(),
-    bySlug: new Map(),
-    byDashed: new Map(),
+    byId,
+    bySlug: new NameIndex((id) => byId.get(id)?.slug),
+    byDashed: new NameIndex((id) => dashedOf(byId.get(id))),
+    byCatalogueDomain: new NameIndex((id) => byId.get(id)?.domain),
     byFormerSlug: new Map(),
-    byCatalogueDomain: new Map(),
     byAddressHash: new Map(),
     byCategory: new Map(),
     sorted,
@@ -145,14 +155,18 @@ function* indexServices(services: readonly Service[]): Generator<void, ServiceIn
   return index;
 }
 
+function dashedOf(service: Service | undefined): string | undefined {
+  return service === undefined ? undefined : dashDomain(service.domain);
+}
+
 function addNames(index: ServiceIndex, service: Service): void {
   index.byId.set(service.id, service);
-  index.bySlug.set(service.slug, service);
+  index.bySlug.set(service.slug, service.id);
   for (const slug of service.formerSlugs ?? []) index.byFormerSlug.set(slug, service);
   if (service.check.addressHash !== undefined) index.byAddressHash.set(service.check.addressHash, service);
   if (service.origin !== 'catalogue') return;
-  index.byDashed.set(dashDomain(service.domain), service);
-  index.byCatalogueDomain.set(service.domain, service);
+  index.byDashed.set(dashDomain(service.domain), service.id);
+  index.byCatalogueDomain.set(service.domain, service.id);
 }
 
 function listOf({ byCategory }: ServiceIndex, category: Category): Service[] {

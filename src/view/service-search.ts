@@ -1,6 +1,7 @@
 /** The list of services filtered by category, status and text, and sorted (contract 4.2; decisions, Services). */
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
+import { IdMap } from '../async/id-map.ts';
 import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
@@ -68,7 +69,7 @@ export function createServiceSearch(sources: {
 }) {
   const { directory, status, monotonic } = sources;
   const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
-  const words = new Map<number, ServiceStatus>();
+  const words = new IdMap<ServiceStatus>();
   const textOf = new WeakMap<Service, string>();
   const nameOf = new WeakMap<Service, string>();
   /** The texts of all services in the order of the directory. */
