@@ -250,9 +250,11 @@ export async function startMonitor(
       // A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds.
       await intake.fill((serviceId) => directory.byId(serviceId) !== null);
       if (fleet !== null) {
+        // One after the other: a list of the targets of a million services would take 100 MB.
         await fleet.start(
           directory
             .all()
+            .values()
             .map(targetOf)
             .filter((target) => target !== null),
         );

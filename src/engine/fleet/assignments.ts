@@ -1,20 +1,20 @@
 /** The services of a fleet with their probe memory, which each thread hands on to its successor, and their hosts. */
 
 import { getOrInsert } from '../../async/bounded-map.ts';
-import { IdMap } from '../../async/id-map.ts';
 import { createBackoff } from '../../async/retry.ts';
 import { type CheckTarget, isSameCheck } from '../../domain/check-target.ts';
 import { type CheckTiming, timingOf } from '../../domain/check-timing.ts';
 import { HOUR_MS } from '../../domain/durations.ts';
 import type { CheckResult } from '../../domain/result.ts';
 import { dueAfterCrash, hashNumber } from '../host/phase.ts';
+import { TargetTable } from './target-table.ts';
 
 /** Maximum pause of a service whose attempts crash their thread again and again, unless the interval is longer. */
 const MAX_WAIT_MS = HOUR_MS;
 
 /** Creates an empty table. `usual`: the times of services without times of their own. Times are epoch milliseconds. */
 export function createAssignments(usual: CheckTiming) {
-  const targets = new IdMap<CheckTarget>();
+  const targets = new TargetTable();
   const earliest = new Map<number, number>();
   /** Pauses of services in whose attempts a thread crashed since their last result. */
   const backoffs = new Map<number, ReturnType<typeof createBackoff>>();
@@ -31,8 +31,8 @@ export function createAssignments(usual: CheckTiming) {
     /** The longest timeout of an attempt, milliseconds. */
     longestTimeoutMs: (): number =>
       targets
-        .values()
-        .reduce((longest, { check }) => Math.max(longest, timingOf(check, usual).timeoutMs), usual.timeoutMs),
+        .checks()
+        .reduce((longest, check) => Math.max(longest, timingOf(check, usual).timeoutMs), usual.timeoutMs),
     /** Adds or changes a service; false: the known revision is as new. The probe memory is kept if the check stays the same. */
     put(target: CheckTarget): boolean {
       const known = targets.get(target.serviceId);
@@ -41,7 +41,7 @@ export function createAssignments(usual: CheckTiming) {
         known !== undefined && isSameCheck(known, target)
           ? { ...target, memory: known.memory, lastCheckedAt: known.lastCheckedAt }
           : target;
-      targets.set(target.serviceId, updated);
+      targets.set(updated);
       return true;
     },
     /** False: it was unknown. */
@@ -52,19 +52,16 @@ export function createAssignments(usual: CheckTiming) {
     /** Updates the probe memory from results. */
     take(results: readonly CheckResult[]): void {
       for (const { serviceId, revision, startedAt, endedAt, memory, retryAfterMs } of results) {
-        const target = targets.get(serviceId);
-        if (target === undefined || target.revision !== revision) continue;
-        targets.set(serviceId, { ...target, memory, lastCheckedAt: startedAt });
+        if (targets.revisionOf(serviceId) !== revision) continue;
+        targets.setMemory(serviceId, memory);
+        targets.setLastChecked(serviceId, startedAt);
         forget(serviceId);
         if (retryAfterMs !== null) earliest.set(serviceId, endedAt + retryAfterMs);
       }
     },
     /** Marks services for another check, which a successor makes if their thread ends first. */
     forgetChecks(serviceIds: readonly number[]): void {
-      for (const serviceId of serviceIds) {
-        const target = targets.get(serviceId);
-        if (target !== undefined) targets.set(serviceId, { ...target, lastCheckedAt: null });
-      }
+      for (const serviceId of serviceIds) targets.setLastChecked(serviceId, null);
     },
     /**
      * Postpones services in whose attempts their thread crashed; `epoch` is the number of its life. They are checked again

@@ -72,7 +72,7 @@ export interface Fleet {
    * Starts the threads and assigns them the services. Resolves when every thread has its own, or the fleet was stopped;
    * rejects with the error that `onFatal` gets. Changes that were applied before take precedence.
    */
-  start(targets: readonly CheckTarget[]): Promise<void>;
+  start(targets: Iterable<CheckTarget>): Promise<void>;
   /**
    * Adds, changes or (target null) removes a service; idempotent by revision. A change that leaves the check the same keeps
    * the probe memory; remove and add the service to reset it. A service with a new check is checked soon.
