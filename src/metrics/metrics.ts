@@ -1,7 +1,8 @@
 /** Metrics of the program for Prometheus. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { getOrInsert } from '../async/bounded-map.ts';
 import { replaceEventLoopLag, UNUSED_RESOLUTION_MS } from './event-loop-lag.ts';
+import { addRequestDurations } from './request-durations.ts';
 
 /** The program's metrics. Names begin with `upbeat_` and follow Prometheus' naming rules. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -34,12 +35,10 @@ export function createMetrics() {
       completed.clear();
     },
   });
-  const durations = new Histogram({
+  const noteDuration = addRequestDurations(registry, {
     name: 'upbeat_http_request_duration_seconds',
     help: 'Time from the arrival of a request to the end of its response.',
-    labelNames: ['route'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-    registers: [registry],
   });
   const refusals = new Counter({
     name: 'upbeat_http_overload_refusals_total',
@@ -147,7 +146,7 @@ export function createMetrics() {
     noteRequest(route: string, status: number, seconds: number): void {
       const statuses = getOrInsert(completed, route, () => new Map<number, number>());
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      durations.observe({ route }, seconds);
+      noteDuration(route, seconds);
     },
   };
 }
