@@ -11,7 +11,7 @@ import type { ListenedAt } from './staleness.ts';
 /** Each route declares the members that it uses: `Pick<SiteSources, 'directory' | 'siteUrl'>`. */
 export interface SiteSources {
   readonly directory: ServiceDirectory;
-  readonly status: Pick<StatusStore, 'get'>;
+  readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly samples: Pick<SampleStore, 'query' | 'regionsOf' | 'missingSince'>;
   readonly regions: SampleRegionReader;
   readonly beginHistory: BeginHistory;

@@ -148,3 +148,38 @@ t.test(
     t.ok(reads > made);
   },
 );
+
+t.test('of a service that nothing new is known of only the head of the status is read', async (t) => {
+  const store = createMemoryStatusStore({ log: silentLog });
+  const one = service(1, 'a');
+  let reads = 0;
+  const json = createServiceJson({
+    status: {
+      ...store,
+      get(serviceId) {
+        reads++;
+        return store.get(serviceId);
+      },
+    },
+    intervalMs: 300_000,
+    now: () => NOW,
+    listenedAt: () => NOW,
+    vendorOf: () => null,
+  });
+  const readTwice = () => [json.status(one), json.status(one)].map(({ etag }) => etag);
+  const [unknown] = readTwice();
+  await store.put([current(1, check(NOW))]);
+  reads = 0;
+  const [first, again] = readTwice();
+  t.not(first, unknown);
+  t.equal(again, first);
+  t.equal(reads, 1);
+  const newer = current(1, check(NOW + 1));
+  await store.put([{ ...newer, observedAt: NOW + 1 }]);
+  const [next] = readTwice();
+  t.not(next, first);
+  t.equal(reads, 2);
+  const failing = { ...newer, observedAt: NOW + 2, regions: [] };
+  await store.put([failing]);
+  t.not(readTwice()[0], next);
+});
