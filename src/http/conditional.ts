@@ -1,6 +1,5 @@
 /** Conditional requests (RFC 9110, 8.8 and 13). */
 import { hash } from 'node:crypto';
-import type { HttpResponse } from './route.ts';
 
 /** The strong entity tag of a body, with its quotes. */
 export function entityTag(body: string | Uint8Array): string {
@@ -29,10 +28,4 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
-}
-
-/** The 304 for a client that has the response with these headers already. */
-export function notModified(headers: HttpResponse['headers']): HttpResponse {
-  const { 'Content-Type': _type, ...rest } = headers;
-  return { status: 304, headers: rest, body: '' };
 }

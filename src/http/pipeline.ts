@@ -3,11 +3,13 @@
  * respond; the pipeline decides whether and how. The Koa application and the fast path for hot routes share it.
  */
 import { randomUUID } from 'node:crypto';
+import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import { toError } from '../error.ts';
 import type { Log } from '../log.ts';
 import { invalidKey, type KeyBearer, requireAccess } from './access.ts';
 import { requireType } from './body.ts';
-import { entityTag, matches, notModified } from './conditional.ts';
+import { type CompleteResponse, completeResponse } from './complete-response.ts';
+import { matches } from './conditional.ts';
 import { classOf, type Overload, overloaded } from './overload.ts';
 import { HttpError, PROBLEMS, prefersPage, problemBody, retryLater } from './problem.ts';
 import type { Allowance, RateLimiter } from './rate-limits.ts';
@@ -15,12 +17,12 @@ import {
   type Bucket,
   type HttpRequest,
   type HttpResponse,
+  isWrite,
   methodsOf,
+  operationOf,
   type Route,
-  type WriteMethod,
   type WriteOperation,
 } from './route.ts';
-import { guardsOf, NO_SNIFFING } from './security-headers.ts';
 import { type Lane, MAX_TURN_MS, type Turns } from './turns.ts';
 import { createUnchargedRequests } from './uncharged-requests.ts';
 
@@ -53,13 +55,6 @@ export interface PipelineOptions {
   readonly log: Log;
 }
 
-const EXPOSED = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link';
-/** For what any origin may read. */
-const OPEN_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
-  'Access-Control-Expose-Headers': EXPOSED,
-  ...NO_SNIFFING,
-};
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Methods': 'GET, HEAD',
@@ -67,7 +62,9 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** Creates the pipeline: a function that handles a request for a route. It never rejects. */
+/**
+ * Creates the pipeline: a function that handles a request for a route, at once if all that it needs is at hand. It never rejects.
+ */
 export function createPipeline(options: PipelineOptions) {
   const { siteUrl, authenticator, explain, errorPage, limiters, overload, turns, log } = options;
   const uncharged = createUnchargedRequests();
@@ -90,11 +87,11 @@ export function createPipeline(options: PipelineOptions) {
     bucket === 'none' ? null : limiters[bucket === 'streams' ? 'api' : bucket];
 
   /** The allowance of the client's address, without a charge; null: the route has no limit. */
-  const peekAt = async (route: Route, { client }: HttpRequest): Promise<Allowance | null> =>
-    route.peek?.(client) ?? (await bucketOf(route)?.anonymous.peek(client)) ?? null;
+  const peekAt = (route: Route, { client }: HttpRequest): MaybeLater<Allowance | null> =>
+    route.peek?.(client) ?? bucketOf(route)?.anonymous.peek(client) ?? null;
 
   /** Charges a request to its limiter and determines whether it is admitted. */
-  const admit = (route: Route, request: HttpRequest): Admission | Promise<Admission> => {
+  const admit = (route: Route, request: HttpRequest): MaybeLater<Admission> => {
     const bucket = bucketOf(route);
     if (bucket === null) return FREE;
     const header = request.headers.authorization;
@@ -125,11 +122,7 @@ export function createPipeline(options: PipelineOptions) {
       : { payer: [bucket.authenticated, name], refused: null, key: null };
   };
 
-  const handle = (
-    route: Route,
-    request: HttpRequest,
-    key: KeyBearer | null,
-  ): HttpResponse | Promise<HttpResponse> => {
+  const handle = (route: Route, request: HttpRequest, key: KeyBearer | null): MaybeLater<HttpResponse> => {
     const operation = operationOf(route, request);
     if (operation !== undefined) return handleWrite(operation, request, key);
     const isReading = request.method === 'GET' || request.method === 'HEAD' || route.anyMethod === true;
@@ -160,66 +153,84 @@ export function createPipeline(options: PipelineOptions) {
     return await uncharged.attempt(name, (await limiter.peek(name)).remaining, find);
   };
 
-  // Each `await` costs a turn of the microtasks, also of a value: hot routes have their key, their window and their answer at once.
-  const serve = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
-    if (request.method === 'OPTIONS' && route.anyMethod !== true) {
-      return complete(answerPreflight(route, request), route, request, await peekAt(route, request));
-    }
+  const serve = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
     let allowance: Allowance | null = null;
-    let answer: HttpResponse;
-    try {
-      const admission = admit(route, request);
-      const { payer, refused, key } = admission instanceof Promise ? await admission : admission;
-      if (refused === null && payer !== null && route.bucket === 'pictures') {
-        const unchanged = await findUnchanged(route, request, key, payer);
-        if (unchanged !== null) return complete(unchanged, route, request, await payer[0].peek(payer[1]));
-      }
-      if (payer !== null) {
-        const charged = payer[0].charge(payer[1]);
-        allowance = charged instanceof Promise ? await charged : charged;
-      }
-      if (allowance?.allowed === false) throw rateLimited(allowance);
+    const finish = (given: HttpResponse): MaybeLater<CompleteResponse> =>
+      andThen(allowance ?? peekAt(route, request), (known) => completeResponse(given, route, request, known));
+    if (request.method === 'OPTIONS' && route.anyMethod !== true)
+      return finish(answerPreflight(route, request));
+    const answer = ({ refused, key }: Admission, charged: Allowance | null): MaybeLater<HttpResponse> => {
+      allowance = charged;
+      if (charged?.allowed === false) throw rateLimited(charged);
       if (refused !== null) throw refused;
-      const given = handle(route, request, key);
-      answer = given instanceof Promise ? await given : given;
-      if (route.bucket === 'pictures' && answer.etag !== undefined)
-        uncharged.note(targetOf(route, request), answer.etag);
-    } catch (thrown) {
-      answer = answerError(thrown, route, request);
-      if (answer.status >= 500) route.onFault?.();
-    }
-    allowance ??= await peekAt(route, request);
-    return complete(answer, route, request, allowance);
-  };
-
-  const refuse = async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
-    route.onFault?.();
-    return complete(answerError(overloaded(), route, request), route, request, await peekAt(route, request));
-  };
-
-  return async (route: Route, request: HttpRequest): Promise<HttpResponse> => {
-    const requestClass = classOf(route);
-    const handleNow = async () => {
-      overload.enter();
-      try {
-        return await serve(route, withoutWaiting(request, overload));
-      } finally {
-        overload.leave();
-      }
+      return handle(route, request, key);
     };
-    if (requestClass === null) return await handleNow();
+    const answerCharged = (admission: Admission): MaybeLater<HttpResponse> => {
+      const { payer } = admission;
+      if (payer === null) return answer(admission, null);
+      return andThen(payer[0].charge(payer[1]), (charged) => answer(admission, charged));
+    };
+    const answerPicture = async (admission: Admission): Promise<HttpResponse> => {
+      const { payer, refused, key } = admission;
+      const unchanged =
+        refused === null && payer !== null ? await findUnchanged(route, request, key, payer) : null;
+      if (unchanged !== null && payer !== null) {
+        allowance = await payer[0].peek(payer[1]);
+        return unchanged;
+      }
+      const picture = await answerCharged(admission);
+      if (picture.etag !== undefined) uncharged.note(targetOf(route, request), picture.etag);
+      return picture;
+    };
+    return attempt(
+      () => andThen(admit(route, request), route.bucket === 'pictures' ? answerPicture : answerCharged),
+      finish,
+      (thrown) => {
+        const refusal = answerError(thrown, route, request);
+        if (refusal.status >= 500) route.onFault?.();
+        return finish(refusal);
+      },
+    );
+  };
+
+  const refuse = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
+    route.onFault?.();
+    const refusal = answerError(overloaded(), route, request);
+    return andThen(peekAt(route, request), (allowance) =>
+      completeResponse(refusal, route, request, allowance),
+    );
+  };
+
+  const handleNow = (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
+    overload.enter();
+    return attempt(
+      () => serve(route, withoutWaiting(request, overload)),
+      (answer) => {
+        overload.leave();
+        return answer;
+      },
+      (thrown) => {
+        overload.leave();
+        throw thrown;
+      },
+    );
+  };
+
+  return (route: Route, request: HttpRequest): MaybeLater<CompleteResponse> => {
+    const requestClass = classOf(route);
+    if (requestClass === null) return handleNow(route, request);
     const isRefused = overload.refuses(requestClass);
     const isGone = request.isGone ?? isNeverGone;
-    const next = async (waitedMs: number): Promise<HttpResponse> => {
+    const next = (waitedMs: number): MaybeLater<CompleteResponse> => {
       // Its answer would be read by nobody.
       if (isGone()) return GONE;
-      if (!isRefused && waitedMs <= MAX_TURN_MS) return await handleNow();
+      if (!isRefused && waitedMs <= MAX_TURN_MS) return handleNow(route, request);
       if (!isRefused) overload.refuseLate(requestClass);
-      return await refuse(route, request);
+      return refuse(route, request);
     };
-    if (requestClass === 'heartbeats') return await next(0);
+    if (requestClass === 'heartbeats') return next(0);
     const lane = isRefused ? 'refused' : requestClass === 'api' ? 'api' : laneOf(route);
-    return await turns.run(lane, isGone, next);
+    return turns.run(lane, isGone, next);
   };
 }
 
@@ -230,7 +241,7 @@ function laneOf({ bucket }: Route): Lane {
 
 const isNeverGone = () => false;
 /** For a client that is gone. The status, which metrics count, is that of nginx for it. */
-const GONE: HttpResponse = { status: 499, headers: {}, body: '' };
+const GONE: CompleteResponse = { status: 499, headers: ['Content-Length', 0], body: '', bodyBytes: 0 };
 
 /** The request, which is not in flight while its client sends the body: slow clients are no overload. */
 function withoutWaiting(request: HttpRequest, overload: Overload): HttpRequest {
@@ -278,15 +289,6 @@ function answerPreflight(route: Route, { headers }: HttpRequest): HttpResponse {
   return { status: 204, headers: isOpen ? { ...allowed, ...PREFLIGHT_HEADERS } : allowed, body: '' };
 }
 
-function isWrite({ writes = {} }: Route, method: string | undefined): method is WriteMethod {
-  return method !== undefined && Object.hasOwn(writes, method);
-}
-
-/** What the route does for a request that changes something; undefined: the method only reads, or is not possible. */
-function operationOf(route: Route, { method }: HttpRequest): WriteOperation | undefined {
-  return isWrite(route, method) ? route.writes?.[method] : undefined;
-}
-
 function wrongMethod({ method }: HttpRequest, route: Route): HttpError {
   const headers = { Allow: methodsOf(route).join(', ') };
   return new HttpError('method_not_allowed', `${method} is not possible here.`, {}, headers);
@@ -318,34 +320,6 @@ function targetOf({ path }: Route, { params, query }: HttpRequest): string {
 
 function isUnchanged(answer: HttpResponse, { headers }: HttpRequest): boolean {
   return answer.etag !== undefined && matches(headers['if-none-match'], answer.etag);
-}
-
-/** Adds the validator and the common headers. A response that the client already has becomes a 304. */
-function complete(
-  answer: HttpResponse,
-  route: Route,
-  request: HttpRequest,
-  allowance: Allowance | null,
-): HttpResponse {
-  const { sameOrigin = false } = route;
-  const isReading = route.handle !== undefined && (request.method === 'GET' || request.method === 'HEAD');
-  const { 'Content-Security-Policy': policy, 'Content-Type': type = '' } = answer.headers;
-  const guards = guardsOf(policy, type);
-  const common = isReading && !sameOrigin ? OPEN_HEADERS : NO_SNIFFING;
-  const headers: Record<string, string> = { ...common, ...guards, ...answer.headers };
-  if (allowance !== null) {
-    headers['X-RateLimit-Limit'] = String(allowance.limit);
-    headers['X-RateLimit-Remaining'] = String(allowance.remaining);
-    headers['X-RateLimit-Reset'] = String(allowance.resetAtSeconds);
-  }
-  if (route.handle === undefined || operationOf(route, request) !== undefined) {
-    if (answer.etag !== undefined) headers.ETag = answer.etag;
-  } else if (answer.status === 200 && answer.stream === undefined) {
-    const etag = answer.etag ?? entityTag(answer.body);
-    headers.ETag = etag;
-    if (matches(request.headers['if-none-match'], etag)) return notModified(headers);
-  }
-  return { ...answer, headers };
 }
 
 function rateLimited({ limit, retryAfterSeconds }: Allowance): HttpError {

@@ -35,6 +35,7 @@ export interface WriteRequest extends HttpRequest {
 /** A response of a handler. */
 export interface HttpResponse {
   readonly status: number;
+  /** Frozen if they are those of many responses: what is sent for them is then made once. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
   /** Strong entity tag with its quotes. Absent: computed from the body. */
@@ -108,6 +109,16 @@ export function methodsOf({ handle, writes = {} }: Route): string[] {
   return [...(handle === undefined ? [] : ['GET', 'HEAD']), ...Object.keys(writes), 'OPTIONS'];
 }
 
+/** Whether the route changes something by a method. */
+export function isWrite({ writes = {} }: Route, method: string | undefined): method is WriteMethod {
+  return method !== undefined && Object.hasOwn(writes, method);
+}
+
+/** What the route does for a request that changes something; undefined: the method only reads, or is not possible. */
+export function operationOf(route: Route, { method }: HttpRequest): WriteOperation | undefined {
+  return isWrite(route, method) ? route.writes?.[method] : undefined;
+}
+
 /** Replaces the handler of each route that can be read by what `wrap` makes of it. */
 export function wrapReads(
   routes: readonly Route[],
@@ -138,9 +149,14 @@ function join(one: Route, other: Route): Route {
 
 /** A response with status 200 and serialized JSON. */
 export function jsonText(body: string | Uint8Array, etag?: string): HttpResponse {
-  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-cache' };
-  return { status: 200, headers, body, ...(etag === undefined ? {} : { etag }) };
+  const answer = { status: 200, headers: JSON_HEADERS, body };
+  return etag === undefined ? answer : { ...answer, etag };
 }
+
+const JSON_HEADERS = Object.freeze({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-cache',
+});
 
 /** A response with status 200 and a value as JSON. */
 export function json(value: object): HttpResponse {

@@ -3,6 +3,7 @@
  * connection waits for as many turns as there are connections before it. In each turn the API comes first, then one page or some
  * pictures, then refusals, each for a short time. Heartbeats wait for nothing.
  */
+import { attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 
 /**
@@ -132,7 +133,7 @@ export function createTurns(
      * Runs a task in this turn, or in a later one, with the time for which it has waited, milliseconds. One that has waited for longer
      * than {@link MAX_TURN_MS}, or whose client `isGone`, runs among the refusals.
      */
-    run<T>(lane: Lane, isGone: () => boolean, task: (waitedMs: number) => Promise<T>): Promise<T> {
+    run<T>(lane: Lane, isGone: () => boolean, task: (waitedMs: number) => MaybeLater<T>): MaybeLater<T> {
       // The requests of different connections come one by one, each after the one before it has settled; those of one packet do not.
       if (atOnce < MAX_AT_ONCE && isFree(lane) && hasRoom(lane)) {
         take(lane);
@@ -141,7 +142,7 @@ export function createTurns(
       }
       const sinceMs = monotonic();
       return new Promise((resolve, reject) => {
-        const start = () => void task(monotonic() - sinceMs).then(resolve, reject);
+        const start = () => void attempt(() => task(monotonic() - sinceMs), resolve, reject);
         queueOf(lane).push({ lane, isGone, sinceMs, start });
       });
     },

@@ -47,14 +47,14 @@ export interface BadgeSources
 
 const CACHED = { 'Cache-Control': PICTURE_CACHING };
 const HEADERS = {
-  png: { 'Content-Type': 'image/png', ...CACHED },
+  png: Object.freeze({ 'Content-Type': 'image/png', ...CACHED }),
   // An SVG that is opened by itself is a document; this policy does not let it load or run anything.
-  svg: {
+  svg: Object.freeze({
     'Content-Type': 'image/svg+xml',
     'Content-Security-Policy': "default-src 'none'; sandbox",
     ...CACHED,
-  },
-  shields: { 'Content-Type': 'application/json; charset=utf-8', ...CACHED },
+  }),
+  shields: Object.freeze({ 'Content-Type': 'application/json; charset=utf-8', ...CACHED }),
 } as const;
 /** Maximum number of cached status badges. The bytes are shared with the renderer's cache; this one saves the hash. */
 const MAX_CACHED_STATUS_BADGES = 20_000;

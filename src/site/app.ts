@@ -3,15 +3,17 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
+import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 import { toError } from '../error.ts';
 import { createBodyReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
+import type { CompleteResponse } from '../http/complete-response.ts';
 import { createOverload } from '../http/overload.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
 import { HttpError, retryLater } from '../http/problem.ts';
 import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
-import { type HttpRequest, type HttpResponse, type Route, wrapReads } from '../http/route.ts';
+import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
 import { createTurns } from '../http/turns.ts';
 import type { Log } from '../log.ts';
@@ -53,8 +55,9 @@ export interface AppOptions extends Omit<RouteSources, 'now' | 'limits' | 'limit
 const PAGES_PER_MINUTE = 600;
 /** Methods whose requests have a body. */
 const WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-/** Hot routes, which bypass Koa and its router; the response is the same. */
-const HOT_PATH = /^\/api\/(v1\/status|badge)\/([A-Za-z0-9._-]{1,200})$/i;
+/** Hot routes, which bypass Koa and its router where the slug needs no decoding; the response is the same. */
+const HOT_ROUTES: ReadonlySet<string> = new Set(['/api/v1/status/:slug', '/api/badge/:slug']);
+const PLAIN_SLUG = /^[A-Za-z0-9._-]{1,200}$/;
 
 /** Creates the application. */
 export function createApp(options: AppOptions) {
@@ -125,23 +128,26 @@ export function createApp(options: AppOptions) {
     ...(WITH_BODY.has(message.method ?? '') ? { readBody: createBodyReader(message) } : {}),
   });
 
-  const answer = async (route: Route, request: HttpRequest, response: ServerResponse) => {
+  const answer = (route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> => {
     const startedMs = clock.monotonic();
-    const given = await serve(route, request);
-    send(response, given, request.method);
-    const ms = clock.monotonic() - startedMs;
-    metrics.noteRequest(route.path, given.status, ms / 1_000);
-    log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
+    return andThen(serve(route, request), (given) => {
+      send(response, given, request.method);
+      const ms = clock.monotonic() - startedMs;
+      metrics.noteRequest(route.path, given.status, ms / 1_000);
+      log.debug({ method: request.method, route: route.path, status: given.status, ms }, 'request');
+    });
   };
 
-  const respond = async (path: string, route: Route, request: HttpRequest, response: ServerResponse) => {
-    try {
-      await answer(route, request, response);
-    } catch (thrown) {
-      const { message, stack } = toError(thrown);
-      log.error({ path, problem: message, stack }, 'a request failed outside its handler');
-      response.destroy();
-    }
+  const respond = (path: string, route: Route, request: HttpRequest, response: ServerResponse) => {
+    void attempt(
+      () => answer(route, request, response),
+      () => {},
+      (thrown) => {
+        const { message, stack } = toError(thrown);
+        log.error({ path, problem: message, stack }, 'a request failed outside its handler');
+        response.destroy();
+      },
+    );
   };
 
   const application = new Koa();
@@ -164,10 +170,11 @@ export function createApp(options: AppOptions) {
 
   const { pageDomains = null } = options;
   const findAtDomain = createDomainRoutes(routes, options.owners?.proofs ?? null);
+  /** By what precedes the slug, with its slash, in small letters. */
   const hotRoutes = new Map(
     routes
-      .filter(({ path }) => path === '/api/v1/status/:slug' || path === '/api/badge/:slug')
-      .map((route) => [route.path.slice('/api/'.length, -'/:slug'.length), route]),
+      .filter(({ path }) => HOT_ROUTES.has(path))
+      .map((route) => [route.path.slice(0, -':slug'.length), route]),
   );
 
   return {
@@ -192,16 +199,14 @@ export function createApp(options: AppOptions) {
           headers,
           atDomain: true,
         } as const;
-        void respond(path, found.route, request, response);
+        respond(path, found.route, request, response);
         return;
       }
-      const hot = HOT_PATH.exec(path);
-      const route = hot === null ? undefined : hotRoutes.get((hot[1] ?? '').toLowerCase());
-      if (route === undefined) {
-        void koa(message, response);
-        return;
-      }
-      void respond(path, route, requestOf(message, { slug: hot?.[2] ?? '' }, query), response);
+      const slugAt = path.lastIndexOf('/') + 1;
+      const route = hotRoutes.get(path.slice(0, slugAt).toLowerCase());
+      const slug = path.slice(slugAt);
+      if (route === undefined || !PLAIN_SLUG.test(slug)) void koa(message, response);
+      else respond(path, route, requestOf(message, { slug }, query), response);
     },
     /** Number of open event streams. */
     get openStreams(): number {
@@ -260,29 +265,22 @@ const UNKNOWN_ROUTE: Route = {
   },
 };
 
-function send(response: ServerResponse, answer: HttpResponse, method: string): void {
-  if (answer.stream !== undefined) {
-    if (!response.destroyed) response.writeHead(answer.status, answer.headers);
-    answer.stream(response);
+function send(
+  response: ServerResponse,
+  { status, headers, body, bodyBytes, stream }: CompleteResponse,
+  method: string,
+): void {
+  if (stream !== undefined) {
+    if (!response.destroyed) response.writeHead(status, headers);
+    stream(response);
     return;
   }
   if (response.destroyed) return;
-  const { status, body } = answer;
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-  const hasBody = status !== 204 && status !== 304;
-  const headers = withCookies(answer);
-  response.writeHead(status, hasBody ? { ...headers, 'Content-Length': length } : headers);
-  if (method === 'HEAD' || !hasBody) response.end();
+  response.writeHead(status, headers);
+  if (method === 'HEAD' || status === 204 || status === 304) response.end();
   // Text in ASCII goes out with the headers by one write, without a conversion to UTF-8.
-  else if (typeof body === 'string') response.end(body, length === body.length ? 'latin1' : 'utf8');
+  else if (typeof body === 'string') response.end(body, bodyBytes === body.length ? 'latin1' : 'utf8');
   else response.end(body);
-}
-
-/** The headers with all cookies. */
-function withCookies({ headers, cookies = [] }: HttpResponse): Readonly<Record<string, string | string[]>> {
-  const { 'Set-Cookie': first } = headers;
-  if (cookies.length === 0) return headers;
-  return { ...headers, 'Set-Cookie': [...(first === undefined ? [] : [first]), ...cookies] };
 }
 
 /** Paths that respond while the registry's server is unavailable, even without an earlier request. */

@@ -196,3 +196,23 @@ t.test(
     t.same(started.slice(6), ['f']);
   },
 );
+
+t.test(
+  'what a task has at hand is given at once; of one that has waited, what it throws rejects',
+  async (t) => {
+    const { turns, nextTurn } = createWorld();
+    const run = (task: () => string) => turns.run('page', () => false, task);
+    t.equal(
+      run(() => 'at once'),
+      'at once',
+    );
+    const waited = run(() => 'later');
+    const failing = run(() => {
+      throw new Error('it fails');
+    });
+    nextTurn();
+    nextTurn();
+    t.equal(await waited, 'later');
+    await t.rejects(Promise.resolve(failing), { message: 'it fails' });
+  },
+);
