@@ -47,6 +47,8 @@ export class StatusTable {
   readonly #whole = new Map<number, CurrentStatus>();
   readonly #words: string[] = [];
   readonly #numberOfWord = new Map<string, number>();
+  /** A row to compare with. */
+  readonly #scratch = createChunk(1);
   #size = 0;
 
   /** Services with a status. */
@@ -84,6 +86,17 @@ export class StatusTable {
   headOf(serviceId: number): StatusHead | undefined {
     const short = this.shortOf(serviceId);
     return short !== undefined && 'latest' in short ? headOf(short) : short;
+  }
+
+  /** Whether the service has this status, or an equal one in a row. */
+  holds(status: CurrentStatus): boolean {
+    const { serviceId } = status;
+    const chunk = this.#chunkOf(serviceId);
+    const row = serviceId % CHUNK;
+    const flags = flagsOf(chunk, row);
+    if (chunk === undefined || (flags & IS_PRESENT) === 0) return false;
+    if ((flags & IS_WHOLE) !== 0) return this.#whole.get(serviceId) === status;
+    return this.#pack(this.#scratch, 0, status) && isSameRow(this.#scratch, 0, chunk, row);
   }
 
   /** Replaces the status of its service. Throws a RangeError unless that is a whole number from 0. */
@@ -211,16 +224,24 @@ export class StatusTable {
   }
 }
 
-function createChunk(): Chunk {
-  const integersAt = CHUNK * DOUBLES * Float64Array.BYTES_PER_ELEMENT;
-  const wordsAt = integersAt + CHUNK * INTEGERS * Uint32Array.BYTES_PER_ELEMENT;
-  const buffer = new ArrayBuffer(wordsAt + CHUNK);
+function createChunk(rows = CHUNK): Chunk {
+  const integersAt = rows * DOUBLES * Float64Array.BYTES_PER_ELEMENT;
+  const wordsAt = integersAt + rows * INTEGERS * Uint32Array.BYTES_PER_ELEMENT;
+  const buffer = new ArrayBuffer(wordsAt + rows);
   return {
-    doubles: new Float64Array(buffer, 0, CHUNK * DOUBLES),
-    integers: new Uint32Array(buffer, integersAt, CHUNK * INTEGERS),
-    words: new Uint8Array(buffer, wordsAt, CHUNK),
+    doubles: new Float64Array(buffer, 0, rows * DOUBLES),
+    integers: new Uint32Array(buffer, integersAt, rows * INTEGERS),
+    words: new Uint8Array(buffer, wordsAt, rows),
     size: 0,
   };
+}
+
+function isSameRow(a: Chunk, rowOfA: number, b: Chunk, rowOfB: number): boolean {
+  for (let at = 0; at < INTEGERS; at++)
+    if (a.integers[rowOfA * INTEGERS + at] !== b.integers[rowOfB * INTEGERS + at]) return false;
+  for (let at = 0; at < DOUBLES; at++)
+    if (!Object.is(a.doubles[rowOfA * DOUBLES + at], b.doubles[rowOfB * DOUBLES + at])) return false;
+  return a.words[rowOfA] === b.words[rowOfB];
 }
 
 function flagsOf(chunk: Chunk | undefined, row: number): number {

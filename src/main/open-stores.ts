@@ -1,6 +1,7 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { createSharedStatuses } from '../domain/shared-statuses.ts';
 import type { Log } from '../log.ts';
 import { isRestorePending } from '../store/backup/durable-files.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
@@ -126,12 +127,16 @@ export async function openMonitorStores(
   const samples = influxSamples ?? ownSamples;
   if (samples === null) throw new Error('no store of samples was opened');
   const inRedis = redis?.openMonitor(isFresh, copy) ?? null;
+  // Kept once for both: with Redis, the statuses that a process has followed are not those of a record.
+  const shared = inRedis === null ? createSharedStatuses() : null;
   return {
     samples,
+    /** The statuses of the record, if the status store shares them. */
+    recorded: shared?.recorded,
     /** Null with the embedded store, which keeps only samples. */
     observations: influxSamples?.observations ?? null,
     redis: inRedis,
-    status: inRedis?.status ?? createMemoryStatusStore({ log }),
+    status: inRedis?.status ?? createMemoryStatusStore({ log, ...(shared && { rows: shared.published }) }),
     /** The states of stores other than Redis, to which every process connects itself. */
     states: (): PartStates => ({
       storage: {

@@ -113,6 +113,7 @@ export async function startMonitor(
   const record = createRecord({
     registry,
     status,
+    ...(stores.recorded === undefined ? {} : { statuses: stores.recorded }),
     samples,
     storage: registry.health,
     observations,

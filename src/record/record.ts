@@ -13,6 +13,7 @@ import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain
 import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
 import { type CheckResult, NO_MEMORY, type ProbeMemory, type RuledResult } from '../domain/result.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
+import type { StatusPlace } from '../domain/shared-statuses.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';
@@ -49,6 +50,8 @@ export interface RecordOptions {
   readonly registry: Pick<UpdateStore, 'commitUpdates' | 'transitionsAfter' | 'lastTransition'> &
     Pick<IncidentStore, 'listIncidents'>;
   readonly status: Pick<StatusStore, 'put' | 'remove'>;
+  /** Where the record has its statuses, shared with what `status` publishes; absent: in a table of its own. */
+  readonly statuses?: StatusPlace;
   readonly samples: Pick<SampleStore, 'append'>;
   /** Whether the registry accepts writes; absent: always. */
   readonly storage?: StorageHealth;
@@ -94,7 +97,7 @@ export function createRecord(options: RecordOptions) {
   const observations = options.observations ?? null;
   const toSample = observations === null ? sampleOf : detailedSampleOf;
 
-  const services = createTrackedServices();
+  const services = createTrackedServices(options.statuses);
   const revisions = createAwaitedRevisions(clock);
   const deadlines = createHeartbeatDeadlines(clock, log, silenceMs);
   const publisher = createPublisher({ ...options, observations }, clock, log);

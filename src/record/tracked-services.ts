@@ -7,6 +7,7 @@ import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import type { Incident } from '../domain/incident.ts';
 import { type CheckResult, isSameMemory, NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
+import type { StatusPlace } from '../domain/shared-statuses.ts';
 import { StatusTable } from '../domain/status-table.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
@@ -68,10 +69,9 @@ export interface TrackedService {
 /** All services of the record. */
 export type TrackedServices = ReturnType<typeof createTrackedServices>;
 
-/** Makes an empty table. */
-export function createTrackedServices() {
+/** Makes an empty table. `statuses`: where the services have their statuses; absent: in a table of their own. */
+export function createTrackedServices(statuses: StatusPlace = new StatusTable()) {
   const byId = new IdMap<Tracked>();
-  const statuses = new StatusTable();
   /** Services of owners by their domains. */
   const ofDomain = new NameIndex((id) => byId.get(id)?.service.domain);
   /** Null: must be counted again. */
@@ -135,9 +135,6 @@ export function createTrackedServices() {
   };
 }
 
-/** Where a service keeps its status. */
-type StatusPlace = Pick<StatusTable, 'get' | 'set'>;
-
 /** A service whose status is in a table, since there may be a million of them. */
 class Tracked implements TrackedService {
   service: Service;
@@ -152,7 +149,7 @@ class Tracked implements TrackedService {
   queue: PendingObservation[] | null = null;
   preview: CurrentStatus | null = null;
   isRemoved = false;
-  #statuses: StatusPlace;
+  #statuses: Pick<StatusPlace, 'get' | 'set'>;
 
   constructor(state: ServiceState, statuses: StatusPlace) {
     this.service = state.service;

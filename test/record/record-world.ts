@@ -5,6 +5,7 @@ import type { Failure } from '../../src/domain/failure.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import { createSharedStatuses } from '../../src/domain/shared-statuses.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
@@ -131,7 +132,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
   const log: Log = { ...silentLog, info: line('info'), warn: line('warn'), error: line('error') };
   const samples: Sample[] = [];
-  const status = createMemoryStatusStore({ log: silentLog });
+  const statuses = createSharedStatuses();
+  const status = createMemoryStatusStore({ log: silentLog, rows: statuses.published });
   const published = new Map<number, CurrentStatus>();
   status.watch(({ serviceId }) => {
     const next = status.get(serviceId);
@@ -143,6 +145,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   let control = async (): Promise<boolean> => true;
   const record = createRecord({
     registry,
+    statuses: statuses.recorded,
     status: {
       async put(records) {
         if (options.refusePut?.() === true) throw new Error('the status store is away');

@@ -2,6 +2,7 @@
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
 import { type CurrentStatus, headOf, type StatusHead } from '../../domain/current.ts';
+import type { StatusRows } from '../../domain/shared-statuses.ts';
 import { StatusTable } from '../../domain/status-table.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
@@ -30,9 +31,17 @@ export interface MemoryStatusStore extends StatusStore {
   keepOnly(serviceIds: ReadonlySet<number>): void;
 }
 
-/** Creates an empty store. Errors of listeners are logged; they affect neither the store nor each other. */
-export function createMemoryStatusStore({ log }: { readonly log: Log }): MemoryStatusStore {
-  const table = new StatusTable();
+/**
+ * Creates a store. `rows`: an empty table for its statuses, which it may share with the record; absent: one of its own. Errors
+ * of listeners are logged; they affect neither the store nor each other.
+ */
+export function createMemoryStatusStore({
+  log,
+  rows: table = new StatusTable(),
+}: {
+  readonly log: Log;
+  readonly rows?: StatusRows;
+}): MemoryStatusStore {
   /** A service has a record in one of the two. */
   const unread = new IdMap<UnreadRecord>();
   const tally = createStatusTally();
