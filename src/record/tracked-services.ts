@@ -135,31 +135,49 @@ export function createTrackedServices(statuses: StatusPlace = new StatusTable())
   };
 }
 
-/** A service whose status is in a table, since there may be a million of them. */
-class Tracked implements TrackedService {
-  service: Service;
+/** Whether a service has something that few services have at a time; its bits. */
+const IS_MEMORY_NEW = 1;
+const IS_CHECK_CHANGED = 2;
+const IS_REMOVED = 4;
+
+/** What few services have at a time: an outage, heartbeats, an update in flight. */
+interface RareParts {
   openIncident: Incident | null;
-  memory: ProbeMemory;
-  isMemoryNew = false;
-  isCheckChanged = false;
-  checkRevision: number;
   lastArrivedAt: number | null;
   newestTimestamp: number | null;
-  inFlight: PendingUpdate | null = null;
-  queue: PendingObservation[] | null = null;
-  preview: CurrentStatus | null = null;
-  isRemoved = false;
+  inFlight: PendingUpdate | null;
+  queue: PendingObservation[] | null;
+  preview: CurrentStatus | null;
+}
+
+const NO_PARTS: Readonly<RareParts> = {
+  openIncident: null,
+  lastArrivedAt: null,
+  newestTimestamp: null,
+  inFlight: null,
+  queue: null,
+  preview: null,
+};
+
+/** A service whose status is in a table and whose rare parts are aside, since there may be a million of them. */
+class Tracked implements TrackedService {
+  service: Service;
+  memory: ProbeMemory;
+  checkRevision: number;
+  #flags = 0;
+  /** Null: it has none. */
+  #rare: RareParts | null = null;
   #statuses: Pick<StatusPlace, 'get' | 'set'>;
 
   constructor(state: ServiceState, statuses: StatusPlace) {
     this.service = state.service;
-    this.checkRevision = state.service.revision;
-    this.openIncident = state.openIncident;
     this.memory = state.memory;
-    this.lastArrivedAt = state.lastArrivedAt ?? null;
-    this.newestTimestamp = state.newestTimestamp ?? null;
+    this.checkRevision = state.service.revision;
     this.#statuses = statuses;
     this.current = state.current;
+    this.openIncident = state.openIncident;
+    this.lastArrivedAt = state.lastArrivedAt ?? null;
+    this.newestTimestamp = state.newestTimestamp ?? null;
   }
 
   get current(): CurrentStatus {
@@ -168,6 +186,78 @@ class Tracked implements TrackedService {
 
   set current(current: CurrentStatus) {
     this.#statuses.set(current);
+  }
+
+  get isMemoryNew(): boolean {
+    return (this.#flags & IS_MEMORY_NEW) !== 0;
+  }
+
+  set isMemoryNew(is: boolean) {
+    this.#flag(IS_MEMORY_NEW, is);
+  }
+
+  get isCheckChanged(): boolean {
+    return (this.#flags & IS_CHECK_CHANGED) !== 0;
+  }
+
+  set isCheckChanged(is: boolean) {
+    this.#flag(IS_CHECK_CHANGED, is);
+  }
+
+  get isRemoved(): boolean {
+    return (this.#flags & IS_REMOVED) !== 0;
+  }
+
+  set isRemoved(is: boolean) {
+    this.#flag(IS_REMOVED, is);
+  }
+
+  get openIncident(): Incident | null {
+    return this.#parts.openIncident;
+  }
+
+  set openIncident(openIncident: Incident | null) {
+    this.#set('openIncident', openIncident);
+  }
+
+  get lastArrivedAt(): number | null {
+    return this.#parts.lastArrivedAt;
+  }
+
+  set lastArrivedAt(lastArrivedAt: number | null) {
+    this.#set('lastArrivedAt', lastArrivedAt);
+  }
+
+  get newestTimestamp(): number | null {
+    return this.#parts.newestTimestamp;
+  }
+
+  set newestTimestamp(newestTimestamp: number | null) {
+    this.#set('newestTimestamp', newestTimestamp);
+  }
+
+  get inFlight(): PendingUpdate | null {
+    return this.#parts.inFlight;
+  }
+
+  set inFlight(inFlight: PendingUpdate | null) {
+    this.#set('inFlight', inFlight);
+  }
+
+  get queue(): PendingObservation[] | null {
+    return this.#parts.queue;
+  }
+
+  set queue(queue: PendingObservation[] | null) {
+    this.#set('queue', queue);
+  }
+
+  get preview(): CurrentStatus | null {
+    return this.#parts.preview;
+  }
+
+  set preview(preview: CurrentStatus | null) {
+    this.#set('preview', preview);
   }
 
   /** From now on the service has its status alone: updates in flight still read it after the removal. */
@@ -179,6 +269,23 @@ class Tracked implements TrackedService {
         current = next;
       },
     };
+  }
+
+  get #parts(): Readonly<RareParts> {
+    return this.#rare ?? NO_PARTS;
+  }
+
+  #set<Name extends keyof RareParts>(name: Name, value: RareParts[Name]): void {
+    if (this.#rare === null) {
+      if (value === null) return;
+      this.#rare = { ...NO_PARTS };
+    }
+    this.#rare[name] = value;
+    if (value === null && Object.values(this.#rare).every((part) => part === null)) this.#rare = null;
+  }
+
+  #flag(bit: number, is: boolean): void {
+    this.#flags = is ? this.#flags | bit : this.#flags & ~bit;
   }
 }
 

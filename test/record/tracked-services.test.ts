@@ -1,8 +1,10 @@
+import fc from 'fast-check';
 import t from 'tap';
 import { unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { createTrackedServices, stateOf } from '../../src/record/tracked-services.ts';
+import { createTrackedServices, stateOf, type TrackedService } from '../../src/record/tracked-services.ts';
 import { record } from '../store/registry-fixtures.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 import { makeService, START } from './record-world.ts';
 
 const up = record(1, 3, 'up', START);
@@ -29,4 +31,35 @@ t.test('a state that is evaluated keeps the status that it began with', async (t
   tracked.current = record(1, 4, 'down', START + 1);
   t.strictSame(seen.current, up);
   t.equal(seen.current, seen.current, 'one object');
+});
+
+t.test('its parts behave as members of an object, and no value of one shows in another', async (t) => {
+  const time = fc.option(fc.nat());
+  const part = fc.oneof(
+    fc.record({ lastArrivedAt: time }),
+    fc.record({ newestTimestamp: time }),
+    fc.record({ queue: fc.option(fc.constant([])) }),
+    fc.record({ preview: fc.option(fc.constantFrom(up, unknownStatus(1))) }),
+    fc.record({ isMemoryNew: fc.boolean() }),
+    fc.record({ isCheckChanged: fc.boolean() }),
+    fc.record({ isRemoved: fc.boolean() }),
+    fc.record({ checkRevision: fc.nat() }),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const tracked = createTrackedServices().add({ ...state(), lastArrivedAt: 7 });
+      const plain: Record<string, unknown> = {
+        ...{ openIncident: null, lastArrivedAt: 7, newestTimestamp: null, inFlight: null, queue: null },
+        ...{ preview: null, isMemoryNew: false, isCheckChanged: false, isRemoved: false },
+        checkRevision: tracked.service.revision,
+      };
+      for (const change of parts) {
+        Object.assign(tracked, change);
+        Object.assign(plain, change);
+        for (const [name, value] of Object.entries(plain))
+          t.equal(tracked[name as keyof TrackedService], value, name);
+      }
+    }),
+    { numRuns: propertyRuns(20) },
+  );
 });
