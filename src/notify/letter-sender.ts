@@ -4,6 +4,7 @@
  */
 import type { Cancel, Clock, Random } from '../clock.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
+import { retryAt } from '../domain/delivery-retries.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
 import { SHARED_TEXTS } from '../language/shared-texts.ts';
@@ -14,7 +15,7 @@ import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
-import { RETRY_AFTER_MS, startOutbox } from './outbox.ts';
+import { startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
 export interface LetterSenderOptions {
@@ -39,7 +40,6 @@ const MAX_IN_FLIGHT = 8;
 const MAX_WRITTEN = 200;
 const TIDY_INTERVAL_MS = MINUTE_MS;
 const MAX_NAME_LENGTH = 100;
-const JITTER = 0.1;
 
 /** Starts the sender. */
 export function startLetterSender(options: LetterSenderOptions) {
@@ -94,9 +94,8 @@ export function startLetterSender(options: LetterSenderOptions) {
       try {
         const { outcome } = await mailer.send(composeLetter(letter, siteUrl), signal);
         if (signal.aborted && outcome === 'failed') return null;
-        const wait = RETRY_AFTER_MS[attempts];
-        if (outcome !== 'failed' || wait === undefined) return { id, outcome, dueAt: null };
-        return { id, outcome, dueAt: clock.now() + Math.round(wait * (1 + JITTER * random())) };
+        const dueAt = outcome === 'failed' ? retryAt(attempts, clock.now(), random()) : null;
+        return { id, outcome, dueAt };
       } finally {
         inFlight.delete(id);
       }

@@ -6,13 +6,14 @@ import type { Cancel, Random } from '../clock.ts';
 import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
+import { RETRY_AFTER_MS } from '../domain/delivery-retries.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
-import { RETRY_AFTER_MS, startOutbox } from './outbox.ts';
+import { startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
 export interface MessageSenderOptions {

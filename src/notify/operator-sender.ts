@@ -5,12 +5,12 @@
  */
 import type { Channel, ChannelKind } from '../domain/alert/channel.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
+import { RETRY_AFTER_MS } from '../domain/delivery-retries.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 import type { FactStore } from '../store/ports/registry.ts';
 import type { ChannelKindParts, ChannelTools } from './channels/channel-kind.ts';
 import { sendOnce } from './message-sender.ts';
-import { RETRY_AFTER_MS } from './outbox.ts';
 
 /** Options of the sender. */
 export interface OperatorSenderOptions {

@@ -4,19 +4,8 @@
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../clock.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
-
-/** Delays after the failed attempts, over a day in total. */
-export const RETRY_AFTER_MS: readonly number[] = [
-  5 * SECOND_MS,
-  MINUTE_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  6 * HOUR_MS,
-  16 * HOUR_MS,
-];
 
 /** What is due. */
 interface Due {

@@ -3,6 +3,7 @@
  * in the registry, so that a restart loses none.
  */
 import type { Clock, Random } from '../clock.ts';
+import { retryAt } from '../domain/delivery-retries.ts';
 import { SECOND_MS } from '../domain/durations.ts';
 import type { DeliveryProblem } from '../domain/refusal.ts';
 import { messageOf } from '../error.ts';
@@ -10,7 +11,7 @@ import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
-import { RETRY_AFTER_MS, startOutbox } from './outbox.ts';
+import { startOutbox } from './outbox.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
 /** Options of the sender. */
@@ -30,7 +31,6 @@ interface WebhookSenderOptions {
 
 const TIMEOUT_MS = 15 * SECOND_MS;
 const MAX_RESPONSE_BYTES = 64 * 1024;
-const JITTER = 0.1;
 
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions) {
@@ -67,9 +67,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
       if (signal.aborted) return null;
       problem = { code: 'text', text: messageOf(error) };
     }
-    const wait = RETRY_AFTER_MS[attempts];
-    const dueAt = wait === undefined ? null : clock.now() + Math.round(wait * (1 + JITTER * random()));
-    return { id, wasDueAt, deliveredAt: null, problem, dueAt };
+    return { id, wasDueAt, deliveredAt: null, problem, dueAt: retryAt(attempts, clock.now(), random()) };
   };
 
   const { stop } = startOutbox({

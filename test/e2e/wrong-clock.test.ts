@@ -3,9 +3,11 @@
  * Nothing young is deleted, nothing is down, and everything answers.
  */
 import { createServer } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createSessions } from '../../src/auth/sessions.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
+import type { Delivery } from '../../src/store/ports/webhooks.ts';
 import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
 import { listenOn } from '../support/loopback.ts';
 import { startMailServer } from '../support/mail-server.ts';
@@ -108,7 +110,7 @@ async function createWorld(t: Test) {
     const { id: personId } = await registry.addPerson('Ada', now);
     await registry.linkPerson(accountId, personId, now);
     const { token } = await createSessions({ registry, clock: { now: () => now } }).open(personId);
-    return { accountId, cookie: `upbeat=${token}` };
+    return { accountId, secret, cookie: `upbeat=${token}` };
   });
   const [letter] = await mail.taken(1);
   const [, confirmation = ''] = /(\/subscribe\/confirm\/[\w-]+)/.exec(letter?.mail.text ?? '') ?? [];
@@ -126,9 +128,29 @@ async function createWorld(t: Test) {
     const { body } = await program.get(`/api/v1/services/shop/history?${span}`);
     return (body as { buckets: { count: number }[] }).buckets.reduce((sum, { count }) => sum + count, 0);
   };
+  const deliveryUntil = async (accept: (delivery: Delivery | undefined) => boolean) =>
+    await installation.withRegistry(async (registry) => {
+      for (let tries = 0; tries < 200; tries += 1) {
+        if (accept((await registry.deliveriesOf(seeds.accountId))[0])) return true;
+        await setTimeout(100);
+      }
+      return false;
+    });
   return {
     program: () => program,
     incidents,
+    /** Adds a delivery to the service while it is down, and waits for its first attempt. */
+    async failDelivery() {
+      await installation.withRegistry(async (registry) => {
+        const { accountId, secret } = seeds;
+        const url = `http://127.0.0.1:${site.port}/hook`;
+        const now = Date.now();
+        const { id } = await registry.addWebhook({ accountId, url, secret, createdAt: now });
+        await registry.addDelivery(accountId, id, { message: 'n', type: 'test', body: '{}', now });
+      });
+      t.ok(await deliveryUntil((delivery) => delivery?.attempts === 1));
+    },
+    isDelivered: () => deliveryUntil((delivery) => delivery?.deliveredAt !== null),
     turn,
     kept,
     samples,
@@ -212,8 +234,10 @@ t.test('a wrong clock', NEEDS_WALL_CLOCK, async (t) => {
   await t.test('an outage while it is a year ahead, and the next one when it is right', async (t) => {
     await setAhead(365 * DAY_MS);
     await turn(true);
+    await world.failDelivery();
     await turn(false);
     await setAhead(0);
+    t.ok(await world.isDelivered(), 'what failed meanwhile is tried again at once');
     const { status } = (await program().get(SHOP)).body as Status;
     t.equal(status, 'up');
     for (const isDown of [true, false]) {

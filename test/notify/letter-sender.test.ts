@@ -53,6 +53,26 @@ t.test('it sends 20 letters a second while there are as many, however its polls 
   }
 });
 
+t.test('it does not wait until the clock has caught up with one that was ahead', async (t) => {
+  const world = await openLetterWorld(t, 1);
+  const { clock, sent, registry } = world;
+  await world.turn('down');
+  const yearMs = 365 * 86_400_000;
+  world.setAnswer(() => ({ outcome: 'failed', problem: { code: 'status', statusCode: 451, text: '' } }));
+  const sender = world.start();
+  await world.reached(1);
+  clock.setBy(yearMs);
+  while (sent.length < 2) await clock.advance(1_000);
+  await clock.advance(2_000);
+  world.setAnswer(() => ({ outcome: 'delivered' }));
+  clock.setBy(-yearMs);
+  for (let second = 0; second < 5 && sent.length < 3; second += 1) await clock.advance(1_000);
+  t.equal(sent.length, 3);
+  await sender.stop();
+  t.equal(new Set(sent.map(({ id }) => id)).size, 1, 'the same letter');
+  t.same(await registry.dueLetters(clock.now() + yearMs, 9), []);
+});
+
 t.test('it tries again over a day, in the order of each subscriber, and logs no address', async (t) => {
   const world = await openLetterWorld(t, 2);
   const { clock, sent } = world;

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
+import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { silentLog } from '../../src/log.ts';
-import { RETRY_AFTER_MS } from '../../src/notify/outbox.ts';
 import { startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import {
   createMessageId,
@@ -163,6 +163,17 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   await world.clock.skip(17 * HOUR);
   await world.clock.advance(2_000);
   t.equal(world.heard.length, RETRY_AFTER_MS.length + 1, 'then it gives up');
+});
+
+t.test('it does not wait until the clock has caught up with one that was ahead', async (t) => {
+  const world = await start(t);
+  world.clock.setBy(365 * 24 * HOUR);
+  world.state.status = 500;
+  await world.send();
+  t.match(await world.pass(1_000, 1), { deliveredAt: null });
+  world.state.status = 204;
+  world.clock.setBy(-365 * 24 * HOUR);
+  t.match(await world.pass(1_000, 2), { deliveredAt: Number, dueAt: null });
 });
 
 t.test('it takes 410 for the end, and follows no redirect', async (t) => {

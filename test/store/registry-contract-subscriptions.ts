@@ -1,6 +1,8 @@
 /** Contract of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
+
 import type { Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
+import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import type { SubscriptionTopic } from '../../src/domain/subscription.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
@@ -82,6 +84,25 @@ export async function subscriptionContract(
     t.same(await registry.countSubscriptions(['service:1']), [0]);
     t.same(await registry.dueLetters(NOON, ALL), []);
   });
+
+  t.test(
+    'a letter that failed while the clock was ahead does not wait until the clock has caught up',
+    async (t) => {
+      const registry = await open(t);
+      await registry.putCatalogue([entry('a')]);
+      const year = 365 * 86_400_000;
+      const request = { topic: 'service:1', address: 'ada@example.com', language: 'en' } as const;
+      await registry.requestSubscription({ ...request, now: NOON + year });
+      const [letter] = await registry.dueLetters(NOON, ALL);
+      t.match(letter, { kind: 'subscribe', attempts: 0 }, 'one that was not tried');
+      const fail = (dueAt: number) =>
+        registry.noteLetters([{ id: letter?.id ?? 0, outcome: 'failed', dueAt }]);
+      await fail(NOON + year + 5_000);
+      t.match(await registry.dueLetters(NOON, ALL), [{ attempts: 1 }], 'one that has failed');
+      await fail(NOON + MAX_DELIVERY_WAIT_MS);
+      t.same(await registry.dueLetters(NOON, ALL), [], 'the longest wait is kept');
+    },
+  );
 
   t.test('it stores no address and no secret in clear text', async (t) => {
     const dataDir = t.testdir();

@@ -1,6 +1,7 @@
 /** Contract of the registry: webhooks, and deliveries that are born with the change that they tell of. */
 import type { Test } from 'tap';
 import { type ScopeChange, unknownStatus } from '../../src/domain/current.ts';
+import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';
@@ -207,6 +208,29 @@ export async function webhookContract(
     await registry.noteDelivery({ ...failed, wasDueAt: NOON + 7_000, dueAt: null });
     t.equal(await registry.forgetDeliveries(NOON), 0);
     t.equal(await registry.forgetDeliveries(NOON + 1), 1);
+  });
+
+  t.test('what failed while the clock was ahead does not wait until the clock has caught up', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const url = 'https://h.example';
+    const { id } = await registry.addWebhook({ accountId: ada, url, secret: SECRET, createdAt: NOON });
+    const year = 365 * 86_400_000;
+    await registry.addDelivery(ada, id, { message: 'msg_1', type: 'test', body: '{}', now: NOON + year });
+    const [first] = await registry.dueDeliveries(NOON, 10);
+    t.match(first, { dueAt: NOON + year, attempts: 0 }, 'one that was not tried');
+    const failed = { id: first?.id ?? 0, deliveredAt: null, problem: HTTP_500 };
+    const ahead = NOON + year + 5_000;
+    await registry.noteDelivery({ ...failed, wasDueAt: NOON + year, dueAt: ahead });
+    t.match(await registry.dueDeliveries(NOON, 10), [{ dueAt: ahead, attempts: 1 }], 'one that has failed');
+    await registry.addDelivery(ada, id, { message: 'msg_2', type: 'test', body: '{}', now: NOON });
+    t.same(
+      (await registry.dueDeliveries(NOON, 10)).map(({ message }) => message),
+      ['msg_2', 'msg_1'],
+      'behind what is due by the clock',
+    );
+    await registry.noteDelivery({ ...failed, wasDueAt: ahead, dueAt: NOON + MAX_DELIVERY_WAIT_MS });
+    t.match(await registry.dueDeliveries(NOON, 10), [{ message: 'msg_2' }], 'the longest wait is kept');
   });
 
   t.test('it bounds webhooks, and removes one with what was due to it', async (t) => {

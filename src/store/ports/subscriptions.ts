@@ -108,7 +108,10 @@ export interface LetterStore {
    * notice to their accounts. Resolves with their number.
    */
   turnOffChannels(now: number): Promise<number>;
-  /** Due letters: requests for confirmations first, and of each subscription only the oldest one. */
+  /**
+   * Letters that are due at `now`, or would wait for longer than any attempt asks for: requests for confirmations first, and of each
+   * subscription only the oldest one.
+   */
   dueLetters(now: number, limit: number): Promise<DueLetter[]>;
   /** Stores outcomes. After `MAX_REFUSALS` refusals in a row a subscription is deleted. */
   noteLetters(outcomes: readonly LetterOutcome[]): Promise<void>;

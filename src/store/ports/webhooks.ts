@@ -77,7 +77,10 @@ export interface WebhookStore {
   deliveriesOf(accountId: number): Promise<Delivery[]>;
   /** Makes a delivery due again; false: the account has no delivery with that ID. */
   replayDelivery(accountId: number, id: number, now: number): Promise<boolean>;
-  /** Deliveries that are due at `now`, longest waiting first, at most 8 of each account. */
+  /**
+   * Deliveries that are due at `now`, longest waiting first, at most 8 of each account. Those that would wait for longer than any
+   * attempt asks for were put off by a clock that was ahead, and are due, too.
+   */
   dueDeliveries(now: number, limit: number): Promise<DueDelivery[]>;
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**

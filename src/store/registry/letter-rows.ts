@@ -1,5 +1,6 @@
 /** Letters that are not messages of channels: changes for subscribers, and requests for confirmations. */
 import type { AlertChange } from '../../domain/alert/event.ts';
+import { MAX_DELIVERY_WAIT_MS } from '../../domain/delivery-retries.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { readMailAddress } from '../../domain/mail-address.ts';
 import type { PageGroup } from '../../domain/status-page.ts';
@@ -181,7 +182,14 @@ async function dueLetters(registry: OpenRegistry, now: number, limit: number): P
     kysely
       .selectFrom('letters')
       .selectAll()
-      .where('due_at', '<=', now)
+      // What was not tried is due at once, and no attempt asks for a longer wait: such times are those of a clock that was ahead.
+      .where((eb) =>
+        eb.or([
+          eb('due_at', '<=', now),
+          eb('due_at', '>', now + MAX_DELIVERY_WAIT_MS),
+          eb('attempts', '=', 0),
+        ]),
+      )
       .where(({ not, exists, selectFrom }) =>
         not(
           exists(

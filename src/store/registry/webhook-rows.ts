@@ -1,6 +1,7 @@
 /** Webhooks and their deliveries. */
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
+import { MAX_DELIVERY_WAIT_MS } from '../../domain/delivery-retries.ts';
 import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../domain/refusal.ts';
 import { type EventService, messageId, type WebhookEvent, webhookBody } from '../../domain/webhook-event.ts';
 import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../ports/webhooks.ts';
@@ -74,7 +75,13 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     return (await queries.run(replay)) > 0;
   }),
   dueDeliveries: read(async ({ kysely, queries, secrets }, now, limit) => {
-    const any = kysely.selectFrom('deliveries').select('id').where('due_at', '<=', now).limit(1);
+    // No attempt asks for a longer wait: a later time is that of a clock that was ahead.
+    const longest = now + MAX_DELIVERY_WAIT_MS;
+    const any = kysely
+      .selectFrom('deliveries')
+      .select('id')
+      .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', longest)]))
+      .limit(1);
     if ((await queries.first(any)) === undefined) return [];
     const box = await secrets.box();
     // Reads only a few deliveries of each webhook by an index, so that the cost does not depend on how many are
@@ -82,16 +89,22 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     const placed = kysely
       .selectFrom('webhooks')
       .innerJoin('deliveries', (join) =>
-        join.on('deliveries.id', 'in', (eb) =>
-          eb
-            .selectFrom('deliveries as waiting')
-            .select('waiting.id')
-            .whereRef('waiting.webhook_id', '=', 'webhooks.id')
-            .where('waiting.due_at', '<=', now)
-            .orderBy('waiting.due_at')
-            .orderBy('waiting.id')
-            .limit(MAX_DUE_PER_ACCOUNT),
-        ),
+        join.on('deliveries.id', 'in', (eb) => {
+          const first = (operator: '<=' | '>', time: number) =>
+            eb
+              .selectFrom('deliveries as waiting')
+              .select('waiting.id')
+              .whereRef('waiting.webhook_id', '=', 'webhooks.id')
+              .where('waiting.due_at', operator, time)
+              .orderBy('waiting.due_at')
+              .orderBy('waiting.id')
+              .limit(MAX_DUE_PER_ACCOUNT)
+              .as('some');
+          return eb
+            .selectFrom(first('<=', now))
+            .select('some.id')
+            .unionAll(eb.selectFrom(first('>', longest)).select('some.id'));
+        }),
       )
       .selectAll('deliveries')
       .select(['url', 'secret'])
