@@ -41,6 +41,8 @@ export interface Demo {
   readonly program: ChildProcess;
   /** Its configuration, for commands and further processes. */
   readonly configFile: string;
+  /** Makes a one-time link by which the owner of the senders' account signs in. */
+  makeSetupLink(): Promise<string>;
   /** Stops everything and removes its files. Resolves with the program's exit status; null: it was killed. */
   stop(): Promise<number | null>;
 }
@@ -59,6 +61,8 @@ export const DEMO_TIMING: DemoTiming = {
 export const DEMO_FEED_INTERVAL_MS = 3_000;
 
 const ROOT = join(import.meta.dirname, '..');
+/** The account of the services that send heartbeats. */
+const ACCOUNT = 'demo';
 const READY_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;
 
@@ -121,10 +125,11 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     rmSync(folder, { recursive: true, force: true });
     return program.exitCode;
   };
+  const configFile = join(folder, 'upbeat.yaml');
   let key: string;
   try {
     await untilReady(siteUrl, program);
-    key = await makeKey(join(folder, 'upbeat.yaml'));
+    key = await runCommand(configFile, 'keys', 'create', '--account', ACCOUNT, '--name', 'senders');
   } catch (error) {
     await stop();
     throw error;
@@ -133,7 +138,9 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   fleet.begin(startAt);
   vendors.begin(startAt);
   stopSenders = startSenders(senders.list, { siteUrl, key, startAt }, senders.timing);
-  return { siteUrl, startAt, fleet, vendors, program, configFile: join(folder, 'upbeat.yaml'), stop };
+  // The link that the program logs ends when the senders' key makes the first account.
+  const makeSetupLink = () => runCommand(configFile, 'accounts', 'setup-link', '--account', ACCOUNT);
+  return { siteUrl, startAt, fleet, vendors, program, configFile, makeSetupLink, stop };
 }
 
 /** The catalogue of the fleet with the vendors' pages. */
@@ -175,11 +182,11 @@ function catalogueText(
   });
 }
 
-/** Creates an API key by the command line. */
-async function makeKey(configFile: string): Promise<string> {
+/** Runs a command of the program, and returns what it prints. */
+async function runCommand(configFile: string, ...command: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['src/cli/main.ts', 'keys', 'create', '--account', 'demo', '--name', 'senders', '--config', configFile],
+    ['src/cli/main.ts', ...command, '--config', configFile],
     { cwd: ROOT, env: ownEnvironment() },
   );
   return stdout.trim();

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { dashDomain } from '../src/domain/service.ts';
+import { messageOf } from '../src/error.ts';
 import { DEMO_FEED_INTERVAL_MS, DEMO_TIMING, startDemo } from './demo.ts';
 import { DEMO_SENDER_TIMING, DEMO_SENDERS } from './heartbeat-senders.ts';
 import type { DemoService } from './script.ts';
@@ -21,8 +22,6 @@ const demo = await startDemo({
   settings: { log: { level: 'info' }, limits: { anonymousPerMinute: 600, authenticatedPerMinute: 1_200 } },
   output: 'inherit',
 });
-process.stdout.write(`${programme(demo.siteUrl, demo.startAt).join('\n')}\n`);
-
 let stopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
@@ -37,8 +36,14 @@ demo.program.once('exit', (status) => {
   void demo.stop().then(() => process.exit(status ?? 1));
 });
 
+// Only now: Ctrl-C stops the program while the command runs, too.
+const setupLink = await demo
+  .makeSetupLink()
+  .catch((error: unknown) => `there is no link: ${messageOf(error)}`);
+if (!stopping) process.stdout.write(`${programme(demo.siteUrl, demo.startAt, setupLink).join('\n')}\n`);
+
 /** What to open, and what happens when. */
-function programme(siteUrl: string, startAt: number): string[] {
+function programme(siteUrl: string, startAt: number, setupLink: string): string[] {
   const { services, periodMs, outages } = DEMO_SCRIPT;
   const width = Math.max(...services.map(({ domain }) => domain.length));
   const line = ({ domain, story }: DemoService) =>
@@ -61,6 +66,10 @@ function programme(siteUrl: string, startAt: number): string[] {
     `  ${siteUrl}/api/v1/services/nimbus-storage/vendor`,
     `  ${siteUrl}/api/v1/status/orders-example-org`,
     `  ${siteUrl}/api/v1/events`,
+    '',
+    'To sign in to the dashboard of the account that sends heartbeats:',
+    '',
+    `  ${setupLink}`,
     '',
     `Badges (add ?theme=dark), and what happens every ${clock(periodMs)} minutes from ${begin} on:`,
     ...services.map(line),

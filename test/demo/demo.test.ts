@@ -184,6 +184,7 @@ async function play(secondMs: number) {
   let looks = 0;
   let last: readonly SeenService[] = [];
   let exit: number | null = null;
+  let setupPage = 0;
   try {
     for (;;) {
       const askedAt = Date.now() - demo.startAt;
@@ -201,12 +202,14 @@ async function play(secondMs: number) {
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
+    setupPage = (await fetch(await demo.makeSetupLink())).status;
   } finally {
     turns.disable();
     exit = await demo.stop();
   }
   const seen = {
     exit,
+    setupPage,
     mismatches,
     statuses: Object.fromEntries(last.map(({ slug, status }) => [slug, status])),
     saidOffline: degraded.includes(true),
@@ -214,6 +217,7 @@ async function play(secondMs: number) {
   };
   const wanted = {
     exit: 0,
+    setupPage: 200,
     mismatches: [],
     statuses: {
       ...Object.fromEntries(
