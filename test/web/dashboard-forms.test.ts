@@ -221,5 +221,6 @@ t.test('the newest checks of a service name their region if there is one', async
     const [section = ''] = /<section aria-labelledby="checks">.*?<\/section>/s.exec(text) ?? [];
     const shown = [...section.matchAll(/<td[^>]*><span>([^<]*)<\/span>/g)].map(([, cell]) => cell);
     t.same(shown, cells);
+    t.match(section, '20 Nov 2026, 10:00:00 UTC</time>', 'checks can follow each other within a minute');
   }
 });

@@ -10,7 +10,7 @@ import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
-import { time } from '../../language/phrase.ts';
+import { timeToSecond } from '../../language/phrase.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
@@ -84,8 +84,8 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
         hasAddress: secret !== null || service.check.addressHash !== undefined,
         address: secret === null ? null : `${siteUrl}/beat/${secret}`,
-        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [time(report.at)] })),
-        checks: (checks ?? []).map((check) => ({ ...check, time: [time(check.at)] })),
+        beats: newestReports(beats, logs).map((report) => ({ ...report, time: [timeToSecond(report.at)] })),
+        checks: (checks ?? []).map((check) => ({ ...check, time: [timeToSecond(check.at)] })),
         curl: `curl -X POST ${siteUrl}/api/v1/heartbeat \\\n  -H "Authorization: Bearer $UPBEAT_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"domain":"${service.domain}","status":"ok","checks":{"database":{"status":"ok","latency":12}}}'`,
         markdown: snippets.markdown,
         html: snippets.html,
