@@ -5,19 +5,29 @@ import { describeRoutes, type OpenApiDocument } from '../http/openapi.ts';
 import { jsonText, type Route } from '../http/route.ts';
 import type { ApiLimits } from '../view/monitor.ts';
 
+/** Paragraphs of Markdown, since viewers of OpenAPI render it. The page with the documentation shows the same. */
 const describe = ({ anonymousPerMinute, authenticatedPerMinute }: ApiLimits) =>
-  `Is a service up? Reading needs no authentication; an API key in the header
-\`Authorization: Bearer <API_KEY>\` raises the limit from ${anonymousPerMinute} requests a minute for each address to ${authenticatedPerMinute} for each key.
-A key has one or more of the scopes read, heartbeat and write; without the one that an
-operation needs, the answer is a 403 that names it, also where no key is needed and the key lacks read.
-No other scheme than Bearer is read; a key that is not valid is answered 401 on every endpoint, and counts against the
-address. An IPv6 client is counted by its /64. Pictures have a bucket of their own with the same limits, and a 304 of a
-picture costs nothing. Every error is \`application/problem+json\` (RFC 9457) with a stable \`code\`; a 405 says in
-\`Allow\` what is possible. Paths may be written in any case. Unknown query parameters are ignored; one that is repeated
-or not valid is a 400 that names it and lists the allowed values. Answers to GET and HEAD are open to every origin, and
-carry a strong ETag for If-None-Match. The Link header (RFC 8288) of a list leads to its other pages, by cursors that stay
-right while entries come and go. All times are ISO 8601 UTC with milliseconds. Version 1 only gains members and
-routes; nothing is removed or renamed.`.replaceAll('\n', ' ');
+  [
+    `Is a service up? Reading needs no authentication. An API key in the header \`Authorization: Bearer <API_KEY>\` raises
+the limit from ${perMinute(anonymousPerMinute)} for each address to ${perMinute(authenticatedPerMinute)} for each key.
+An IPv6 client is counted by its /64. Pictures have limits of their own, which are as high, and a 304 of a picture costs
+nothing.`,
+    `A key has one or more of the scopes read, heartbeat and write. A key without the scope that an operation needs gets
+a 403 that names the scope, even for an operation that needs no key. Only the scheme Bearer is read. An invalid key gets a
+401 on every endpoint, and the request counts against the address.`,
+    `Every error is \`application/problem+json\` (RFC 9457) with a stable \`code\`; a 405 says in \`Allow\` what is
+possible. Paths may be written in any case. Unknown query parameters are ignored; one that is repeated or not valid is
+a 400 that names it and lists the allowed values.`,
+    `Responses to GET and HEAD are open to every origin and carry a strong ETag for If-None-Match. The Link header
+(RFC 8288) of a list leads to its other pages, by cursors that stay right while entries come and go. All times are
+ISO 8601 UTC with milliseconds. Version 1 only gains members and routes; nothing is removed or renamed.`,
+  ]
+    .map((paragraph) => paragraph.replaceAll('\n', ' '))
+    .join('\n\n');
+
+function perMinute(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'request' : 'requests'} a minute`;
+}
 
 const TAGS = [
   { name: 'Services', description: 'Services, how they are, and how they were.' },

@@ -84,7 +84,7 @@ export function docsPage(
 function describeApi(siteUrl: string, document: OpenApiDocument, limits: ApiLimits, known: KnownThings) {
   return {
     first: `curl ${siteUrl}/api/v1/status/${known.service.slug}`,
-    description: document.info.description,
+    description: document.info.description.split('\n\n'),
     limits,
     ...describeOperations(document, siteUrl, known),
     problems: Object.entries(PROBLEMS).map(([code, problem]) => ({ code, ...problem })),

@@ -20,6 +20,12 @@ t.test('it documents every operation of the API, each with its method, and lists
     Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
   );
   t.ok(all.length > 60);
+  const [, conventions = ''] = /id="conventions">[^<]*<\/h2>(.*?)<dl>/s.exec(text) ?? [];
+  t.equal(conventions.match(/<p>/g)?.length, 5, 'its conventions are several paragraphs');
+  t.match(
+    conventions,
+    'from 100,000 requests a minute for each address to 200,000 requests a minute for each key',
+  );
   for (const { path, method, operationId } of all) {
     t.match(text, `<a href="#${operationId}"><span class="method ${method}">${method.toUpperCase()}</span>`);
     t.match(
