@@ -31,7 +31,7 @@ export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [
 /** What is known of a service. */
 export interface OutageFacts {
   readonly status: ServiceStatus;
-  /** Whether the status is older than two intervals, or our own connection is down since its last check. */
+  /** Whether the status is older than two intervals, or our own connection has been down since its last check. */
   readonly isOutdated: boolean;
   /** Null: it fails in no region, or one region checks it. */
   readonly scope: Scope | null;

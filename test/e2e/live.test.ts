@@ -69,7 +69,7 @@ t.test('it stays true without a reload', { ...NEEDS_BROWSER, timeout: 240_000 },
   target.close();
   target.closeAllConnections();
   const notices = [page, home].map((tab) => tab.locator('[data-live="away"]'));
-  for (const notice of notices) await notice.getByText('Our own connection is down').waitFor();
+  for (const notice of notices) await notice.getByText('Our own connection has been down').waitFor();
   await home.getByText('Disconnected').waitFor();
   const pill = await page.locator('.big .pill').first().getAttribute('class');
   t.match(pill, /\bup\b/, 'nothing is called down');

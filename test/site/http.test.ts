@@ -388,7 +388,7 @@ t.test('a browser gets an error as a page, any other client as JSON, by Accept',
   t.teardown(world.close);
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const pages: [string, Record<string, string>, number, RegExp][] = [
-    ['/no', {}, 404, /<h1>Not found<\/h1>[\s\S]*There is nothing at \/no\./],
+    ['/no', {}, 404, /<h1>Not found<\/h1>\s*<p>There is nothing at this address\.<\/p>\s*<p><a /],
     ['/api/v1/status/nobody', {}, 404, /<h1>Not found<\/h1>[\s\S]*nobody/],
     [
       '/api/v1/services?limit=x',
@@ -398,8 +398,14 @@ t.test('a browser gets an error as a page, any other client as JSON, by Accept',
     ],
     ['/api/badge/nobody', {}, 404, /<h1>Not found<\/h1>/],
     ['/api/v1/status/shop', { authorization: 'Bearer upb_no' }, 401, /<h1>Not allowed<\/h1>/],
-    ['/no', { 'accept-language': 'de' }, 404, /<html lang="de"[\s\S]*<h1>Nicht gefunden<\/h1>/],
+    [
+      '/no',
+      { 'accept-language': 'de' },
+      404,
+      /<html lang="de"[\s\S]*<h1>Nicht gefunden<\/h1>\s*<p>[^<]*<\/p>\s*<p><a /,
+    ],
     ['/<script>alert(1)', {}, 404, /There is nothing at /],
+    ['/api/v1/status/<b>', {}, 404, /There is no service &quot;&lt;b&gt;&quot;/],
   ];
   for (const [path, headers, status, text] of pages) {
     const page = await world.get(path, { accept: browser, ...headers });

@@ -97,7 +97,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.match(await item.getAttribute('class'), /\bup\b/);
     world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
     await world.clock.advance(10_000);
-    await page.getByText('Our own connection is down', { exact: true }).waitFor();
+    await page.getByText('Our own connection has been down', { exact: true }).waitFor();
     // Incidents are taken from the page itself, some seconds after a change.
     await page.locator('#incidents ~ .card').getByText('Payments fail').waitFor();
     t.equal(await page.evaluate('window.stays'), true);

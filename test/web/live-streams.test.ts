@@ -163,7 +163,7 @@ t.test(
     await stream.until('that it is away', () => stream.heard.length === 3);
     t.match(stream.heard[2]?.news.html, {
       monitor: /Disconnected/,
-      away: /Our own connection is down<\/strong> since <time/,
+      away: /Our own connection has been down<\/strong> since <time/,
     });
     world.state.prober = { online: true, offlineSince: null, reason: null };
     await world.clock.advance(1_000);

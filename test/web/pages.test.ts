@@ -144,7 +144,7 @@ t.test('it says since when and why a service is down, and when our own connectio
   t.match(text, /has been down since <time[^>]*>20 Nov 2026, 09:59 UTC<\/time> \(.*1 min.*\): refused/);
   t.match(
     text,
-    /Our own connection is down<\/strong> since <time[^>]*>20 Nov 2026, 09:58 UTC<\/time>: the prober is offline/,
+    /Our own connection has been down<\/strong> since <time[^>]*>20 Nov 2026, 09:58 UTC<\/time>: the prober is offline/,
   );
   t.match(text, '/api/badge/github-com');
 });
@@ -222,13 +222,13 @@ t.test(
     t.teardown(api.close);
     const read = async (language: string) => (await api.get('/docs', { 'accept-language': language })).text;
     t.match(await read('en'), /<h1>The API<\/h1>\s*<div>/);
-    t.notMatch(await read('en'), /itself is in English|Our own connection is down/);
+    t.notMatch(await read('en'), /itself is in English|Our own connection has been down/);
     const german = await read('de');
     t.match(german, '<html lang="de"');
     t.match(german, />Verwaltung<[\s\S]*<h1>Die API<\/h1>[\s\S]*<div lang="en">/);
     api.state.prober = { online: false, offlineSince: NOW - 60_000, reason: 'no answer' };
-    t.match(await read('en'), 'Our own connection is down');
+    t.match(await read('en'), 'Our own connection has been down');
     api.state.prober = { online: true, offlineSince: null, reason: null };
-    t.notMatch(await read('en'), 'Our own connection is down', 'and no longer than it is');
+    t.notMatch(await read('en'), 'Our own connection has been down', 'and no longer than it is');
   },
 );

@@ -415,7 +415,7 @@ t.test('it allows other sites to frame the embed, and nothing else', async (t) =
   t.equal(german.headers.get('set-cookie'), null, 'the language of the reader stays');
   t.notMatch(german.text, 'Unsere eigene Verbindung');
   api.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
-  t.match((await api.get('/p/acme/embed')).text, 'Our own connection is down</strong> since');
+  t.match((await api.get('/p/acme/embed')).text, 'Our own connection has been down</strong> since');
   const script = await api.get('/embed.js');
   t.match(script.headers.get('content-type'), /^text\/javascript/);
   t.equal(script.headers.get('cross-origin-resource-policy'), 'cross-origin');

@@ -16,7 +16,7 @@ export const emailChannel = defineChannel({
       to: Type.String({
         title: 'Address',
         description:
-          'E-mail address. It gets one letter with a link, and nothing else before the link was confirmed.',
+          'E-mail address. It first gets one e-mail with a link to confirm it, and nothing else until then.',
         minLength: 3,
         maxLength: MAX_MAIL_ADDRESS,
       }),

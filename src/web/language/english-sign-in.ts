@@ -21,8 +21,9 @@ export const englishSignIn = {
   passkeyFailed: 'That did not work, or was cancelled. Try again, or choose another way.',
   passkeyElsewhere: (siteUrl: string) => `Passkeys work at ${siteUrl} only.`,
   noAccount:
-    'There is no account yet. Upbeat prints a link for the first one when it starts. The operator of this site prints a new one so:',
-  noWayIn: 'Nobody can sign in yet. The operator of this site prints a link for the owner of an account so:',
+    'There is no account yet. Upbeat prints a link for the first one when it starts. The operator of this site prints a new one with this command:',
+  noWayIn:
+    'No account has an owner who can sign in. The operator of this site prints a link for an owner with this command:',
 
   setupTitle: 'Your first sign-in',
   setupLead: 'Choose how you will sign in. You can add other ways afterwards.',

@@ -51,7 +51,7 @@ export const english = {
     themes: { system: 'System', light: 'Light', dark: 'Dark' } satisfies WordOf<Theme>,
     timesAreUtc: 'Times are UTC.',
     timesAreYours: 'Times are in your time zone. Hover over one to see UTC.',
-    away: 'Our own connection is down',
+    away: 'Our own connection has been down',
     awaySince: (since: Moment) =>
       phraseOf`since ${since}: the prober is offline. This page shows the last known statuses. No service is reported as down until the connection is back.`,
     lost: 'The connection to this site is lost.',

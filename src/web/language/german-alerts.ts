@@ -51,7 +51,7 @@ export const germanAlerts: Texts['alerts'] = {
   testFailed: (problem) => `Der Test ist fehlgeschlagen: ${problem}.`,
   unconfirmed: 'Wartet auf Bestätigung',
   unconfirmedLead:
-    'Der Empfänger hat einen Brief mit einem Link bekommen. Vor der Bestätigung wird nichts anderes gesendet.',
+    'Der Empfänger hat eine E-Mail mit einem Link bekommen. Vor der Bestätigung wird nichts anderes gesendet.',
   askAgain: 'Diese E-Mail noch einmal senden',
   newChannel: 'Der Kanal ist hinzugefügt. Senden Sie ihm einen Test.',
   firstRule: 'Alles von mir',

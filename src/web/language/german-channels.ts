@@ -35,10 +35,7 @@ const SETTINGS: Readonly<
   Record<ChannelKind, Readonly<Record<string, readonly [title: string, where: string]>>>
 > = {
   email: {
-    to: [
-      'Adresse',
-      'E-Mail-Adresse. Sie bekommt einen Brief mit einem Link, und nichts anderes, bevor er bestätigt wurde.',
-    ],
+    to: ['Adresse', 'E-Mail-Adresse. Sie bekommt zuerst nur eine E-Mail mit einem Link zur Bestätigung.'],
   },
   slack: {
     url: [URL, 'Aus „Incoming Webhooks“ Ihrer Slack-App. Entwarnungen sind eigene Nachrichten.'],

@@ -23,9 +23,9 @@ export const germanSignIn: Texts['signIn'] = {
     'Das ging nicht oder wurde abgebrochen. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
   passkeyElsewhere: (siteUrl) => `Passkeys gehen nur unter ${siteUrl}.`,
   noAccount:
-    'Es gibt noch kein Konto. Upbeat gibt beim Start einen Link für das erste aus. Der Betreiber dieser Website erhält so einen neuen:',
+    'Es gibt noch kein Konto. Upbeat gibt beim Start einen Link für das erste aus. Der Betreiber dieser Website erhält mit diesem Befehl einen neuen:',
   noWayIn:
-    'Noch kann sich niemand anmelden. Der Betreiber dieser Website erhält so einen Link für den Inhaber eines Kontos:',
+    'Kein Konto hat einen Inhaber, der sich anmelden kann. Der Betreiber dieser Website erhält mit diesem Befehl einen Link für einen Inhaber:',
 
   setupTitle: 'Ihre erste Anmeldung',
   setupLead: 'Wählen Sie, wie Sie sich anmelden werden. Andere Wege können Sie danach hinzufügen.',

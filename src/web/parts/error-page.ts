@@ -35,7 +35,9 @@ export function createErrorPage(
     const { status } = PROBLEMS[error.code];
     const { heading, advice } = textOf(language.texts.errors, status);
     const { code, message } = error;
-    const text = { title: heading, advice, status, code, detail: message };
+    // Of an unknown address the advice says it all, in the language of the page.
+    const detail = code === 'route_not_found' ? '' : message;
+    const text = { title: heading, advice, status, code, detail };
     const { atDomain } = request;
     return render('./error', { language, ...text, atDomain, home: siteUrl }, status);
   };
