@@ -1,7 +1,6 @@
 /** The list of services filtered by category, status and text, and sorted (contract 4.2; decisions, Services). */
 import { domainToUnicode } from 'node:url';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { IdMap } from '../async/id-map.ts';
 import type { Category } from '../domain/category.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
@@ -16,6 +15,7 @@ import {
   type SortedServices,
   sortServices,
 } from './service-order.ts';
+import { createStatusWords } from './status-words.ts';
 
 /** Conditions for services; null: any value. */
 export interface ServiceFilter {
@@ -69,10 +69,9 @@ export function createServiceSearch(sources: {
 }) {
   const { directory, status, monotonic } = sources;
   const lists = new BoundedMap<string, FoundList>(MAX_LISTS);
-  const words = new IdMap<ServiceStatus>();
-  const textOf = new WeakMap<Service, string>();
-  const nameOf = new WeakMap<Service, string>();
-  /** The texts of all services in the order of the directory. */
+  const words = createStatusWords();
+  /** The services at the time of the newest search by text, and their texts; both in the order of slugs. */
+  let known: readonly Service[] = [];
   let texts: readonly string[] = [];
   let textsVersion = -1;
   let statusVersion = 0;
@@ -86,11 +85,15 @@ export function createServiceSearch(sources: {
 
   const readTexts = (): readonly string[] => {
     if (textsVersion === directory.version) return texts;
-    texts = directory.all().map((service) => {
-      const text = textOf.get(service) ?? searchTextOf(service);
-      textOf.set(service, text);
-      return text;
+    // Both lists are in the order of slugs, so that one walk finds the texts of services that are as they were.
+    let at = 0;
+    const present = [...directory.all()];
+    const next = present.map((service) => {
+      while ((known[at]?.slug ?? service.slug) < service.slug) at++;
+      return known[at] === service ? (texts[at] ?? searchTextOf(service)) : searchTextOf(service);
     });
+    known = present;
+    texts = next;
     textsVersion = directory.version;
     return texts;
   };
@@ -100,9 +103,9 @@ export function createServiceSearch(sources: {
     if (text === null) {
       found = category === null ? directory.all() : directory.ofCategory(category);
     } else {
-      const known = readTexts();
+      const searched = readTexts();
       const isMatch = ({ category: its }: Service, place: number) =>
-        known[place]?.includes(text) && (category === null || its === category);
+        searched[place]?.includes(text) && (category === null || its === category);
       // A line break separates the searched texts of a service, so no text contains one.
       found = text.includes('\n') ? [] : directory.all().filter(isMatch);
     }
@@ -111,11 +114,7 @@ export function createServiceSearch(sources: {
 
   const keySources = {
     current: ({ id }: Service) => status.get(id),
-    foldedName(service: Service): string {
-      const name = nameOf.get(service) ?? foldText(service.name);
-      nameOf.set(service, name);
-      return name;
-    },
+    foldedName: ({ name }: Service) => foldText(name),
   };
 
   const find = (filter: ServiceFilter, sort: ServiceSort, anew: boolean): FoundList => {

@@ -10,10 +10,10 @@ import { createListeners } from '../../async/listeners.ts';
 import type { Clock } from '../../clock.ts';
 import type { StatusHead } from '../../domain/current.ts';
 import type { Service } from '../../domain/service.ts';
-import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf, isCheckStale, isStale } from '../../view/staleness.ts';
+import { createStatusWords } from '../../view/status-words.ts';
 
 /** The numbers of changes. */
 export type LiveChanges = ReturnType<typeof createLiveChanges>;
@@ -30,7 +30,7 @@ const RATE_SECONDS = 60;
 /** Creates the numbering, which follows the status store until `close`. */
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
   const start = randomUUID().slice(0, 8);
-  const statuses = new IdMap<ServiceStatus>();
+  const statuses = createStatusWords();
   /** The numbers of the newest record, and of the newest change, of services that had one since the start. */
   const checked = new IdMap<number>();
   const changedAt = new IdMap<number>();
