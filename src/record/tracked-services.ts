@@ -159,7 +159,10 @@ const NO_PARTS: Readonly<RareParts> = {
   preview: null,
 };
 
-/** A service whose status is in a table and whose rare parts are aside, since there may be a million of them. */
+/**
+ * A service whose status is in a table and whose rare parts are aside, since there may be a million of them. It has no methods
+ * with `#`, which take eight bytes of each object.
+ */
 class Tracked implements TrackedService {
   service: Service;
   memory: ProbeMemory;
@@ -193,7 +196,7 @@ class Tracked implements TrackedService {
   }
 
   set isMemoryNew(is: boolean) {
-    this.#flag(IS_MEMORY_NEW, is);
+    this.setFlag(IS_MEMORY_NEW, is);
   }
 
   get isCheckChanged(): boolean {
@@ -201,7 +204,7 @@ class Tracked implements TrackedService {
   }
 
   set isCheckChanged(is: boolean) {
-    this.#flag(IS_CHECK_CHANGED, is);
+    this.setFlag(IS_CHECK_CHANGED, is);
   }
 
   get isRemoved(): boolean {
@@ -209,55 +212,55 @@ class Tracked implements TrackedService {
   }
 
   set isRemoved(is: boolean) {
-    this.#flag(IS_REMOVED, is);
+    this.setFlag(IS_REMOVED, is);
   }
 
   get openIncident(): Incident | null {
-    return this.#parts.openIncident;
+    return this.parts.openIncident;
   }
 
   set openIncident(openIncident: Incident | null) {
-    this.#set('openIncident', openIncident);
+    this.setPart('openIncident', openIncident);
   }
 
   get lastArrivedAt(): number | null {
-    return this.#parts.lastArrivedAt;
+    return this.parts.lastArrivedAt;
   }
 
   set lastArrivedAt(lastArrivedAt: number | null) {
-    this.#set('lastArrivedAt', lastArrivedAt);
+    this.setPart('lastArrivedAt', lastArrivedAt);
   }
 
   get newestTimestamp(): number | null {
-    return this.#parts.newestTimestamp;
+    return this.parts.newestTimestamp;
   }
 
   set newestTimestamp(newestTimestamp: number | null) {
-    this.#set('newestTimestamp', newestTimestamp);
+    this.setPart('newestTimestamp', newestTimestamp);
   }
 
   get inFlight(): PendingUpdate | null {
-    return this.#parts.inFlight;
+    return this.parts.inFlight;
   }
 
   set inFlight(inFlight: PendingUpdate | null) {
-    this.#set('inFlight', inFlight);
+    this.setPart('inFlight', inFlight);
   }
 
   get queue(): PendingObservation[] | null {
-    return this.#parts.queue;
+    return this.parts.queue;
   }
 
   set queue(queue: PendingObservation[] | null) {
-    this.#set('queue', queue);
+    this.setPart('queue', queue);
   }
 
   get preview(): CurrentStatus | null {
-    return this.#parts.preview;
+    return this.parts.preview;
   }
 
   set preview(preview: CurrentStatus | null) {
-    this.#set('preview', preview);
+    this.setPart('preview', preview);
   }
 
   /** From now on the service has its status alone: updates in flight still read it after the removal. */
@@ -271,11 +274,11 @@ class Tracked implements TrackedService {
     };
   }
 
-  get #parts(): Readonly<RareParts> {
+  private get parts(): Readonly<RareParts> {
     return this.#rare ?? NO_PARTS;
   }
 
-  #set<Name extends keyof RareParts>(name: Name, value: RareParts[Name]): void {
+  private setPart<Name extends keyof RareParts>(name: Name, value: RareParts[Name]): void {
     if (this.#rare === null) {
       if (value === null) return;
       this.#rare = { ...NO_PARTS };
@@ -284,7 +287,7 @@ class Tracked implements TrackedService {
     if (value === null && Object.values(this.#rare).every((part) => part === null)) this.#rare = null;
   }
 
-  #flag(bit: number, is: boolean): void {
+  private setFlag(bit: number, is: boolean): void {
     this.#flags = is ? this.#flags | bit : this.#flags & ~bit;
   }
 }
