@@ -23,7 +23,7 @@ export function createServiceDirectory() {
   let index = createIndex();
   let version = 0;
 
-  const take = (service: Service) => {
+  const takeNames = (service: Service) => {
     const { byId, bySlug, byFormerSlug, byAddressHash, byDashed, byCatalogueDomain } = index;
     const { id } = service;
     const drop = (names: Map<string, Service>, name: string) => {
@@ -37,9 +37,8 @@ export function createServiceDirectory() {
       byCatalogueDomain.delete(service.domain, id);
     }
     byId.delete(id);
-    removeFrom(index.sorted, service);
-    removeFrom(index.byCategory.get(service.category) ?? [], service);
   };
+  const listsWith = ({ category }: Service) => [index.sorted, listOf(index, category)];
   const findBySlug = (slug: string): Service | null => {
     const wanted = slug.toLowerCase();
     const { byId, bySlug, byFormerSlug } = index;
@@ -70,13 +69,18 @@ export function createServiceDirectory() {
       const known = index.byId.get(serviceId);
       if (known !== undefined) {
         if (service !== null && service.revision < known.revision) return;
-        take(known);
+        takeNames(known);
       }
       version++;
+      // Taking out of a list of a million and putting in again moves megabytes, and an edited catalogue has many changes.
+      const staysInPlace = known?.slug === service?.slug && known?.category === service?.category;
+      if (known !== undefined && !staysInPlace) for (const list of listsWith(known)) removeFrom(list, known);
       if (service === null) return;
       addNames(index, service);
-      insertInto(index.sorted, service);
-      insertInto(listOf(index, service.category), service);
+      for (const list of listsWith(service)) {
+        if (staysInPlace) replaceIn(list, service);
+        else insertInto(list, service);
+      }
     },
     byId: (serviceId: number): Service | null => index.byId.get(serviceId) ?? null,
     /** The service with a slug or former slug, in any case; null: there is none. */
@@ -192,6 +196,13 @@ function placeOf(list: readonly Service[], slug: string): number {
 
 function insertInto(list: Service[], service: Service): void {
   list.splice(placeOf(list, service.slug), 0, service);
+}
+
+/** Puts a service into the place of its former self. */
+function replaceIn(list: Service[], service: Service): void {
+  const place = placeOf(list, service.slug);
+  if (list[place]?.id === service.id) list[place] = service;
+  else insertInto(list, service);
 }
 
 function removeFrom(list: Service[], service: Service): void {
