@@ -19,6 +19,19 @@ export interface Behaviour<State, Message, Effect> {
   readonly perform: (id: number, effect: Effect) => void;
   readonly mailboxLimit: number;
   readonly overflow: OverflowPolicy;
+  /** An empty store for the states. Default: each state stays the object that it is. */
+  readonly states?: ActorStates<State>;
+}
+
+/** The states of actors by number. What it returns is equal to what was stored, and may be another object. */
+export interface ActorStates<State> {
+  readonly size: number;
+  has(id: number): boolean;
+  /** Undefined: there is no such actor. */
+  get(id: number): State | undefined;
+  set(id: number, state: State): unknown;
+  /** False: there was no such actor. */
+  delete(id: number): boolean;
 }
 
 /** Creates an empty group of actors by number. */
@@ -27,8 +40,8 @@ export function createActorGroup<State, Message, Effect>({
   perform,
   mailboxLimit,
   overflow,
+  states = new IdMap<State>(),
 }: Behaviour<State, Message, Effect>) {
-  const states = new IdMap<State>();
   /** Actors that are handling a message, with the messages that arrived meanwhile. */
   const busy = new Map<number, ReturnType<typeof createMailbox<Message>> | null>();
 
@@ -39,7 +52,7 @@ export function createActorGroup<State, Message, Effect>({
         const state = states.get(id);
         if (state === undefined) return;
         const step = handle(state, message);
-        states.set(id, step.state);
+        if (step.state !== state) states.set(id, step.state);
         for (const effect of step.effects) perform(id, effect);
       }
     } finally {

@@ -69,3 +69,32 @@ t.test('an actor can be removed while it handles a message', async (t) => {
   t.equal(group.state(1), undefined);
   t.equal(group.size, 0);
 });
+
+t.test('its states may be kept by another store, which is not written for a state that stays', async (t) => {
+  const kept = new Map([[7, 10]]);
+  const written: [id: number, state: number][] = [];
+  const actors = createActorGroup<number, number, never>({
+    handle: (state, message) => ({ state: state + message, effects: [] }),
+    perform() {},
+    mailboxLimit: 1,
+    overflow: 'reject',
+    states: {
+      get size() {
+        return kept.size;
+      },
+      has: (id) => kept.has(id),
+      get: (id) => kept.get(id),
+      set(id, state) {
+        written.push([id, state]);
+        kept.set(id, state);
+      },
+      delete: (id) => kept.delete(id),
+    },
+  });
+  t.ok(actors.send(7, 0));
+  t.ok(actors.send(7, 5));
+  t.notOk(actors.send(8, 5));
+  t.same(written, [[7, 15]]);
+  actors.remove(7);
+  t.equal(actors.size, 0);
+});

@@ -1,33 +1,17 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { TargetTable } from '../../src/engine/fleet/target-table.ts';
 import { propertyRuns } from '../support/property-runs.ts';
+import { anyMemory, anyTarget, anyTime } from './any-target.ts';
 
 const serviceId = fc.oneof(fc.nat(5), fc.integer({ min: 508, max: 516 }), fc.nat(2 ** 40));
-const time = fc.option(fc.nat(2 ** 42));
-const memory = fc.record(
-  { needsGet: fc.boolean(), headSeen: fc.boolean(), healthSeen: fc.boolean(), askHealthAt: time },
-  { noNullPrototype: true },
-);
-const target: fc.Arbitrary<CheckTarget> = fc.record(
-  {
-    serviceId,
-    revision: fc.integer({ min: 1, max: 2 ** 50 }),
-    domain: fc.constantFrom('a.example', ''),
-    origin: fc.constantFrom('owner', 'catalogue'),
-    check: fc.constantFrom(DEFAULT_CHECK, { ...DEFAULT_CHECK, timeoutMs: 7 }),
-    memory,
-    lastCheckedAt: time,
-  },
-  { noNullPrototype: true },
-);
+const target = anyTarget(serviceId);
 const step = fc.oneof(
   fc.tuple(fc.constant('set' as const), target),
   fc.tuple(fc.constant('delete' as const), serviceId),
-  fc.tuple(fc.constant('check' as const), serviceId, time),
-  fc.tuple(fc.constant('learn' as const), serviceId, memory),
+  fc.tuple(fc.constant('check' as const), serviceId, anyTime),
+  fc.tuple(fc.constant('learn' as const), serviceId, anyMemory),
 );
 
 t.test('it behaves as a map of targets', async (t) => {

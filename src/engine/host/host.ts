@@ -24,6 +24,7 @@ import {
   type ProbeMessage,
   type ProbeState,
 } from './probe-actor.ts';
+import { ProbeStates } from './probe-states.ts';
 import { createSlots } from './slots.ts';
 import { createStartDelays, createStartPacer, MIN_STARTS, TURN_PAUSE_MS } from './start-pacer.ts';
 import { MAX_EMPTY_TICKS, startTicker } from './ticker.ts';
@@ -110,6 +111,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     perform,
     mailboxLimit: MAILBOX_LIMIT,
     overflow: 'reject',
+    states: new ProbeStates(),
   });
   const send = (serviceId: number, message: ProbeMessage) => {
     if (actors.send(serviceId, message) || actors.state(serviceId) === undefined) return;
