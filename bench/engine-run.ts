@@ -10,6 +10,7 @@ import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
 import type { Service } from '../src/domain/service.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
+import { packTargets } from '../src/engine/target-packing.ts';
 import { silentLog } from '../src/log.ts';
 import { createRecord, type ResultRecord } from '../src/record/record.ts';
 import { packSamples } from '../src/store/samples/encoding.ts';
@@ -83,7 +84,8 @@ export async function openEngine(
     done = Promise.withResolvers<void>();
   };
   port1.on('message', (message: FromHost) => {
-    if (message.type === 'ready') port1.postMessage({ type: 'assign', services: targets, spreadMs: 0 });
+    if (message.type === 'ready')
+      port1.postMessage({ type: 'assign', services: packTargets(targets), spreadMs: 0, notBefore: [] });
     if (message.type !== 'results') return;
     const results = unpackResults(message.packed);
     take(results);

@@ -4,7 +4,6 @@
  * fraction of that.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { CheckTarget } from '../domain/check-target.ts';
 import type { CheckTiming } from '../domain/check-timing.ts';
 import type { UnreadableCredentials } from '../domain/credential-seal.ts';
 import type { AddressRefusal, Failure } from '../domain/failure.ts';
@@ -16,6 +15,7 @@ import {
   type Timing,
 } from '../domain/result.ts';
 import { PROBED_KINDS, type ProbedKind } from '../domain/service.ts';
+import type { PackedTargets } from './target-packing.ts';
 
 /** Settings of the engine; all durations in milliseconds. Services without times of their own are checked by these. */
 export interface EngineSettings extends CheckTiming {
@@ -33,7 +33,7 @@ export type ToHost =
    */
   | {
       readonly type: 'assign';
-      readonly services: readonly CheckTarget[];
+      readonly services: PackedTargets;
       readonly spreadMs: number;
       readonly notBefore: readonly (readonly [serviceId: number, at: number])[];
     }

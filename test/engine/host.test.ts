@@ -18,6 +18,7 @@ import {
   unpackResults,
 } from '../../src/engine/protocol.ts';
 import { createStartPermit } from '../../src/engine/start-permit.ts';
+import { packTargets } from '../../src/engine/target-packing.ts';
 import { goodAttempt } from '../support/attempts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
@@ -79,7 +80,7 @@ function startHost(changes: Partial<EngineSettings> = {}, startPermit?: SharedAr
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
   const assign = (services: CheckTarget[], spreadMs = 0, notBefore: [number, number][] = []) =>
-    tell({ type: 'assign', services, spreadMs, notBefore });
+    tell({ type: 'assign', services: packTargets(services), spreadMs, notBefore });
   const reports = () => heard.flatMap((each): HostReport[] => (each.type === 'report' ? [each.report] : []));
   const stop = async () => {
     await tell({ type: 'stop' });

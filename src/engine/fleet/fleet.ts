@@ -18,6 +18,7 @@ import {
   type HostReport,
   unpackResults,
 } from '../protocol.ts';
+import { packTargets } from '../target-packing.ts';
 import { type AssignFlow, createAssignFlow } from './assign-flow.ts';
 import { chooseHost, createAssignments } from './assignments.ts';
 import { type HostChild, startHostChild } from './host-child.ts';
@@ -196,8 +197,9 @@ export function createFleet(options: FleetOptions): Fleet {
       },
     });
     const flow = createAssignFlow((serviceIds, spreadMs) => {
-      const services = serviceIds.flatMap((serviceId) => assignments.get(serviceId) ?? []);
-      child.send({ type: 'assign', services, spreadMs, notBefore: assignments.notBefore(serviceIds) });
+      const services = packTargets(serviceIds.flatMap((serviceId) => assignments.get(serviceId) ?? []));
+      const notBefore = assignments.notBefore(serviceIds);
+      child.send({ type: 'assign', services, spreadMs, notBefore }, [services.numbers.buffer]);
     });
     hosts[host] = child;
     flows[host] = flow;

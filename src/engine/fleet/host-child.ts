@@ -14,7 +14,8 @@ export interface HostChild extends Child {
   readonly epoch: number;
   /** Whether it was ever ready. */
   readonly wasReady: boolean;
-  send(message: ToHost): void;
+  /** Sends a message; the buffers in `transfer` move to the thread. */
+  send(message: ToHost, transfer?: readonly ArrayBuffer[]): void;
   /** Services with an attempt in flight; after the end of the thread, those that had one. */
   inFlight(): number[];
 }
@@ -62,7 +63,8 @@ export function startHostChild(options: HostChildOptions): HostChild {
     killedBy = reason;
     aborting.abort(reason);
   };
-  const send = (message: ToHost) => port.postMessage(message);
+  const send = (message: ToHost, transfer: readonly ArrayBuffer[] = []) =>
+    port.postMessage(message, transfer);
 
   const stopWatchdog = startWatchdog({
     loopTicks,

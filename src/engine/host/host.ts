@@ -9,10 +9,11 @@ import { createActorGroup } from '../../actor/actor-group.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckTarget, RunAttempt } from '../../domain/check-target.ts';
 import { timingOf } from '../../domain/check-timing.ts';
-import { type CheckResult, MAX_RETURNED_MS, shareMemory } from '../../domain/result.ts';
+import { type CheckResult, MAX_RETURNED_MS } from '../../domain/result.ts';
 import { toError } from '../../error.ts';
 import { type FromHost, type HostTask, packResults, type ToHost } from '../protocol.ts';
 import { readStartPermit } from '../start-permit.ts';
+import { unpackTargets } from '../target-packing.ts';
 import { createCheckSchedule } from './check-schedule.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { firstDue, shiftOf, sweepDelay } from './phase.ts';
@@ -190,11 +191,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const assign = ({ services, spreadMs, notBefore }: Extract<ToHost, { type: 'assign' }>) => {
     const now = clock.now();
     const waits = new Map(notBefore);
-    for (const sent of services) {
-      const { serviceId, revision, domain, check, lastCheckedAt } = sent;
-      const origin = ORIGINS[sent.origin];
-      const memory = shareMemory(sent.memory);
-      const target: CheckTarget = { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
+    for (const target of unpackTargets(services)) {
+      const { serviceId } = target;
       const known = actors.state(serviceId);
       if (known === undefined) {
         const earliest = waits.get(serviceId) ?? 0;
@@ -324,9 +322,6 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   post({ type: 'ready', epoch, threadId });
   return finished.promise;
 }
-
-/** Each message brings copies of these texts; a million services should not keep theirs. */
-const ORIGINS = { catalogue: 'catalogue', owner: 'owner' } as const;
 
 /** Maximum length of the text of an error, characters. */
 const MAX_PROBLEM = 2_000;
