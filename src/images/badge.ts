@@ -17,7 +17,7 @@ import {
   SLUG,
 } from '../http/openapi.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
-import type { SampleStore } from '../store/ports/samples.ts';
+import { isSampleReadError, type SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import { BADGE_QUERY, type BadgeRequest, readBadgeRequest, windowMs } from '../view/badge-query.ts';
 import { serviceNotFound } from '../view/service-directory.ts';
@@ -34,7 +34,7 @@ import {
   sentenceOf,
   shieldsAnswer,
 } from './badge-text.ts';
-import { historyUnavailable, lastOrUnavailable, PICTURE_CACHING } from './picture.ts';
+import { PICTURE_CACHING } from './picture.ts';
 
 /** Sources of the routes. */
 export interface BadgeSources
@@ -81,7 +81,7 @@ export function badgeRoutes(sources: BadgeSources): Route[] {
 function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Promise<HttpResponse> {
   const { directory, status, samples, beginHistory, renderBadge, intervalMs, slowOverMs, now, listenedAt } =
     sources;
-  const readFigures = createFigureReader(samples, now);
+  const figureReader = createFigureReader(samples, now);
   const statuses = new BoundedMap<string, Kept>(MAX_CACHED_STATUS_BADGES);
   const others = new BoundedMap<string, Kept>(MAX_CACHED_OTHERS);
   const labelled = new BoundedMap<string, Kept>(MAX_CACHED_LABELLED);
@@ -94,10 +94,13 @@ function createBadgeHandler(sources: BadgeSources): (request: HttpRequest) => Pr
     const { variant, window, measure } = request;
     const interval = intervalOf(service, intervalMs);
     const seen = seenAt(current, listenedAt);
-    if (variant === 'status')
-      return describeStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
-    const figures = await beginHistory()(() => readFigures(service.id, window));
-    if (figures === null) throw historyUnavailable();
+    const describeNow = () =>
+      describeStatus(current, isStale(current, interval, now(), listenedAt) ? seen : null, now());
+    if (variant === 'status') return describeNow();
+    const read = await beginHistory()(() => figureReader.read(service.id, window));
+    const figures = read ?? figureReader.last(service.id, window);
+    // Where past checks cannot be read, a README shows what is known, not a broken picture.
+    if (figures === null) return describeNow();
     const state = { lastCheckAt: seen, staleAfterMs: 2 * interval, now: now() };
     return variant === 'uptime'
       ? describeUptime(figures, window, state)
@@ -177,7 +180,7 @@ function describeBadge(): OpenApiOperation {
     security: OPEN_TO_ALL,
     summary: 'A badge of a service: its status, its uptime or its response time',
     description:
-      'A picture of 280 by 36 pixels, or in the style "compact" 20 pixels high and as wide as its text; a PNG of scale 2 has twice as many pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute.',
+      'A picture of 280 by 36 pixels, or in the style "compact" 20 pixels high and as wide as its text; a PNG of scale 2 has twice as many pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute. While past checks cannot be read, a badge shows the figure that was read last, with its age, or the status if there is none.',
     parameters: [slug, ...queryParameters(BADGE_QUERY)],
     responses: {
       200: {
@@ -202,7 +205,6 @@ function describeBadge(): OpenApiOperation {
         403: 'The API key lacks the scope read (insufficient_scope).',
         404: 'There is no such service.',
         429: 'Too many requests; pictures have a limit of their own.',
-        503: 'The store of past checks does not answer; the status badge does.',
       }),
     },
   };
@@ -213,28 +215,44 @@ const MAX_CACHED_FIGURES = 20_000;
 /** Maximum number of concurrent reads of figures; further ones wait, so that badges do not delay pages. */
 const MAX_READS = 4;
 
-/**
- * Creates the function that reads the figures of a service in a window, at most once per minute. It throws
- * `history_unavailable` or an error of the store.
- */
-export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number) {
-  const cached = createPromiseCache<string, BadgeFigures>({
+/** Reads the figures of services in windows. */
+export interface FigureReader {
+  /**
+   * The figures as of the last minute; while the sample store cannot be read, those that were read last, or null if there are none.
+   * Rejects with any other error of the store, and waits as long as the store does.
+   */
+  read(serviceId: number, window: PictureWindow): Promise<BadgeFigures | null>;
+  /** The figures that were read last; null: there are none. */
+  last(serviceId: number, window: PictureWindow): BadgeFigures | null;
+}
+
+/** Creates a reader, which reads each window of a service at most once per minute. */
+export function createFigureReader(samples: Pick<SampleStore, 'query'>, now: () => number): FigureReader {
+  const known = new BoundedMap<string, BadgeFigures>(MAX_CACHED_FIGURES);
+  const cached = createPromiseCache<string, { readonly figures: BadgeFigures | null }>({
     maxEntries: MAX_CACHED_FIGURES,
     maxAgeMs: FIGURES_KEPT_MS,
     now,
-    recover: lastOrUnavailable,
+    // Kept for a minute, too: a store that is away is not asked for each badge.
+    recover: (error, last) => (isSampleReadError(error) ? (last ?? { figures: null }) : null),
   });
   const limit = createConcurrencyLimiter(MAX_READS);
-  return (serviceId: number, window: PictureWindow): Promise<BadgeFigures> => {
-    const key = `${serviceId} ${window}`;
-    const read = async () => {
-      const readAt = now();
-      const lengthMs = windowMs(window);
-      const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
-      const [bucket] = await samples.query(query);
-      if (bucket === undefined) throw new Error(`the samples have no bucket for ${key}`);
-      return { bucket, readAt };
-    };
-    return cached(key, '', () => limit(read));
+  const keyOf = (serviceId: number, window: PictureWindow) => `${serviceId} ${window}`;
+  return {
+    async read(serviceId, window) {
+      const key = keyOf(serviceId, window);
+      const read = async () => {
+        const readAt = now();
+        const lengthMs = windowMs(window);
+        const query = { serviceId, from: readAt - lengthMs, to: readAt, stepMs: lengthMs };
+        const [bucket] = await samples.query(query);
+        if (bucket === undefined) throw new Error(`the samples have no bucket for ${key}`);
+        const figures = { bucket, readAt };
+        known.set(key, figures);
+        return { figures };
+      };
+      return (await cached(key, '', () => limit(read))).figures;
+    },
+    last: (serviceId, window) => known.get(keyOf(serviceId, window)) ?? null,
   };
 }

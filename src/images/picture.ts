@@ -85,8 +85,8 @@ export function lastOrUnavailable<Value>(error: unknown, last: Value | null): Va
 }
 
 /** The refusal of a picture of past checks that cannot be read. */
-export function historyUnavailable(): HttpError {
-  const detail = 'The store of past checks does not answer; the status badge does. Try again in a minute.';
+function historyUnavailable(): HttpError {
+  const detail = 'The store of past checks does not answer; badges do. Try again in a minute.';
   return retryLater('history_unavailable', 60, detail);
 }
 

@@ -49,6 +49,8 @@ export function createClients({ program, key, turn }: ClientOptions) {
     status: () => ask('/api/v1/status/shop'),
     history: () => ask('/api/v1/services/shop/history'),
     badge: () => ask(`/api/badge/shop-example?theme=${++written % 2 === 0 ? 'dark' : 'light'}`),
+    figure: () =>
+      ask(`/api/badge/shop-example?variant=uptime&theme=${++written % 2 === 0 ? 'dark' : 'light'}`),
     page: () => ask('/status/shop-example', { headers: { accept: 'text/html' } }),
     heartbeat: () =>
       ask('/api/v1/heartbeat', {

@@ -1,6 +1,7 @@
 /** How often, and how, badges read the samples. */
 import t from 'tap';
 import { createFigureReader } from '../../src/images/badge.ts';
+import { HISTORY_TIMEOUT_MS } from '../../src/view/history-reads.ts';
 import { check, current, from, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 import { openSampleStore } from '../support/sample-store.ts';
@@ -53,12 +54,11 @@ t.test(
     const badges = startBadges(t, [github]);
     await badges.fill({ upCount: 10 });
     badges.fault = away;
-    const refusal = {
-      code: 'history_unavailable',
-      headers: { 'Retry-After': '60' },
-    };
-    await t.rejects(badges.get(UPTIME), refusal);
-    await t.rejects(badges.get(UPTIME), refusal);
+    await badges.status.put([current(1, check(badges.now - 1_000))]);
+    for (const theme of ['light', 'dark']) {
+      t.equal((await badges.get(`${UPTIME}&theme=${theme}`)).status, 200);
+      t.match(badges.drawn.at(-1), { status: 'up', ageText: null, figure: undefined }, 'the status');
+    }
     t.equal(badges.queries.length, 1, 'a store that is away is asked once a minute');
     t.equal((await badges.get('/api/badge/github-com')).status, 200, 'the status needs no samples');
     badges.now += 60_000;
@@ -76,6 +76,27 @@ t.test(
   },
 );
 
+t.test('it shows what is known while the store does not answer', async (t) => {
+  const badges = startBadges(t, [github]);
+  await badges.fill({ upCount: 10 });
+  await badges.get(UPTIME);
+  const answer = Promise.withResolvers<never>();
+  badges.fault = () => answer.promise;
+  badges.now += 12 * 60_000;
+  await badges.status.put([current(1, check(badges.now - 1_000))]);
+  const show = async (path: string) => {
+    const asked = badges.get(path);
+    await badges.clock.advance(HISTORY_TIMEOUT_MS);
+    await asked;
+    return badges.drawn.at(-1);
+  };
+  t.match(await show(UPTIME), { ageText: '12 min ago', figure: { word: '100 % up' } }, 'the last figures');
+  const status = { status: 'up', ageText: null, figure: undefined };
+  t.match(await show(`${UPTIME}&window=1y`), status, 'the status, where no figures were read');
+  t.match(await show('/api/badge/github-com?variant=latency&window=7d'), status);
+  answer.reject(new Error('too late'));
+});
+
 t.test('it hands a fault of the store on and reads again at the next request', async (t) => {
   const badges = startBadges(t, [github]);
   await badges.fill({ upCount: 10 });
@@ -92,7 +113,7 @@ t.test('it asks the store a few questions at a time', async (t) => {
   const store = openSampleStore({ now: () => NOW });
   t.teardown(() => store.close());
   const open: (() => void)[] = [];
-  const read = createFigureReader(
+  const { read } = createFigureReader(
     {
       async query(query) {
         await new Promise<void>((resolve) => open.push(resolve));

@@ -59,6 +59,8 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
     status,
     drawn,
     queries,
+    /** The clock of the time that a badge waits for past checks; times of checks go by `now`. */
+    clock: createFakeClock(NOW),
     /** Stores samples of service 1 from before the present time. */
     fill: (past: Past) => openStore().append(samplesOf(past, world.now)),
     /** What the store answers in place of its buckets: a fault. */
@@ -88,7 +90,7 @@ export function startBadges(t: { teardown(task: () => unknown): void }, services
       drawn.push(text);
       return drawBadge(text);
     },
-    beginHistory: createHistoryReads(createFakeClock(NOW)),
+    beginHistory: createHistoryReads(world.clock),
     intervalMs: 300_000,
     slowOverMs: 3_000,
     now: () => world.now,
