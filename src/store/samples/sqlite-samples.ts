@@ -1,16 +1,15 @@
 /** The embedded sample store: an SQLite file in the data directory, served by a thread. */
 import { existsSync } from 'node:fs';
-import { systemClock } from '../../clock.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Log } from '../../log.ts';
-import { SILENCE_MS, watchSilence } from '../../thread/silence-watch.ts';
 import { superviseStoreThread } from '../../thread/supervised-thread.ts';
-import { SampleReadError, type SampleStore } from '../ports/samples.ts';
+import type { SampleReadError, SampleStore } from '../ports/samples.ts';
 import { packSamples } from './encoding.ts';
 import { createSampleBatcher } from './sample-batcher.ts';
 import type { SampleEngineState } from './sample-engine.ts';
 import type { SamplesMethods, SamplesThreadData } from './samples-thread.ts';
 import { createRegionNumbers } from './series.ts';
+import { watchSampleThread } from './silent-thread.ts';
 
 /** How to open the store. */
 export interface SamplesOptions {
@@ -107,21 +106,10 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
   }, POLL_MS);
   polling.unref();
 
-  /** Why the thread cannot be asked; null: it answers. */
-  let silence: string | null = null;
-  const unwatch = watchSilence({
-    ping: thread.ping,
-    clock: systemClock,
-    onChange(isSilent) {
-      silence = isSilent ? `the samples thread has not answered for ${SILENCE_MS / 1_000} s` : null;
-      if (isSilent)
-        log.error({}, 'the samples thread does not answer; past checks cannot be read, and new ones wait');
-      else log.info({}, 'the samples thread answers again');
-    },
-  });
+  const silence = watchSampleThread(thread, log);
   /** Reads after all samples that were appended before. Throws {@link SampleReadError} while the thread hangs. */
   const read = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
-    if (silence !== null) throw new SampleReadError('samples_away', silence);
+    silence.refuse();
     await batcher.flush();
     return await ask();
   };
@@ -135,7 +123,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
         return `samples.sqlite-wal was damaged; the last samples before the start are missing, and a copy of it is ${damagedLog}`;
       return null;
     },
-    problem: () => silence ?? state.problem,
+    problem: () => silence.problem() ?? state.problem,
     lost: () => state.lost,
     append: batcher.append,
     query: (query) => read(() => thread.call('query', [query])),
@@ -157,7 +145,7 @@ export async function openSamples(options: SamplesOptions): Promise<SqliteSample
     },
     async close() {
       clearInterval(polling);
-      unwatch();
+      silence.end();
       await batcher.flush();
       note(await thread.call('close', []));
       await thread.stop();

@@ -2,6 +2,7 @@
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { SampleQuery, SampleStore } from '../../ports/samples.ts';
+import { watchSampleThread } from '../silent-thread.ts';
 import { openInfluxLink } from './influx-link.ts';
 import { queryBuckets, queryNewest, queryRegions } from './influx-reader.ts';
 import type { InfluxSettings } from './influx-settings.ts';
@@ -33,7 +34,10 @@ export function openInfluxReading(options: {
     onEnd,
   });
   const open = new Set<Promise<unknown>>();
-  const track = async <T>(answer: Promise<T>): Promise<T> => {
+  const silence = watchSampleThread(thread, log);
+  const track = async <T>(ask: () => Promise<T>): Promise<T> => {
+    silence.refuse();
+    const answer = ask();
     open.add(answer);
     try {
       return await answer;
@@ -42,10 +46,11 @@ export function openInfluxReading(options: {
     }
   };
   return {
-    query: (query) => track(thread.call('query', [query])),
-    newest: (serviceId, limit) => track(thread.call('newest', [serviceId, limit])),
-    regionsOf: (serviceId) => track(thread.call('regionsOf', [serviceId])),
+    query: (query) => track(() => thread.call('query', [query])),
+    newest: (serviceId, limit) => track(() => thread.call('newest', [serviceId, limit])),
+    regionsOf: (serviceId) => track(() => thread.call('regionsOf', [serviceId])),
     async close() {
+      silence.end();
       // Queries in flight are completed.
       await Promise.allSettled(open);
       await thread.stop();

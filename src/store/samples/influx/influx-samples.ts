@@ -6,10 +6,11 @@ import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
 import type { Observations } from '../../ports/observations.ts';
-import { isSampleReadError, type SampleStore } from '../../ports/samples.ts';
+import { isSampleReadError, type SampleReadError, type SampleStore } from '../../ports/samples.ts';
 import { packSamples } from '../encoding.ts';
 import { createSampleBatcher } from '../sample-batcher.ts';
 import { createRegionNumbers } from '../series.ts';
+import { watchSampleThread } from '../silent-thread.ts';
 import { adviceFor, type InfluxFault, type InfluxSettings, type ServiceLabels } from './influx-settings.ts';
 import type { InfluxMethods, InfluxState, InfluxThreadData } from './influx-thread.ts';
 import {
@@ -158,8 +159,19 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
     await Promise.all([batcher.flush(), observed.flush()]);
   };
 
-  const polling = setInterval(() => void poll(), POLL_MS);
+  const silence = watchSampleThread(thread, log);
+  // A thread that hangs would be asked once more each second, and answer all of it at its end.
+  const polling = setInterval(() => {
+    if (silence.problem() === null) void poll();
+  }, POLL_MS);
   polling.unref();
+
+  /** Reads after all samples that were appended before. Throws {@link SampleReadError} while the thread hangs. */
+  const readAfter = async <T>(ask: () => Promise<T>): Promise<T> => {
+    silence.refuse();
+    await batcher.flush();
+    return await read(ask());
+  };
 
   note(first);
   return {
@@ -169,18 +181,9 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       incident: (incident) => observe(incidentLines(incident, labelsOf, systemClock.now() - retentionMs)),
       heartbeat: (heartbeat) => observe([heartbeatLine(heartbeat), ...dependencyLines(heartbeat)]),
     },
-    async query(query) {
-      await batcher.flush();
-      return await read(thread.call('query', [query]));
-    },
-    async newest(serviceId, limit) {
-      await batcher.flush();
-      return await read(thread.call('newest', [serviceId, limit]));
-    },
-    async regionsOf(serviceId) {
-      await batcher.flush();
-      return await read(thread.call('regionsOf', [serviceId]));
-    },
+    query: (query) => readAfter(() => thread.call('query', [query])),
+    newest: (serviceId, limit) => readAfter(() => thread.call('newest', [serviceId, limit])),
+    regionsOf: (serviceId) => readAfter(() => thread.call('regionsOf', [serviceId])),
     async flush() {
       await flush();
       note(await thread.call('flush', []));
@@ -191,15 +194,20 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
       fileBytes: state.spoolBytes,
     }),
     problem: () =>
+      silence.problem() ??
       state.problem ??
       waitingText(state.spooled) ??
       state.unread?.problem ??
       (state.damagedSpool === null ? null : `${DAMAGED_SPOOL}: ${state.damagedSpool}`),
-    advice: () => adviceOf(state.problem === null ? (state.unread?.fault ?? null) : state.fault),
+    advice: () =>
+      silence.problem() === null
+        ? adviceOf(state.problem === null ? (state.unread?.fault ?? null) : state.fault)
+        : null,
     missingSince: () => state.missingSince,
     lost: () => state.lost + dropped,
     async close() {
       clearInterval(polling);
+      silence.end();
       await flush();
       note(await thread.call('close', []));
       await thread.stop();
