@@ -96,7 +96,17 @@ t.test(
     )?.[1];
     t.equal(strip?.match(/h8v16h-8z/g)?.length, 24, 'an hour each');
     t.equal(strip?.match(/h8v12h-8z/g)?.length, 12, 'half of the services are more than half of the cell');
+    t.notMatch(strip, '--line', 'every hour was watched');
     t.match(draw(['none']), '<g id="s-github"></g>');
+    const young = /<symbol id="c-developer"[^>]*>(.*?)<\/symbol>/s.exec(
+      draw([...Array(22).fill('none'), 'fast', 'down']),
+    )?.[1];
+    t.match(
+      young,
+      /^<path fill="var\(--line\)" d="(?:M\d+ 14h8v2h-8z){22}"\/>/,
+      'a dash for each hour before',
+    );
+    t.equal(young?.match(/h8v16h-8z/g)?.length, 3, 'two hours, one of which failed');
   },
 );
 

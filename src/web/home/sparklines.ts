@@ -30,6 +30,8 @@ const HEADERS = { 'Content-Type': 'image/svg+xml', 'Cache-Control': `public, max
 const HEIGHT = 16;
 const STRIP_CELLS = 24;
 const STRIP_STEP = 10;
+/** Of the dash of an hour without checks, so that a strip of few hours shows where in the day they are. */
+const UNWATCHED_HEIGHT = 2;
 /** Where the line runs at a level, from the top; a level that is not there leaves a gap or a mark. */
 const LINE_AT: Readonly<Partial<Record<CellLevel, number>>> = { fast: 13, fair: 10, long: 6 };
 const MARKS: readonly (readonly [level: CellLevel, colour: string])[] = [
@@ -132,15 +134,22 @@ function runsOf(levels: readonly CellLevel[]) {
   return runs;
 }
 
-/** The strip of a category: a cell for each part of the span, filled from below by the share of services that failed. */
+/**
+ * The strip of a category: a cell for each part of the span, filled from below by the share of services that failed; a dash where
+ * nothing was checked.
+ */
 function drawStrip(category: string, rows: readonly (readonly CellLevel[])[], steps: number): string {
   const length = Math.ceil(steps / STRIP_CELLS);
   let known = '';
   let failed = '';
+  let unwatched = '';
   for (let cell = 0; cell < STRIP_CELLS; cell++) {
     const parts = rows.map((levels) => levels.slice(cell * length, (cell + 1) * length));
     const watched = parts.filter((part) => part.some((level) => level !== 'none')).length;
-    if (watched === 0) continue;
+    if (watched === 0) {
+      unwatched += `M${cell * STRIP_STEP} ${HEIGHT - UNWATCHED_HEIGHT}h8v${UNWATCHED_HEIGHT}h-8z`;
+      continue;
+    }
     known += `M${cell * STRIP_STEP} 0h8v${HEIGHT}h-8z`;
     const bad = parts.filter((part) => part.some((level) => level === 'failing' || level === 'down')).length;
     // The square root makes one service of a hundred visible.
@@ -148,5 +157,6 @@ function drawStrip(category: string, rows: readonly (readonly CellLevel[])[], st
     if (height > 0) failed += `M${cell * STRIP_STEP} ${HEIGHT - height}h8v${height}h-8z`;
   }
   const box = `0 0 ${STRIP_CELLS * STRIP_STEP - 2} ${HEIGHT}`;
-  return `<symbol id="c-${category}" viewBox="${box}" preserveAspectRatio="none"><path fill="var(--up)" opacity=".3" d="${known}"/><path fill="var(--down)" d="${failed}"/></symbol>`;
+  const dashes = unwatched === '' ? '' : `<path fill="var(--line)" d="${unwatched}"/>`;
+  return `<symbol id="c-${category}" viewBox="${box}" preserveAspectRatio="none">${dashes}<path fill="var(--up)" opacity=".3" d="${known}"/><path fill="var(--down)" d="${failed}"/></symbol>`;
 }
