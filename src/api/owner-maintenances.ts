@@ -66,7 +66,7 @@ const STALE = { 412: 'The maintenance has another revision than If-Match names.'
 const EXAMPLE = {
   title: 'Database upgrade',
   text: 'The shop may be *slow*.',
-  starts_at: '2026-11-24T22:00',
+  starts_at: '2028-11-14T22:00',
   duration: '90m',
   time_zone: 'Europe/Berlin',
   recurrence: 'FREQ=WEEKLY;BYDAY=TU',

@@ -59,7 +59,7 @@ export const MaintenanceDocumentSchema = Type.Object(
       Type.String({
         maxLength: 40,
         description:
-          'The first start: ISO 8601, such as 2026-11-24T22:00:00Z, or on the clock of the time zone, such as 2026-11-24T22:00. Default: now.',
+          'The first start: ISO 8601, such as 2028-11-14T22:00:00Z, or on the clock of the time zone, such as 2028-11-14T22:00. Default: now.',
       }),
     ),
     duration: Type.String({
@@ -299,7 +299,7 @@ function readStart(
   if (at === null || at > now + maxAheadMs) {
     const problem = {
       code: 'format',
-      example: 'a time such as 2026-11-24T22:00:00Z, within two years',
+      example: 'a time such as 2028-11-14T22:00:00Z, within two years',
     } as const;
     return refuse({ code: 'member_invalid', member: 'starts_at', problem }, 'starts_at');
   }

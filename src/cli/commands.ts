@@ -246,7 +246,7 @@ export function buildCommands(): Command {
   );
   addSubjects(announcing.requiredOption('--title <title>', 'at most 200 characters'))
     .option('--text <markdown>', 'what will be done')
-    .option('--starts-at <time>', '2026-11-24T22:00Z, or 2026-11-24T22:00 in the time zone; default: now')
+    .option('--starts-at <time>', '2028-11-14T22:00Z, or 2028-11-14T22:00 in the time zone; default: now')
     .requiredOption('--duration <duration>', 'such as 90m; of recurring maintenance at most 1d')
     .option('--timezone <zone>', 'time zone in which it recurs, such as Europe/Berlin; default: UTC')
     .option('--recurrence <rule>', 'rule of iCalendar, such as "FREQ=WEEKLY;BYDAY=TU"; default: once')
