@@ -43,7 +43,7 @@ export const german: Texts = {
     theme: 'Farbschema',
     themes: { system: 'System', light: 'Hell', dark: 'Dunkel' },
     timesAreUtc: 'Zeiten sind UTC.',
-    timesAreYours: 'Die Zeiten gelten für Ihre Zeitzone. Der Mauszeiger darüber zeigt UTC.',
+    timesAreYours: 'Zeiten in Ihrer Zeitzone. Unter dem Mauszeiger erscheint UTC.',
     away: 'Unsere eigene Verbindung ist unterbrochen',
     awaySince: (since) =>
       phraseOf`seit ${since}: Wir sind offline. Diese Seite zeigt den letzten bekannten Zustand. Bis die Verbindung zurück ist, wird kein Dienst als gestört gemeldet.`,
