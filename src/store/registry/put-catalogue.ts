@@ -54,10 +54,11 @@ export async function putCatalogue(
  * other entries stay. `endCatalogue` follows after the last page. The list as a whole must be valid.
  */
 export async function putCataloguePage(store: RegistryStore, page: string): Promise<CataloguePageOutcome> {
-  checkEntries([page]);
+  const entries = readPage(page);
+  checkEntries([entries]);
   const changes: EntryChanges = { added: [], updates: [], outcome: createOutcome() };
   const ids: number[] = [];
-  await compareEntries(store, readPage(page), changes, (id) => ids.push(id));
+  await compareEntries(store, entries, changes, (id) => ids.push(id));
   if (changes.added.length > 0 || changes.updates.length > 0)
     await displaceOwners(store, {
       entries: () => givenBy(changes),

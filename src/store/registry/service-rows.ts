@@ -80,11 +80,14 @@ export async function insertServices(
     const [, rows] = await Promise.all([
       queries.runEach(INSERT_SERVICE, some.map(toInsert)),
       queries.firstEach(
-        READ_BY_SLUG,
+        READ_ID,
         some.map(({ slug }) => [slug]),
       ),
     ]);
-    const stored = rows.flatMap((row) => (row === undefined ? [] : [toService(row)]));
+    const stored = rows.flatMap((row, index) => {
+      const service = some[index];
+      return row === undefined || service === undefined ? [] : [{ id: row.id, ...service, revision: 1 }];
+    });
     await Promise.all([
       queries.runEach(
         INSERT_CURRENT,
@@ -132,9 +135,9 @@ const INSERT_SERVICE: Batch<unknown> = {
   sql: `INSERT INTO services (${INSERTED_COLUMNS.join(', ')}, revision, removed)
    VALUES (${INSERTED_COLUMNS.map(() => '?').join(', ')}, 1, 0)`,
 };
-const READ_BY_SLUG: Batch<ServiceRow> = {
+const READ_ID: Batch<Pick<ServiceRow, 'id'>> = {
   types: ['text'],
-  sql: 'SELECT * FROM services WHERE slug = ?',
+  sql: 'SELECT id FROM services WHERE slug = ?',
 };
 const INSERT_CURRENT: Batch<unknown> = {
   types: ['bigint'],
