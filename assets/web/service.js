@@ -96,6 +96,8 @@ findElements(SVGSVGElement, '[data-days]').forEach(makeDaysWalkable);
 function drawResponseTimes(box) {
   /** Minimum time between two reloads of the response times, milliseconds: some services are checked every second. */
   const REFRESH_MS = 15_000;
+  /** What the chart covers while there is a single time. */
+  const LONE_SPAN_SECONDS = 900;
   const plot = getElement(HTMLElement, '.plot', box);
   const label = getElement(HTMLElement, '.label span', box);
   const rows = getElement(HTMLTableSectionElement, 'tbody', box);
@@ -146,7 +148,7 @@ function drawResponseTimes(box) {
    */
   const drawFailures = (u) => {
     const { ctx, bbox } = u;
-    const [first = 0, second = first + 900] = times.at;
+    const [first = 0, second = first + LONE_SPAN_SECONDS] = times.at;
     const height = 8 * devicePixelRatio;
     ctx.save();
     ctx.fillStyle = colour('--down');
@@ -222,7 +224,11 @@ function drawResponseTimes(box) {
         padding: [null, 32, null, null],
         cursor: { y: false },
         legend: { show: false },
-        scales: { y: { range: (_u, _min, max) => [0, max * 1.1] } },
+        scales: {
+          // Of a single time, uPlot would make an axis of several years.
+          x: { range: (_u, min, max) => [min, times.at.length === 1 ? min + LONE_SPAN_SECONDS : max] },
+          y: { range: (_u, _min, max) => [0, max * 1.1] },
+        },
         axes: [
           { ...axis, space: 70, values: (_u, splits) => formatTimes(splits) },
           {

@@ -123,7 +123,7 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
     await page.addInitScript(NOTE_CANVAS_TEXTS);
     await page.goto(`${world.origin}/status/wordy-example`);
     await page.locator('#response-times canvas').waitFor();
-    for (const minutes of [5, 60]) {
+    for (const minutes of [0, 5, 60]) {
       const json = youngTimes(minutes);
       await page.route('**/response-times.json*', (route) => route.fulfill({ json }));
       await page.evaluate('canvasTexts.length = 0');
@@ -136,6 +136,11 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
         texts.filter(([, from, to, width]) => from < 0 || to > width),
         [],
         `${minutes} minutes`,
+      );
+      t.same(
+        texts.filter(([text]) => !/^\d\d:\d\d|\bms$/.test(text)),
+        [],
+        `${minutes} minutes: an axis of minutes, not of years`,
       );
       await page.unroute('**/response-times.json*');
     }
