@@ -116,6 +116,9 @@ export const ProblemSchema = named(
   }),
 );
 
+/** How the detail of an address that does not exist begins. */
+export const NOTHING_AT = 'There is nothing at ';
+
 /** The body of an error. `type` is a URL on this site that explains the code. */
 export function problemBody(error: HttpError, siteUrl: string): string {
   const { status, title } = PROBLEMS[error.code];

@@ -11,7 +11,7 @@ import { createClientReader } from '../http/client-address.ts';
 import type { CompleteResponse } from '../http/complete-response.ts';
 import { createOverload } from '../http/overload.ts';
 import { createPipeline, type PipelineOptions } from '../http/pipeline.ts';
-import { HttpError, retryLater } from '../http/problem.ts';
+import { HttpError, NOTHING_AT, retryLater } from '../http/problem.ts';
 import { createRateLimiter, LimitMemory } from '../http/rate-limits.ts';
 import { type HttpRequest, type Route, wrapReads } from '../http/route.ts';
 import { createSharedRateLimiter, type LimitServer } from '../http/shared-rate-limits.ts';
@@ -261,7 +261,7 @@ const UNKNOWN_ROUTE: Route = {
   access: 'everyone',
   anyMethod: true,
   handle({ params }) {
-    throw new HttpError('route_not_found', `There is nothing at ${(params.path ?? '').slice(0, 200)}.`);
+    throw new HttpError('route_not_found', `${NOTHING_AT}${(params.path ?? '').slice(0, 200)}.`);
   },
 };
 

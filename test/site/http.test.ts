@@ -396,6 +396,7 @@ t.test('a browser gets an error as a page, any other client as JSON, by Accept',
       400,
       /<h1>Bad request<\/h1>[\s\S]*limit[\s\S]*href="\/docs#invalid_parameter"/,
     ],
+    ['/sitemaps/99.xml', {}, 404, /<p lang="en">There is no such part of the sitemap/],
     ['/api/badge/nobody', {}, 404, /<h1>Not found<\/h1>/],
     ['/api/v1/status/shop', { authorization: 'Bearer upb_no' }, 401, /<h1>Not allowed<\/h1>/],
     [

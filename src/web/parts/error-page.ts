@@ -1,7 +1,7 @@
 /** Errors as pages, for browsers (decisions, Errors). */
 import { BoundedMap } from '../../async/bounded-map.ts';
 import type { Clock } from '../../clock.ts';
-import { type HttpError, PROBLEMS } from '../../http/problem.ts';
+import { type HttpError, NOTHING_AT, PROBLEMS } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../../http/route.ts';
 import type { Texts } from '../language/english.ts';
 import { chooseLanguage } from '../language/language.ts';
@@ -35,8 +35,8 @@ export function createErrorPage(
     const { status } = PROBLEMS[error.code];
     const { heading, advice } = textOf(language.texts.errors, status);
     const { code, message } = error;
-    // Of an unknown address the advice says it all, in the language of the page.
-    const detail = code === 'route_not_found' ? '' : message;
+    // The advice says the same of an address, in the language of the page.
+    const detail = message.startsWith(NOTHING_AT) ? '' : message;
     const text = { title: heading, advice, status, code, detail };
     const { atDomain } = request;
     return render('./error', { language, ...text, atDomain, home: siteUrl }, status);
