@@ -10,11 +10,13 @@ import t, { type Test } from 'tap';
 import { cellsOf } from '../../src/domain/picture.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { silentLog } from '../../src/log.ts';
-import { packSamples } from '../../src/store/samples/encoding.ts';
+import { joinLevels, levelOfDay, NO_CHECKS, UNKNOWN_LEVEL } from '../../src/store/samples/day-levels.ts';
+import { packOutcome, packSamples } from '../../src/store/samples/encoding.ts';
 import { createSampleEngine, type SampleEngine } from '../../src/store/samples/sample-engine.ts';
 import { openSamplesDatabase } from '../../src/store/samples/samples-database.ts';
 import { createRegionNumbers } from '../../src/store/samples/series.ts';
 import { openSamples } from '../../src/store/samples/sqlite-samples.ts';
+import { addSample, addSummary, emptySummary, encodeDay } from '../../src/store/samples/summary.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { makeSmallDisk } from '../support/small-disk.ts';
 import { sampleAt } from './samples-contract.ts';
@@ -84,7 +86,7 @@ const STEP = fc.oneof(
     day: fc.integer({ min: 0, max: DAYS }),
     days: fc.constantFrom(1, 1, 40, 200),
     serviceId: fc.constantFrom(...SERVICES),
-    region: fc.constantFrom(undefined, undefined, undefined, 'eu'),
+    region: fc.constantFrom(undefined, undefined, 'eu', 'us'),
     outcomes: fc.array(OUTCOMES, { minLength: 1, maxLength: 6 }),
   }),
   fc.record({ does: fc.constant('compact' as const) }),
@@ -156,6 +158,10 @@ function samplesOfYear(serviceId: number): Sample[] {
 /** Takes everything but the levels out of a file. */
 const LEVELS_ALONE = `DROP TRIGGER IF EXISTS level_after_delete; DELETE FROM days; DELETE FROM summaries; DELETE FROM blocks`;
 
+/** Leaves the levels, and days of which nothing can be read. */
+const SUMMARIES_DAMAGED = `DROP TRIGGER level_after_update; UPDATE days SET bytes = zeroblob(2);
+  DELETE FROM summaries; DELETE FROM blocks`;
+
 async function fillYear(t: Test, dataDir: string) {
   const world = createWorld(dataDir, 800);
   t.teardown(world.close);
@@ -171,6 +177,70 @@ t.test('a heat map of days that are over needs their levels alone', async (t) =>
   const { levels, buckets: without } = await bothWays(world.engine, START + 30 * DAY, 365);
   t.strictSame(levels, buckets);
   t.notSame(without, buckets, 'the days themselves are gone');
+});
+
+t.test('a heat map of several regions needs their levels alone on days on which they agree', async (t) => {
+  const world = createWorld(t.testdir(), 800);
+  t.teardown(world.close);
+  const inRegion = (region: string, days: readonly [from: number, to: number]) =>
+    samplesOfYear(1)
+      .slice(days[0] * 3, days[1] * 3)
+      .map((sample) => ({ ...sample, region }));
+  // One region was added and one was closed; a few days differ.
+  const differing = [51, 152].map((day) =>
+    sampleAt(START + (day + 30) * DAY, { serviceId: 1, region: 'us', status: 'down' }),
+  );
+  world.append([...inRegion('eu', [0, 365]), ...inRegion('us', [100, 365]), ...inRegion('asia', [0, 200])]);
+  world.append(differing);
+  world.append(samplesOfYear(2).map((sample) => ({ ...sample, region: 'eu' })));
+  await world.engine.compact();
+  const { levels, buckets } = await bothWays(world.engine, START + 30 * DAY, 365);
+  t.strictSame(levels, buckets);
+  world.change(SUMMARIES_DAMAGED);
+  const { levels: alone, buckets: without } = await bothWays(world.engine, START + 30 * DAY, 365);
+  t.notSame(without, buckets, 'the summaries say nothing any more');
+  const changed = levels.flatMap((row, of) =>
+    [...row].flatMap((cell, day) => (cell === alone[of]?.[day] ? [] : [`${of} ${day}`])),
+  );
+  t.strictSame(
+    changed,
+    ['0 51'],
+    'one of two days on which they differ: on the other, a failure of one is a failure of all',
+  );
+});
+
+/** Many of none, so that all levels are met. */
+const COUNTS = fc.array(fc.constantFrom(0, 0, 0, 1, 5, 19, 40), { minLength: 6, maxLength: 6 });
+
+t.test('levels of series that are joined are those of all their checks, or unknown', async (t) => {
+  const seen = new Set<number>();
+  await fc.assert(
+    fc.property(fc.array(COUNTS, { minLength: 2, maxLength: 3 }), fc.boolean(), (series, areHealthy) => {
+      const summaries = series.map(([fast = 0, fair = 0, long = 0, slow = 0, down = 0, suspect = 0]) => {
+        const summary = emptySummary();
+        const add = (count: number, status: 'up' | 'slow' | 'down', latencyMs: number | null) => {
+          const outcome = packOutcome({ status, latencyMs, statusCode: 200, suspect: false });
+          for (let n = 0; n < count; n++) addSample(summary, outcome);
+        };
+        add(fast, 'up', 400);
+        add(fair % 10, 'up', 1_400);
+        add(long % 5, 'up', 2_400);
+        add(areHealthy ? slow % 3 : slow, 'slow', 5_000);
+        add(areHealthy ? 0 : down % 20, 'down', null);
+        summary.suspect += suspect % 2;
+        return summary;
+      });
+      const all = emptySummary();
+      for (const summary of summaries) addSummary(all, summary);
+      const levels = summaries.map((summary) => levelOfDay(encodeDay(summary)) ?? -1);
+      const [joined] = joinLevels(levels.map((level) => Uint8Array.of(level)));
+      if (joined === UNKNOWN_LEVEL) return new Set(levels.filter((level) => level !== NO_CHECKS)).size > 1;
+      seen.add(joined ?? -1);
+      return joined === levelOfDay(encodeDay(all));
+    }),
+    { numRuns: propertyRuns(2_000) },
+  );
+  t.ok(seen.size >= 4, `of most levels: ${[...seen]}`);
 });
 
 t.test('the levels of a file of an earlier version are filled in once the store is open', async (t) => {

@@ -9,7 +9,11 @@ import { decodeDayFigures } from './summary.ts';
 /** Days in a row. It divides the number of days that a key can contain, so no row has days of two series. */
 export const LEVEL_DAYS = 128;
 /** The byte of a day whose level is unknown. */
-const UNKNOWN = 255;
+export const UNKNOWN_LEVEL = 255;
+
+/** The level of a day without checks that count. */
+export const NO_CHECKS = CELL_LEVELS.indexOf('none');
+const FAILING = CELL_LEVELS.indexOf('failing');
 
 /** The key of the row of a day, by the key of the day. */
 export function levelsKeyOf(dayKey: number): number {
@@ -43,13 +47,34 @@ export function levelOfDay(summary: Uint8Array): number | null {
 
 /** A row with the level of a day besides those of `row`. Null: there is no row yet, or a level that is unknown. */
 export function withLevel(row: Uint8Array | null, dayKey: number, level: number | null): Uint8Array {
-  const bytes = row?.length === LEVEL_DAYS ? row.slice() : new Uint8Array(LEVEL_DAYS).fill(UNKNOWN);
-  bytes[dayKey % LEVEL_DAYS] = level ?? UNKNOWN;
+  const bytes = row?.length === LEVEL_DAYS ? row.slice() : new Uint8Array(LEVEL_DAYS).fill(UNKNOWN_LEVEL);
+  bytes[dayKey % LEVEL_DAYS] = level ?? UNKNOWN_LEVEL;
   return bytes;
 }
 
 /** The level of a day in its row; null: it is unknown, or the row is damaged. */
 export function levelAt(row: Uint8Array, dayKey: number): number | null {
-  const level = row.length === LEVEL_DAYS ? (row[dayKey % LEVEL_DAYS] ?? UNKNOWN) : UNKNOWN;
+  const level = row.length === LEVEL_DAYS ? (row[dayKey % LEVEL_DAYS] ?? UNKNOWN_LEVEL) : UNKNOWN_LEVEL;
   return level < CELL_LEVELS.length ? level : null;
+}
+
+/**
+ * The levels of all checks of each day from those of its series, such as of several regions. Unknown: the summaries are needed. A share, or
+ * a percentile, of all checks lies between those of the series, so what series agree on is right. So is `failing` of one if none is
+ * down: some checks have failed, and fewer than half.
+ */
+export function joinLevels(series: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array(), ...others] = series;
+  const joined = first.slice();
+  for (const levels of others)
+    for (const [place, level] of levels.entries())
+      joined[place] = joinLevel(joined[place] ?? UNKNOWN_LEVEL, level);
+  return joined;
+}
+
+function joinLevel(one: number, other: number): number {
+  if (one === other || other === NO_CHECKS) return one;
+  if (one === NO_CHECKS) return other;
+  const isFailing = (one === FAILING || other === FAILING) && Math.max(one, other) === FAILING;
+  return isFailing ? FAILING : UNKNOWN_LEVEL;
 }
