@@ -3,7 +3,6 @@
  * lasts milliseconds: at random moments one kill in hundreds hits it.
  */
 import { EventEmitter, once } from 'node:events';
-import { watch } from 'node:fs';
 
 /** What the program is asked to write: a transition with its incident, or a service with the key of its request. */
 export type Deed = 'transition' | 'creation';
@@ -12,11 +11,15 @@ export type Deed = 'transition' | 'creation';
 export interface Aim {
   /** The program is being asked to write this. */
   note(deed: Deed): void;
-  /**
-   * Resolves when `file` has changed so many times after the next such deed, or after `withinMs`, with whether there was a deed and
-   * its changes. `file` is what changes with a commit, of this deed or of another; null: only the deed is waited for.
-   */
-  until(deed: Deed, file: string | null, changes: number, withinMs: number): Promise<boolean>;
+  /** Resolves after so many commits after the next such deed, or after `withinMs`, with whether there was a deed and the commits. */
+  until(deed: Deed, commits: CommitWatch, count: number, withinMs: number): Promise<boolean>;
+}
+
+/** Sees commits of the registry, of a deed or of others. */
+export interface CommitWatch {
+  /** Resolves with the next commit. Rejects when `signal` aborts. */
+  next(signal: AbortSignal): Promise<unknown>;
+  close(): unknown;
 }
 
 /** Makes an aim. */
@@ -24,19 +27,17 @@ export function createAim(): Aim {
   const deeds = new EventEmitter();
   return {
     note: (deed) => void deeds.emit(deed),
-    async until(deed, file, changes, withinMs) {
+    async until(deed, commits, count, withinMs) {
       const signal = AbortSignal.timeout(withinMs);
-      // Before the deed, since the commit follows soon.
-      const watcher = file === null ? null : watch(file);
       try {
         await once(deeds, deed, { signal });
-        for (let n = 0; watcher !== null && n < changes; n++) await once(watcher, 'change', { signal });
+        for (let n = 0; n < count; n++) await commits.next(signal);
         return true;
       } catch (error) {
         if (!signal.aborted) throw error;
         return false;
       } finally {
-        watcher?.close();
+        await commits.close();
       }
     },
   };

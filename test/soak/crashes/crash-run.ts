@@ -59,11 +59,8 @@ const START_PART = 0.2;
 const AIMED_PART = 0.4;
 /** A deed is waited for so long at the most; services fail and are created more often than this. */
 const MAX_AIM_MS = 5_000;
-/** The commit of a deed is among so many next changes of the file, since others write too. */
-const MAX_CHANGES = 3;
-/** After a change, or after the deed where no file tells of its commit, the kill waits for so long at the most. */
-const AFTER_CHANGE_MS = 1.5;
-const AFTER_DEED_MS = 30;
+/** After a commit, the kill waits for so long at the most. */
+const AFTER_COMMIT_MS = 1.5;
 /** The trial's patience with a start, on a machine that is busy. */
 const READY_WITHIN_MS = 300_000;
 /** More services than are created in the life of a program. */
@@ -99,7 +96,6 @@ export async function runCrashes({
   const dataDir = join(installation.folder, 'data');
   const wrong: string[] = [];
   const killedAt: number[] = [];
-  const commitFile = stores.commitFile === null ? null : join(dataDir, stores.commitFile);
   let atStart = 0;
   let aimed = 0;
   let program: RunningProgram | null = null;
@@ -120,9 +116,11 @@ export async function runCrashes({
     }
     if (choice < 1 - AIMED_PART) return 'random';
     const deed = random() < 0.5 ? 'transition' : 'creation';
-    const changes = 1 + Math.floor(random() * MAX_CHANGES);
-    if (!(await aim.until(deed, commitFile, changes, MAX_AIM_MS))) return 'random';
-    spin(random() * (commitFile === null ? AFTER_DEED_MS : AFTER_CHANGE_MS));
+    const count = 1 + Math.floor(random() * stores.commitAmong);
+    // Before the deed, since its commit follows soon.
+    const commits = await stores.watchCommits(dataDir);
+    if (!(await aim.until(deed, commits, count, MAX_AIM_MS))) return 'random';
+    spin(random() * AFTER_COMMIT_MS);
     aimed += 1;
     return deed;
   };

@@ -1,6 +1,7 @@
 /** The stores of a program that is being killed: files of its own, or PostgreSQL, Redis and InfluxDB 1.6. */
 import { randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
@@ -16,14 +17,17 @@ import { rowsOf } from '../../store/influx-world.ts';
 import { SECRET_KEY } from '../../support/cluster.ts';
 import { createDatabase } from '../../support/postgres-server.ts';
 import { type Scope, useInflux, usePostgres, useRedis } from '../../support/run-servers.ts';
+import type { CommitWatch } from './crash-aim.ts';
 import type { RegistryFacts } from './crash-verdict.ts';
 
 /** The stores of one trial. `dataDir`: that of the program. */
 export interface CrashStores {
   /** Settings of the program over those of the trial. */
   readonly settings: object;
-  /** A file that changes with each commit of the registry, under `dataDir`; null: the commits are those of a server. */
-  readonly commitFile: string | null;
+  /** Begins to watch the commits of the registry. */
+  watchCommits(dataDir: string): Promise<CommitWatch>;
+  /** The commit of a deed is among so many next ones that are seen, since others write too. */
+  readonly commitAmong: number;
   /** Opens the registry beside the program. */
   openRegistry(dataDir: string): Promise<Registry>;
   /** Reads the registry past the program, which has ended and finds its files as it has left them. */
@@ -46,10 +50,19 @@ const QUERIES = {
   incidents: `SELECT id, service_id AS "serviceId", status FROM incidents WHERE source = 'own'`,
 } as const;
 
+/** What changes with the commit of any part of a deed, and not with other heartbeats and checks. */
+const CHANGED = `SELECT (SELECT sum(seq) FROM current) AS statuses, (SELECT max(position) FROM transitions) AS transitions,
+  (SELECT count(*) FROM incidents) AS incidents, (SELECT count(*) FROM services) AS services`;
+
 /** The files of the data directory. */
 export const EMBEDDED: CrashStores = {
   settings: {},
-  commitFile: 'registry.sqlite-wal',
+  async watchCommits(dataDir) {
+    const watcher = watch(join(dataDir, 'registry.sqlite-wal'));
+    return { next: (signal) => once(watcher, 'change', { signal }), close: () => watcher.close() };
+  },
+  // Each heartbeat changes the file.
+  commitAmong: 3,
   openRegistry: (dataDir) => openRegistryInProcess({ dataDir, log: silentLog, clock: systemClock }),
   async readFacts(dataDir) {
     // SQLite folds the log in when the last one closes the file.
@@ -100,7 +113,20 @@ export async function openServers(scope: Scope): Promise<CrashStores> {
       },
       secrets: { key: SECRET_KEY },
     },
-    commitFile: null,
+    async watchCommits() {
+      const client = new pg.Client({ connectionString: postgresUrl });
+      await client.connect();
+      const read = async () => JSON.stringify((await client.query(CHANGED)).rows);
+      return {
+        async next(signal) {
+          const before = await read();
+          while ((await read()) === before) signal.throwIfAborted();
+        },
+        close: () => client.end(),
+      };
+    },
+    // Only what deeds and failing services write is looked at.
+    commitAmong: 1,
     openRegistry: (dataDir) =>
       openRegistryInProcess({
         ...{ dataDir, postgresUrl, secretKey: SECRET_KEY },
