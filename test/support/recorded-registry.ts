@@ -22,6 +22,7 @@ import type { RegistryClient } from '../../src/store/registry/registry-client.ts
 import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
 import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import type { Row } from '../../src/store/registry/schema.ts';
 import { insertService } from '../../src/store/registry/service-rows.ts';
 import { createSqliteStore, toInputs } from '../../src/store/registry/sqlite-store.ts';
 import { selectTransitions, toCurrent, toTransition } from '../../src/store/registry/update-rows.ts';
@@ -95,9 +96,12 @@ export async function createRecordedRegistry(known: readonly Service[]): Promise
     const { sql, parameters } = query.compile();
     return view.database.prepare(sql).all(...toInputs(parameters)) as Row[];
   };
-  const live = view.kysely.selectFrom('services').where('removed', '=', 0);
-  const states = live.innerJoin('current', 'current.service_id', 'services.id').selectAll('current');
-  const stateOf = (id: number) => rowsOf(states.where('services.id', '=', id))[0];
+  // Prepared once: worlds of many days ask for it a million times.
+  const state = view.database.prepare(
+    `SELECT current.* FROM current JOIN services ON services.id = current.service_id
+     WHERE services.id = ? AND services.removed = 0`,
+  );
+  const stateOf = (id: number) => state.get(id) as Row<'current'> | undefined;
 
   return {
     ids: known.map(({ id }) => id),
