@@ -1,5 +1,5 @@
 /**
- * Finds ids by names that somebody else keeps: 8 bytes a name where a map of texts takes 29, and nothing for the garbage
+ * Finds ids by names that somebody else keeps: 15 bytes a name where a map of texts takes 29, and nothing for the garbage
  * collector to follow. A table of a million names is never made anew at once.
  */
 import { randomInt } from 'node:crypto';
@@ -17,8 +17,10 @@ const MAX_ID = REMOVED - 2;
 const SEED = randomInt(2 ** 32);
 
 interface Part {
-  /** An id and one, EMPTY or REMOVED. */
+  /** Of each slot: an id and one, EMPTY or REMOVED. */
   slots: Uint32Array;
+  /** Of each slot: the hash of its name. Names are read from memory that is far apart only where these are equal. */
+  hashes: Uint32Array;
   /** Slots that are not empty. */
   used: number;
 }
@@ -42,12 +44,14 @@ export class NameIndex {
   /** The id with this name; undefined: there is none. */
   get(name: string): number | undefined {
     const hash = hashName(name);
-    const slots = this.#partOf(hash)?.slots;
-    if (slots === undefined) return undefined;
+    const part = this.#partOf(hash);
+    if (!part) return undefined;
+    const { slots, hashes } = part;
     for (let at = hash; ; at++) {
-      const slot = slots[at & (slots.length - 1)] as number;
+      const place = at & (slots.length - 1);
+      const slot = slots[place] as number;
       if (slot === EMPTY) return undefined;
-      if (slot !== REMOVED && this.#nameOf(slot - 1) === name) return slot - 1;
+      if (slot !== REMOVED && hashes[place] === hash && this.#nameOf(slot - 1) === name) return slot - 1;
     }
   }
 
@@ -59,9 +63,9 @@ export class NameIndex {
     if (!Number.isInteger(id) || id < 0 || id > MAX_ID) throw new RangeError(`${id} is no id`);
     const hash = hashName(name);
     const number = hash >>> (32 - PART_BITS);
-    this.#parts[number] ??= { slots: new Uint32Array(FIRST_SLOTS), used: 0 };
+    this.#parts[number] ??= newPart(FIRST_SLOTS);
     const part = this.#parts[number] as Part;
-    const { slots } = part;
+    const { slots, hashes } = part;
     let free = -1;
     for (let at = hash; ; at++) {
       const place = at & (slots.length - 1);
@@ -74,10 +78,11 @@ export class NameIndex {
           part.used++;
         }
         slots[free] = id + 1;
+        hashes[free] = hash;
         this.#size++;
-        if (part.used * 4 > slots.length * 3) this.#makeRoom(part);
+        if (part.used * 4 > slots.length * 3) this.#parts[number] = makeRoom(part);
         return;
-      } else if (slot === id + 1 || this.#nameOf(slot - 1) === name) {
+      } else if (hashes[place] === hash && (slot === id + 1 || this.#nameOf(slot - 1) === name)) {
         slots[place] = id + 1;
         return;
       }
@@ -87,13 +92,14 @@ export class NameIndex {
   /** False: the name did not belong to that id. Call it with the name that was set, whatever `nameOf` returns by now. */
   delete(name: string, id: number): boolean {
     const hash = hashName(name);
-    const slots = this.#partOf(hash)?.slots;
-    if (slots === undefined) return false;
+    const part = this.#partOf(hash);
+    if (!part) return false;
+    const { slots, hashes } = part;
     for (let at = hash; ; at++) {
       const place = at & (slots.length - 1);
       const slot = slots[place];
       if (slot === EMPTY) return false;
-      if (slot !== id + 1) continue;
+      if (slot !== id + 1 || hashes[place] !== hash) continue;
       slots[place] = REMOVED;
       this.#size--;
       return true;
@@ -103,28 +109,31 @@ export class NameIndex {
   #partOf(hash: number): Part | null | undefined {
     return this.#parts[hash >>> (32 - PART_BITS)];
   }
+}
 
-  /** Makes a part anew, with room for as many names again as it has. */
-  #makeRoom(part: Part): void {
-    const ids = part.slots.filter((slot) => slot !== EMPTY && slot !== REMOVED);
-    let length = FIRST_SLOTS;
-    while (length < ids.length * 2) length *= 2;
-    const slots = new Uint32Array(length);
-    part.used = 0;
-    for (const slot of ids) {
-      const name = this.#nameOf(slot - 1);
-      const hash = hashName(name ?? '');
-      let at = hash & (length - 1);
-      while (slots[at] !== EMPTY && slots[at] !== slot) at = (at + 1) & (length - 1);
-      // An id that has lost its name, or has another one now, cannot be found by it.
-      if (name === undefined || slots[at] === slot || this.#partOf(hash) !== part) this.#size--;
-      else {
-        slots[at] = slot;
-        part.used++;
-      }
-    }
-    part.slots = slots;
+function newPart(length: number): Part {
+  return { slots: new Uint32Array(length), hashes: new Uint32Array(length), used: 0 };
+}
+
+/** The names of a part in a new one, with room for as many again. */
+function makeRoom({ slots, hashes }: Part): Part {
+  const isKept = (slot: number) => slot !== EMPTY && slot !== REMOVED;
+  let kept = 0;
+  for (const slot of slots) if (isKept(slot)) kept++;
+  let length = FIRST_SLOTS;
+  while (length < kept * 2) length *= 2;
+  const part = newPart(length);
+  part.used = kept;
+  for (let place = 0; place < slots.length; place++) {
+    const slot = slots[place] as number;
+    if (!isKept(slot)) continue;
+    const hash = hashes[place] as number;
+    let at = hash & (length - 1);
+    while (part.slots[at] !== EMPTY) at = (at + 1) & (length - 1);
+    part.slots[at] = slot;
+    part.hashes[at] = hash;
   }
+  return part;
 }
 
 /** 32 bits, all of which depend on all characters. */
