@@ -182,12 +182,12 @@ export async function startProgram(
     log,
   });
   const port = await listenWithRetry(server, http, role.current.name !== 'monitor', log);
+  collectStart();
+  boundHeapGrowth();
   await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
   if (owners !== null && role.current.name === 'monitor' && config.auth.providers.length === 0)
     await offerFirstAccount({ registry, siteUrl, clock, log });
-  collectStart();
   phase = 'serving';
-  boundHeapGrowth();
   node.begin();
   log.info(
     {

@@ -3,11 +3,17 @@ import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { planHeapGrowth } from '../../src/cli/heap-growth.ts';
 
+const MB = 1_048_576;
+
 t.test('heaps grow by half, unless a small memory or the operator has set a bound', async (t) => {
-  t.equal(planHeapGrowth([], undefined), '--heap-growing-percent=50');
-  t.equal(planHeapGrowth(['--use-system-ca'], '--max-semi-space-size=8'), '--heap-growing-percent=50');
-  t.equal(planHeapGrowth(['--heap-growing-percent=10']), null);
-  t.equal(planHeapGrowth([], '--heap-growing-percent=20'), null);
+  t.equal(planHeapGrowth(30 * MB, [], undefined), '--heap-growing-percent=50');
+  t.equal(
+    planHeapGrowth(127 * MB, ['--use-system-ca'], '--max-semi-space-size=8'),
+    '--heap-growing-percent=50',
+  );
+  t.equal(planHeapGrowth(128 * MB, [], undefined), '--heap-growing-percent=15', 'large ones by less');
+  t.equal(planHeapGrowth(30 * MB, ['--heap-growing-percent=10']), null);
+  t.equal(planHeapGrowth(400 * MB, [], '--heap-growing-percent=30'), null);
 });
 
 /** Megabytes in use in a process of its own before and after {@link collectStart}, with garbage of so many megabytes. */
