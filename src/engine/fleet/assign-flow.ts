@@ -1,14 +1,12 @@
 /**
  * Assigns services to one probe thread in parts, as fast as the thread takes them. A thread handles all messages that have
  * arrived in one turn of its event loop, so that a million services sent at once would hold up the checks that are due
- * meanwhile.
+ * meanwhile. Each part waits until the one before was taken: if neither of the two threads ever waited, there would be no time
+ * of two processors left for the first checks.
  */
 
 /** Services of one message; more would delay both event loops. */
 const SERVICES_PER_MESSAGE = 500;
-/** Unconfirmed messages. With a second one the thread goes on while the confirmation of the first is on its way. */
-const MAX_OPEN = 2;
-
 interface Job {
   readonly serviceIds: readonly number[];
   readonly spreadMs: number;
@@ -23,14 +21,15 @@ export type AssignFlow = ReturnType<typeof createAssignFlow>;
 /** Creates an empty flow; `send` sends one message to the thread, with the services in their state at that moment. */
 export function createAssignFlow(send: (serviceIds: readonly number[], spreadMs: number) => void) {
   const jobs: Job[] = [];
-  let open = 0;
+  /** A message was sent, and not confirmed. */
+  let isOpen = false;
 
   function sendNext(): void {
-    while (open < MAX_OPEN) {
+    while (!isOpen) {
       const job = jobs[0];
       if (job === undefined) return;
       const end = job.next + SERVICES_PER_MESSAGE;
-      open++;
+      isOpen = true;
       send(job.serviceIds.slice(job.next, end), job.spreadMs);
       job.next = end;
       if (end < job.serviceIds.length) continue;
@@ -50,7 +49,7 @@ export function createAssignFlow(send: (serviceIds: readonly number[], spreadMs:
     },
     /** The thread has taken a message. */
     confirm(): void {
-      open = Math.max(0, open - 1);
+      isOpen = false;
       sendNext();
     },
   };
