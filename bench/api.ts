@@ -35,7 +35,7 @@ export interface Subject {
   readonly perSecond: number[];
 }
 
-const ROUNDS = 3;
+const ROUNDS = 7;
 const ROUND_SECONDS = 2;
 const CONNECTIONS = 64;
 /** The path of the status endpoint. */
