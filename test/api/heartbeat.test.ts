@@ -328,7 +328,7 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
   const document = await read();
   t.match(
     at(document, 'info', 'description'),
-    /from 33 requests a minute for each address to 44 for each key/,
+    /from 33 requests a minute for each address to 44 requests a minute for each key/,
   );
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true } });
   const post = at(document, 'paths', PATH, 'post');
@@ -359,7 +359,7 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
   world.api.setLimits(5, 6);
   t.match(
     at(await read(), 'info', 'description'),
-    /from 5 requests a minute for each address to 6 for each key/,
+    /from 5 requests a minute for each address to 6 requests a minute for each key/,
   );
   t.match(
     (await world.get('/docs')).text,

@@ -35,7 +35,7 @@ const PATHS: readonly (readonly [path: string, statuses: readonly number[]])[] =
   ['/api/chart/shop-example?window=90d', [503]],
   ['/api/heatmap.png', [503]],
   ['/api/badge/shop-example', [200]],
-  ['/api/badge/shop-example.svg?variant=uptime&window=90d', [503]],
+  ['/api/badge/shop-example.svg?variant=uptime&window=90d', [200]],
   ['/badges/shop-example', [200]],
   ['/p/fleet', [200]],
   ['/p/fleet.json', [200]],
