@@ -10,8 +10,8 @@ export interface Word {
   readonly ended: 'paused' | 'removed' | null;
 }
 
-/** A message describes so many topics. */
-const MOST_ITEMS = 20;
+/** Maximum number of topics that a message describes. */
+const MAX_ITEMS = 20;
 
 /** What messages need to know. */
 export interface MessageSources {
@@ -59,7 +59,7 @@ function gravest(words: readonly Word[]): Word[] {
         timeOf(one) - timeOf(other) ||
         one.topic.service - other.topic.service,
     )
-    .slice(0, MOST_ITEMS);
+    .slice(0, MAX_ITEMS);
 }
 
 /** Of what is over: when it began. */

@@ -77,7 +77,7 @@ export class TargetTable {
     chunk.isOwned[row] = origin === 'owner' ? 1 : 0;
   }
 
-  /** Notes when a service was last checked; null: it is to be checked as if it never was. False: it has no target. */
+  /** Sets when a service was last checked; null: treat it as never checked. False: it has no target. */
   setLastChecked(serviceId: number, lastCheckedAt: number | null): boolean {
     const row = serviceId % CHUNK;
     const chunk = this.#chunks.get(Math.floor(serviceId / CHUNK));
@@ -86,7 +86,7 @@ export class TargetTable {
     return true;
   }
 
-  /** Notes what the checks of a service have learned. False: it has no target. */
+  /** Sets what the checks of a service have learned. False: it has no target. */
   setMemory(serviceId: number, memory: ProbeMemory): boolean {
     const row = serviceId % CHUNK;
     const chunk = this.#chunks.get(Math.floor(serviceId / CHUNK));

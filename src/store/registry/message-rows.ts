@@ -69,7 +69,7 @@ const ADD: Batch<unknown> = {
 const LAST_TURN = statement<{ readonly turn: number | null }>(
   'SELECT max(turn) AS turn FROM alert_messages WHERE channel_id = ?',
 );
-const LONGEST_WAITING = statement<{ readonly turn: number; readonly dropped: number }>(
+const OLDEST_WAITING = statement<{ readonly turn: number; readonly dropped: number }>(
   'SELECT turn, dropped FROM alert_messages WHERE channel_id = ? AND due_at IS NOT NULL ORDER BY turn LIMIT ?',
 );
 const COUNT_WAITING = statement<{ readonly n: number }>(
@@ -234,7 +234,7 @@ async function dropOldest({ queries }: RegistryStore, channelId: number): Promis
   const count = (await queries.first(COUNT_WAITING(channelId)))?.n ?? 0;
   const excess = count - MAX_WAITING_MESSAGES;
   if (excess <= 0) return;
-  const waiting = await queries.all(LONGEST_WAITING(channelId, excess + 2));
+  const waiting = await queries.all(OLDEST_WAITING(channelId, excess + 2));
   const [head, next] = [waiting[0], waiting[1 + excess]];
   if (head === undefined || next === undefined) return;
   const lost = waiting.slice(1, 1 + excess).reduce((sum, { dropped }) => sum + 1 + dropped, 0);

@@ -108,7 +108,7 @@ function withData({ database, query: { from, to }, series }: WindowReading): rea
 type TakeLevel = (startAt: number, level: number) => void;
 
 interface CellReading {
-  /** By day of the window: 1 if nothing is to be read of it. It is changed. */
+  /** By day of the window: 1 if there is nothing left to read of it. The reader fills it in. */
   readonly answered: Uint8Array;
   /** Null: summaries are added to the buckets. */
   readonly takeLevel: TakeLevel | null;
