@@ -91,8 +91,11 @@ export type Happening = Instant &
     | { readonly what: 'page'; readonly page: number; readonly listed: readonly Listed[] }
     /** The program looks at the clock for maintenance that begins or ends. */
     | { readonly what: 'look' }
-    /** The alert engine decides which messages to send. */
-    | { readonly what: 'decide' }
+    /**
+     * The alert engine decides which messages to send. `timer`: because of a timer, the monotonic milliseconds at which it was set and was due;
+     * null: because something happened.
+     */
+    | { readonly what: 'decide'; readonly timer: { readonly setMs: number; readonly dueMs: number } | null }
     /** A rule was switched on or off. */
     | { readonly what: 'rule'; readonly rule: number; readonly isOn: boolean }
     /** Somebody has taken an alert. */

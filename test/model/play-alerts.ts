@@ -88,6 +88,9 @@ export function createAlertOffice(parts: {
   let cancel = () => {};
   /** There may be something to decide, but the prober is offline. */
   let waits = false;
+  /** The timer that the next decision is due to; null: none. */
+  let timer: Extract<News, { readonly what: 'decide' }>['timer'] = null;
+  const nameOf = createThreadNames();
 
   /** Looks as the engine's own poll would, but only where there may be something to decide: worlds of a day have few such seconds. */
   function look(): void {
@@ -99,7 +102,11 @@ export function createAlertOffice(parts: {
 
   function wakeAfter(ms: number): void {
     cancel();
-    cancel = clock.after(ms, look);
+    const setMs = clock.monotonic();
+    cancel = clock.after(ms, () => {
+      timer = { setMs, dueMs: setMs + ms };
+      look();
+    });
   }
 
   function wake(): void {
@@ -112,7 +119,8 @@ export function createAlertOffice(parts: {
   }
 
   function keep({ states, messages, now }: AlertDecision): void {
-    for (const { channelId, message } of messages) tellings.push(describe(message, channelId, now));
+    for (const { channelId, message } of messages)
+      tellings.push(describe(message, nameOf(message.thread), channelId, now));
     for (const state of states) dueAt = state.dueAt;
     if (states.length > 0) decidedAt = now;
     wake();
@@ -135,7 +143,8 @@ export function createAlertOffice(parts: {
           newAcknowledgements: live(client.newAcknowledgements),
           alertFacts: live(client.alertFacts),
           alertEventsAfter: live(async (position: number, limit: number) => {
-            note({ what: 'decide' });
+            note({ what: 'decide', timer });
+            timer = null;
             const read = await client.alertEventsAfter(position, limit);
             for (const event of read) events.set(event.position, event);
             return read;
@@ -185,16 +194,32 @@ export function createAlertOffice(parts: {
   };
 }
 
-/** Threads are compared by the times at which they began. */
-function nameOf(thread: string): string {
-  const [, began = '', , ...rest] = thread.split('-');
-  return [String(Number.parseInt(began, 36)), ...rest].join('-');
+/**
+ * Threads are compared by the times at which they began. A clock that was set back comes to a time again: of threads that began at the same one,
+ * the second is called `<time> 2`.
+ */
+function createThreadNames(): (thread: string) => string {
+  const names = new Map<string, string>();
+  const begun = new Map<number, number>();
+  return (thread) => {
+    const [account, began = '', count, ...rest] = thread.split('-');
+    const id = [account, began, count].join('-');
+    let name = names.get(id);
+    if (name === undefined) {
+      const at = Number.parseInt(began, 36);
+      const nth = (begun.get(at) ?? 0) + 1;
+      begun.set(at, nth);
+      name = nth === 1 ? String(at) : `${at} ${nth}`;
+      names.set(id, name);
+    }
+    return [name, ...rest].join('-');
+  };
 }
 
-function describe(message: AlertMessage, channel: number, decidedAt: number): Telling {
-  const { type, thread, urgency, at: since, rule, total, acknowledgeUrl, items } = message;
+function describe(message: AlertMessage, thread: string, channel: number, decidedAt: number): Telling {
+  const { type, urgency, at: since, rule, total, acknowledgeUrl, items } = message;
   return {
-    ...{ decidedAt, channel, type, thread: nameOf(thread), urgency, since, hasRule: rule !== null, total },
+    ...{ decidedAt, channel, type, thread, urgency, since, hasRule: rule !== null, total },
     canBeTaken: acknowledgeUrl !== null,
     items: items.map(describeItem).sort(),
   };

@@ -52,6 +52,8 @@ export function createReferenceAlerts(
   const rules = new Map<number, DefinedRule>(initial.map((one) => [one.id, one]));
   const topics = new Map<string, Topic>();
   const threads = new Map<string, Thread>();
+  /** How many times a message has begun a thread, by its time: a clock that was set back comes to a time again. */
+  const begunAt = new Map<number, number>();
   /** Maintenance of owners that runs, by service. */
   const works = new Map<number, Set<string>>();
   const tellings: Telling[] = [];
@@ -175,7 +177,8 @@ export function createReferenceAlerts(
 
   function tell(at: number): void {
     endLeft();
-    const thread = String(at);
+    const nth = (begunAt.get(at) ?? 0) + 1;
+    const thread = nth === 1 ? String(at) : `${at} ${nth}`;
     const said = new Map<number, Said>();
     for (const topic of topics.values()) {
       for (const line of topic.lines.values()) {
@@ -193,6 +196,7 @@ export function createReferenceAlerts(
         if (isWorse) ask(old, channel, words, at);
         send(isWorse ? 'alert' : isOpen(old, channel) ? 'update' : 'recovery', old, channel, words);
       }
+      if (past.length + begun.length > 0) begunAt.set(at, nth);
       if (past.length > 0) send('recovery', `${thread}-r`, channel, past);
       if (begun.length === 0) continue;
       ask(thread, channel, begun, at);

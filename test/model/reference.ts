@@ -212,6 +212,9 @@ export function refer(initial: Given, diary: readonly Happening[], endMs: number
     const { what, ms } = happening;
     if (what === 'attempt')
       countBefore(happening.beganMs + happening.tookMs - happening.lostMs, happening.beganMs);
+    // Of two timers that are due at one time, the one that was set earlier comes first.
+    else if (what === 'decide' && happening.timer !== null)
+      countBefore(Math.min(ms, happening.timer.dueMs), happening.timer.setMs);
     else if (what !== 'waiting' && what !== 'look' && what !== 'voting')
       countBefore(ms, Number.POSITIVE_INFINITY);
     // What was due during a standstill comes after it, in the order in which it was due.
