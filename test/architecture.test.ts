@@ -65,6 +65,21 @@ t.test('it finds circles', async (t) => {
   t.same(circlesOf(edges.slice(0, 2)), []);
 });
 
+t.test('the reference implementation of the rules shares no code with the program', async (t) => {
+  const folder = join(ROOT, 'test/model/reference');
+  const known = new Set<string>();
+  const follow = (file: string) => {
+    if (known.has(file)) return;
+    known.add(file);
+    for (const { target } of importsOfFile(file)) follow(target);
+  };
+  for (const file of sources(folder)) follow(file);
+  t.same(
+    [...known].map((file) => relative(ROOT, file)).filter((file) => !file.startsWith('test/model/')),
+    [],
+  );
+});
+
 t.test('it reads the environment and the clock in their own places only', async (t) => {
   const offenders = sources(join(ROOT, 'src')).flatMap((file) => {
     const text = readFileSync(file, 'utf8');
@@ -130,12 +145,14 @@ function imports(folder: string): Import[] {
 
 /** Static imports and exports, of types as well, and modules that are loaded at the time of use. */
 function importsOf(folder: string): { readonly file: string; readonly target: string }[] {
-  return sources(folder).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'(\.[^']+)'/g)].map((match) => ({
-      file,
-      target: join(file, '..', match[1] ?? ''),
-    })),
-  );
+  return sources(folder).flatMap(importsOfFile);
+}
+
+function importsOfFile(file: string): { readonly file: string; readonly target: string }[] {
+  return [...readFileSync(file, 'utf8').matchAll(/(?:from |import |import\()'(\.[^']+)'/g)].map((match) => ({
+    file,
+    target: join(file, '..', match[1] ?? ''),
+  }));
 }
 
 type Edge = readonly [from: string, to: string];

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { openSampleStore } from '../support/sample-store.ts';
 import { type Played, playWorld } from './play-world.ts';
-import { refer } from './reference.ts';
+import { refer } from './reference/refer.ts';
 import { type World, type WorldSize, worlds } from './world.ts';
 import { type SampleShelf, START } from './world-stores.ts';
 

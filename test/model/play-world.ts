@@ -19,7 +19,7 @@ import { addRules, createAlertOffice } from './play-alerts.ts';
 import { createSpeakers, openVendorDesk } from './play-announcements.ts';
 import { describeService, editService } from './play-edits.ts';
 import { readOutcome } from './read-outcome.ts';
-import { byChannel } from './reference-lists.ts';
+import { byChannel } from './reference/lists.ts';
 import { SPREAD_MS, startPlace } from './simulated-place.ts';
 import { type Beat, type Fault, isIn, moodOf, SILENCE_MS, storiesOf, type World } from './world.ts';
 import { createWorldClock } from './world-clock.ts';

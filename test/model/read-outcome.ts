@@ -4,7 +4,7 @@ import type { AlertEvent } from '../../src/domain/alert/event.ts';
 import type { Incident } from '../../src/domain/incident.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { Outcome, TellingEvent } from './diary.ts';
-import { byId, byService } from './reference-lists.ts';
+import { byId, byService } from './reference/lists.ts';
 
 /** Reads it; `events`: those that alerts were decided from; `now`: the end of the world, epoch milliseconds. */
 export async function readOutcome(

@@ -2,9 +2,9 @@
  * The reference implementation's deadlines of heartbeats. "D" is the contract's page of decisions, "T" docs/truth.md. Times are
  * monotonic milliseconds where they end in `Ms`, epoch milliseconds otherwise.
  */
-import type { DefinedService, Given, Instant } from './diary.ts';
-import type { ReferenceProber } from './reference-prober.ts';
-import { untilRun } from './reference-schedule.ts';
+import type { DefinedService, Given, Instant } from '../diary.ts';
+import type { ReferenceProber } from './prober.ts';
+import { untilRun } from './schedule.ts';
 
 /** What the deadlines need of the rest. */
 export interface DeadlineSources {

@@ -1,5 +1,5 @@
 /** The reference implementation's quiet hours: "Quiet hours follow the clock on the wall of their time zone" (docs/alerts.md). */
-import type { DefinedRule } from './diary.ts';
+import type { DefinedRule } from '../diary.ts';
 
 const MINUTE_MS = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();

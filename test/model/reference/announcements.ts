@@ -2,7 +2,8 @@
  * The reference implementation's maintenance of owners and vendors, and vendors' incidents. "D" is the section Incidents of the
  * contract's page of decisions, "M" docs/maintenance.md, "F" docs/feeds.md. Times are epoch milliseconds.
  */
-import type { Given, Happening, Instant } from './diary.ts';
+import type { Given, Happening, Instant } from '../diary.ts';
+import { OPEN_PAGE } from '../world-announcements.ts';
 import {
   type Entry,
   endEntry,
@@ -11,9 +12,8 @@ import {
   nextMoveOf,
   readIncident,
   readMaintenance,
-} from './reference-entries.ts';
-import type { ToldEvent } from './reference-topics.ts';
-import { OPEN_PAGE } from './world-announcements.ts';
+} from './entries.ts';
+import type { ToldEvent } from './topics.ts';
 
 const DAY_MS = 86_400_000;
 /** How long an owner's maintenance may last in all. */

@@ -1,6 +1,6 @@
 /** The reference implementation's own incidents: "D" is the section Incidents of the contract's page of decisions, "T" docs/truth.md. */
-import type { Verdict } from './reference-prober.ts';
-import type { ToldEvent } from './reference-topics.ts';
+import type { Verdict } from './prober.ts';
+import type { ToldEvent } from './topics.ts';
 
 /** A status after a check or a heartbeat. Epoch milliseconds. */
 export interface StatusStep {

@@ -2,7 +2,7 @@
  * The reference implementation's prober without control targets. D: "With an empty list of control targets, the prober counts as offline
  * while over half of at least 10 services checked in the last minute failed without an HTTP response." Times are monotonic milliseconds.
  */
-import type { Ended } from './reference-prober.ts';
+import type { Ended } from './prober.ts';
 
 /** D: "at least 10 services". */
 const ENOUGH = 10;

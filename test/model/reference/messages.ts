@@ -1,6 +1,6 @@
 /** The reference implementation's messages of alerts, from what is said of each topic. */
-import type { DefinedRule, Telling } from './diary.ts';
-import type { Line, Topic } from './reference-topics.ts';
+import type { DefinedRule, Telling } from '../diary.ts';
+import type { Line, Topic } from './topics.ts';
 
 /** A topic as a channel is told of it. */
 export interface Word {
@@ -18,6 +18,11 @@ export interface MessageSources {
   /** Null: there is none, or it is switched off. */
   readonly rule: (id: number) => DefinedRule | null;
   readonly statusOf: (service: number) => string;
+}
+
+/** A topic as it is now, for one channel. */
+export function wordOf(topic: Topic, line: Line): Word {
+  return { topic: { ...topic }, line: { ...line }, ended: null };
 }
 
 /** Trouble that goes on: reminders are sent of it, and people can take it. */

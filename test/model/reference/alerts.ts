@@ -2,10 +2,11 @@
  * The reference implementation of alerts: from the events, what each channel is told and when. "A" is the section "Which alerts are
  * sent, and when" of docs/alerts.md. Times are epoch milliseconds, but for those that end in `Ms`.
  */
-import type { DefinedRule, Given, Instant, Telling } from './diary.ts';
-import { createLineRules } from './reference-lines.ts';
-import { isTrouble, type MessageSources, messageOf, type Word } from './reference-messages.ts';
-import { letsOutAt } from './reference-quiet.ts';
+import type { DefinedRule, Given, Instant, Telling } from '../diary.ts';
+import { THREADLESS } from '../world-alerts.ts';
+import { createLineRules } from './lines.ts';
+import { type MessageSources, messageOf, type Word, wordOf } from './messages.ts';
+import { createReferenceThreads } from './threads.ts';
 import {
   asks,
   FLAP_MS,
@@ -19,8 +20,7 @@ import {
   stepOf,
   type ToldEvent,
   type Topic,
-} from './reference-topics.ts';
-import { THREADLESS } from './world-alerts.ts';
+} from './topics.ts';
 
 /** A: "What begins within 30 seconds for an account is one message for each channel, in a thread of its own." */
 const GROUP_MS = 30_000;
@@ -29,13 +29,6 @@ const LOOK_MS = 600_000;
 /** Decisions come within a second. */
 const LATE_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
-
-/** A thread: what began in one message. */
-interface Thread {
-  isTaken: boolean;
-  /** By channel: when the next reminder is due. */
-  readonly remindAt: Map<number, number>;
-}
 
 /** What alerts need of the rest. */
 export interface AlertSources extends Pick<MessageSources, 'statusOf'> {
@@ -51,7 +44,6 @@ export function createReferenceAlerts(
 ) {
   const rules = new Map<number, DefinedRule>(initial.map((one) => [one.id, one]));
   const topics = new Map<string, Topic>();
-  const threads = new Map<string, Thread>();
   /** How many times a message has begun a thread, by its time: a clock that was set back comes to a time again. */
   const begunAt = new Map<number, number>();
   /** Maintenance of owners that runs, by service. */
@@ -84,9 +76,10 @@ export function createReferenceAlerts(
     (works.has(service) || (stateOf(service) !== 'removed' && isWorkedOn(service)));
   const linesOf = (): Line[] => [...topics.values()].flatMap(({ lines }) => [...lines.values()]);
   const { changeLine, turn, hold, release, calm, moveBack } = createLineRules(ruleOf, isHeld);
+  const threads = createReferenceThreads({ topics, ruleOf, isHeld, send });
 
   function send(type: string, thread: string, channel: number, words: readonly Word[]): void {
-    const isTaken = threads.get(thread)?.isTaken ?? false;
+    const isTaken = threads.isTaken(thread);
     tellings.push(messageOf({ type, thread, channel, decidedAt: now }, words, isTaken, sources));
   }
 
@@ -193,16 +186,16 @@ export function createReferenceAlerts(
     for (const [channel, { begun, past, threads: going }] of said) {
       joinEnds(channel, going);
       for (const [old, { words, isWorse }] of going) {
-        if (isWorse) ask(old, channel, words, at);
-        send(isWorse ? 'alert' : isOpen(old, channel) ? 'update' : 'recovery', old, channel, words);
+        if (isWorse) threads.ask(old, channel, words, at);
+        send(isWorse ? 'alert' : threads.isOpen(old, channel) ? 'update' : 'recovery', old, channel, words);
       }
       if (past.length + begun.length > 0) begunAt.set(at, nth);
       if (past.length > 0) send('recovery', `${thread}-r`, channel, past);
       if (begun.length === 0) continue;
-      ask(thread, channel, begun, at);
+      threads.ask(thread, channel, begun, at);
       send('alert', thread, channel, begun);
     }
-    closeThreads();
+    threads.close();
   }
 
   type Saying = 'begin' | 'past' | 'worse' | 'change';
@@ -285,7 +278,7 @@ export function createReferenceAlerts(
   /** A: channels that "show no threads ... get one message for all ends". */
   function joinEnds(channel: number, going: Said['threads']): void {
     if (channel !== THREADLESS) return;
-    const ends = [...going].filter(([thread, { isWorse }]) => !isWorse && !isOpen(thread, channel));
+    const ends = [...going].filter(([thread, { isWorse }]) => !isWorse && !threads.isOpen(thread, channel));
     for (const [thread, { words }] of ends.slice(1)) {
       ends[0]?.[1].words.push(...words);
       going.delete(thread);
@@ -305,76 +298,9 @@ export function createReferenceAlerts(
     for (const [channel, { threads: going }] of said) {
       joinEnds(channel, going);
       for (const [thread, { words }] of going)
-        send(isOpen(thread, channel) ? 'update' : 'recovery', thread, channel, words);
+        send(threads.isOpen(thread, channel) ? 'update' : 'recovery', thread, channel, words);
     }
-    closeThreads();
-  }
-
-  function wordOf(topic: Topic, line: Line): Word {
-    return { topic: { ...topic }, line: { ...line }, ended: null };
-  }
-
-  /** What a channel was told of in a thread, and what still goes on. */
-  function wordsIn(thread: string, channel: number): Word[] {
-    return [...topics.values()].flatMap((topic) => {
-      const line = topic.lines.get(channel);
-      return line?.thread === thread ? [wordOf(topic, line)] : [];
-    });
-  }
-
-  function isOpen(thread: string, channel: number): boolean {
-    return wordsIn(thread, channel).length > 0;
-  }
-
-  /** Something began, or A: "If it gets worse (slow to down), the thread is open again." */
-  function ask(thread: string, channel: number, words: readonly Word[], at: number): void {
-    const known = threads.get(thread) ?? { isTaken: false, remindAt: new Map() };
-    known.isTaken = false;
-    known.remindAt.set(channel, at + repeatMsOf(channel, words));
-    threads.set(thread, known);
-  }
-
-  function repeating(channel: number, words: readonly Word[]): DefinedRule[] {
-    return [...new Set(words.filter(isTrouble).flatMap(({ line }) => line.rules))]
-      .map(ruleOf)
-      .filter((rule) => rule !== null)
-      .filter((rule) => rule.repeatMs !== null && rule.channels.includes(channel));
-  }
-
-  function repeatMsOf(channel: number, words: readonly Word[]): number {
-    return Math.min(...repeating(channel, words).map(({ repeatMs }) => repeatMs ?? NEVER));
-  }
-
-  function closeThreads(): void {
-    const open = new Set(linesOf().map(({ thread }) => thread));
-    for (const thread of threads.keys()) if (!open.has(thread)) threads.delete(thread);
-  }
-
-  /** A: "Acknowledgement ends the reminders of a thread and tells its channels once who has it." */
-  function acknowledge(thread: string): void {
-    const known = threads.get(thread);
-    if (known === undefined || known.isTaken) return;
-    known.isTaken = true;
-    for (const channel of [...known.remindAt.keys()].sort()) {
-      const words = wordsIn(thread, channel).filter(isTrouble);
-      if (words.length > 0) send('acknowledged', thread, channel, words);
-    }
-  }
-
-  /** A: `repeat` is "a reminder until it is over or somebody acknowledges it"; "Reminders wait" for quiet hours. */
-  function remind(now: number): void {
-    for (const [thread, { isTaken, remindAt }] of threads) {
-      if (isTaken) continue;
-      for (const [channel, at] of remindAt) {
-        if (at > now) continue;
-        const words = wordsIn(thread, channel).filter(isTrouble);
-        const names = words.flatMap(({ topic }) => topic.words);
-        const out = Math.min(...repeating(channel, words).map((rule) => letsOutAt(rule, names, now)));
-        const told = words.filter(({ topic, line }) => line.flaps === 'no' && !isHeld(topic));
-        if (out <= now && told.length > 0) send('reminder', thread, channel, told);
-        remindAt.set(channel, out > now ? out : now + repeatMsOf(channel, words));
-      }
-    }
+    threads.close();
   }
 
   /** A: "A clock that is set back delays nothing. What waits ... goes on to wait for as long as was left". */
@@ -382,8 +308,7 @@ export function createReferenceAlerts(
     const byMs = decidedAt - wall;
     for (const topic of topics.values())
       for (const line of topic.lines.values()) moveBack(topic, line, byMs, wall);
-    for (const { remindAt } of threads.values())
-      for (const [channel, at] of remindAt) remindAt.set(channel, at - byMs);
+    threads.moveBack(byMs);
     lookAt -= byMs;
     decidedAt = wall;
   }
@@ -403,11 +328,8 @@ export function createReferenceAlerts(
 
   /** When there is something to decide though nothing happens. */
   function dueAt(): number {
-    const reminders = [...threads.values()]
-      .filter(({ isTaken }) => !isTaken)
-      .flatMap(({ remindAt }) => [...remindAt.values()]);
     const timers = linesOf().map((line) => Math.min(pendingAt(line) + GROUP_MS, steadyAt(line)));
-    return Math.min(...timers, ...reminders, lookAt);
+    return Math.min(...timers, threads.dueAt(), lookAt);
   }
 
   /** Whether something has come to its time, or the clock was set back, which changes the time of what waits. */
@@ -441,13 +363,13 @@ export function createReferenceAlerts(
         take(event, time);
       }
       time = Math.max(time, wall);
-      for (const thread of said) acknowledge(thread);
+      for (const thread of said) threads.acknowledge(thread);
       advance(time);
       if (lookAt <= time) {
         lookAround(time);
         lookAt = NEVER;
       }
-      remind(time);
+      threads.remind(time);
       if (topics.size + works.size === 0) lookAt = NEVER;
       else if (lookAt === NEVER) lookAt = time + LOOK_MS;
       decidedAt = time;

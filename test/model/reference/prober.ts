@@ -2,8 +2,8 @@
  * The reference implementation's prober of one place: from attempts to checks, and which of them can be trusted. "D" is the
  * contract's page of decisions, "T" docs/truth.md, "G" docs/glossary.md. Times are monotonic milliseconds.
  */
-import type { AttemptMade, DefinedService, Given, Instant } from './diary.ts';
-import { createReferenceMajority, type Trust } from './reference-majority.ts';
+import type { AttemptMade, DefinedService, Given, Instant } from '../diary.ts';
+import { createReferenceMajority, type Trust } from './majority.ts';
 
 export type Verdict = 'up' | 'slow' | 'down';
 

@@ -2,7 +2,7 @@
  * The reference implementation of alerts: what can be told of a service, and what each channel knows of it. "A" is the section "Which
  * alerts are sent, and when" of docs/alerts.md. Times are epoch milliseconds.
  */
-import type { DefinedRule, TellingEvent } from './diary.ts';
+import type { DefinedRule, TellingEvent } from '../diary.ts';
 
 /** A: "A service that changes five times within 30 minutes is said to flap." */
 export const FLAP_MS = 30 * 60_000;

@@ -2,7 +2,7 @@
  * The reference implementation's life of one vendor's incident, and of one maintenance. "D" is the section Incidents of the contract's
  * page of decisions, "F" docs/feeds.md. Times are epoch milliseconds.
  */
-import type { Listed } from './world-announcements.ts';
+import type { Listed } from '../world-announcements.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 /** The reference implementation's daily figures. "D" is the contract's page of decisions. */
-import type { Outcome } from './diary.ts';
-import type { Verdict } from './reference-prober.ts';
+import type { Outcome } from '../diary.ts';
+import type { Verdict } from './prober.ts';
 
 /** A sample; `at`: epoch milliseconds. */
 export interface ReferenceSample {

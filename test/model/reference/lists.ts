@@ -1,5 +1,5 @@
 /** The reference implementation's lists of incidents, and the lags of vendors behind outages. "F" is docs/feeds.md. */
-import type { Outcome, Telling, TellingEvent } from './diary.ts';
+import type { Outcome, Telling, TellingEvent } from '../diary.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,5 @@
 /** The reference implementation's schedules of heartbeats. "H" is the section "Missed heartbeats" of docs/heartbeats.md. */
-import type { DefinedSchedule } from './diary.ts';
+import type { DefinedSchedule } from '../diary.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;

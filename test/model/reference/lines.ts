@@ -2,9 +2,9 @@
  * The reference implementation of alerts: what a change makes of what one channel knows. "A" is the section "Which alerts are sent, and
  * when" of docs/alerts.md. Times are epoch milliseconds.
  */
-import type { DefinedRule } from './diary.ts';
-import { letsOutAt } from './reference-quiet.ts';
-import { forget, type Line, passWords, steadyAt, type Topic, turnLine } from './reference-topics.ts';
+import type { DefinedRule } from '../diary.ts';
+import { letsOutAt } from './quiet.ts';
+import { forget, type Line, passWords, steadyAt, type Topic, turnLine } from './topics.ts';
 
 /** Makes the rules. `ruleOf`: null for one that is switched off; `isHeld`: whether maintenance holds what is said of a topic. */
 export function createLineRules(
