@@ -1,5 +1,6 @@
 /** The curves of `docs/performance.md` as SVG, drawn from the rows of a run. What was not measured is left out. */
 import type { BenchRow } from './row.ts';
+import { FIGURES, nameOf, SIZES } from './sizes.ts';
 
 const WIDTH = 760;
 const HEIGHT = 360;
@@ -93,6 +94,44 @@ export function drawCosts(rows: readonly BenchRow[]): string {
   );
 }
 
+/** Times of {@link drawSizes} at which the axis has a line, milliseconds. */
+const SIZE_TICKS = [1, 10, 100, 1_000, 10_000, 100_000];
+
+/** The curves of {@link drawSizes}, by the name of the figure. */
+const SIZE_CURVES = [
+  { label: 'ready', name: 'ready', colour: '#2563eb' },
+  { label: 'change of 1,000', name: 'a change of 1,000 entries of the catalogue', colour: '#c2410c' },
+  { label: 'first search', name: 'search', colour: '#7c3aed' },
+  { label: 'home page', name: 'home page', colour: '#059669' },
+  { label: 'page of the list', name: 'page of the list', colour: '#db2777' },
+  { label: 'a status', name: 'a status', colour: '#6b7280' },
+] as const;
+
+/** What grows with the fleet: times by the number of services; both axes are logarithmic. */
+export function drawSizes(rows: readonly BenchRow[]): string {
+  const x = (services: number) => place(Math.log10(services / SIZES[0]) / 3, 'across');
+  const y = (ms: number) => place(Math.log10(Math.max(1, ms)) / 5, 'up');
+  const lines = SIZE_CURVES.map(({ name, colour }) => {
+    const perUnit = FIGURES.find((figure) => figure.name === name)?.unit === 's' ? 1_000 : 1;
+    const points = SIZES.flatMap((services) => {
+      const value = rows.find((row) => row.name === nameOf(services, name))?.value ?? null;
+      return value === null ? [] : [[x(services), y(value * perUnit)] as const];
+    });
+    const dots = points
+      .map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3.5" fill="${colour}"/>`)
+      .join('');
+    const path = points.map((point) => point.join(',')).join(' ');
+    return `<polyline points="${path}" fill="none" stroke="${colour}" stroke-width="2"/>${dots}`;
+  });
+  return picture('What grows with the fleet', [
+    ...SIZE_TICKS.map((ms) => grid(y(ms), ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`)),
+    ...SIZES.map((services) => text(x(services), AREA.bottom + 20, services.toLocaleString('en'), 'middle')),
+    text((AREA.left + AREA.right) / 2, AREA.bottom + 44, 'services', 'middle'),
+    legend(SIZE_CURVES, 112),
+    ...lines,
+  ]);
+}
+
 function picture(title: string, parts: readonly string[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13" fill="${INK}">
 <title>${title}</title>
@@ -103,11 +142,14 @@ ${parts.join('\n')}
 `;
 }
 
-function legend(subjects: readonly { readonly label: string; readonly colour: string }[]): string {
+function legend(
+  subjects: readonly { readonly label: string; readonly colour: string }[],
+  widthOfOne = 170,
+): string {
   return subjects
     .map(
       ({ label, colour }, index) =>
-        `<rect x="${AREA.left + index * 170}" y="37" width="10" height="10" fill="${colour}"/>${text(AREA.left + 16 + index * 170, 46, label, 'start')}`,
+        `<rect x="${AREA.left + index * widthOfOne}" y="37" width="10" height="10" fill="${colour}"/>${text(AREA.left + 16 + index * widthOfOne, 46, label, 'start')}`,
     )
     .join('');
 }

@@ -1,8 +1,9 @@
-/** The documentation of the stored run: its table in `docs/performance.md`, and its curves. */
+/** The documentation of the stored run: its tables in `docs/performance.md` and `docs/scale.md`, and its curves. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { drawCosts, drawErrors } from './curves.ts';
+import { drawCosts, drawErrors, drawSizes } from './curves.ts';
 import type { BenchRow } from './row.ts';
+import { FIGURES, nameOf, SIZES } from './sizes.ts';
 
 /** A row and the section that measured it. */
 export interface SectionRow extends BenchRow {
@@ -26,6 +27,8 @@ export const BASELINE = join(ROOT, 'bench/results/baseline.json');
 
 const BEGIN = '<!-- The table of the baseline, written by `npm run bench -- --draw`: begin -->';
 const END = '<!-- end of the table -->';
+/** The section whose rows are the table of `docs/scale.md`. */
+const SIZES_SECTION = 'sizes';
 
 /** Titles of sections, in the order of the table; others have their own name and come after them. */
 const TITLES: Readonly<Record<string, string>> = {
@@ -75,29 +78,39 @@ export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
   };
 }
 
-/** The generated files of the documentation, by their paths in this repository. */
-export function documentRun(run: BenchRun, page: string): Readonly<Record<string, string>> {
-  const [before, rest = ''] = page.split(BEGIN);
-  const after = rest.split(END)[1];
-  if (after === undefined) throw new Error('docs/performance.md has no place for the table');
+/** The generated files of the documentation, by their paths in this repository. `read`: the text of a page as it is. */
+export function documentRun(run: BenchRun, read: (path: string) => string): Readonly<Record<string, string>> {
   return {
-    'docs/performance.md': `${before}${BEGIN}\n\n${formatRun(run)}\n\n${END}${after}`,
+    ...fillTable('docs/performance.md', read, formatRun(run)),
+    ...fillTable('docs/scale.md', read, formatSizes(run)),
     'docs/pictures/latency-errors.svg': drawErrors(run.rows),
     'docs/pictures/check-costs.svg': drawCosts(run.rows),
+    'docs/pictures/fleet-sizes.svg': drawSizes(run.rows),
   };
+}
+
+/** A page with the table in its place. */
+function fillTable(path: string, read: (path: string) => string, table: string): Record<string, string> {
+  const [before, rest = ''] = read(path).split(BEGIN);
+  const after = rest.split(END)[1];
+  if (after === undefined) throw new Error(`${path} has no place for the table`);
+  return { [path]: `${before}${BEGIN}\n\n${table}\n\n${END}${after}` };
 }
 
 /** Writes what {@link documentRun} makes of the baseline. */
 export function documentBaseline(): void {
   const run = JSON.parse(readFileSync(BASELINE, 'utf8')) as BenchRun;
-  const page = readFileSync(join(ROOT, 'docs/performance.md'), 'utf8');
-  for (const [path, text] of Object.entries(documentRun(run, page))) writeFileSync(join(ROOT, path), text);
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+  for (const [path, text] of Object.entries(documentRun(run, read))) writeFileSync(join(ROOT, path), text);
 }
 
 /** The run in words and its rows as a table. */
 function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): string {
   const date = formatTime(at);
-  const sections = Map.groupBy(rows, ({ section }) => section);
+  const sections = Map.groupBy(
+    rows.filter(({ section }) => section !== SIZES_SECTION),
+    ({ section }) => section,
+  );
   return [
     `Measured on ${date} with version ${version} and Node ${machine.node} on ${machine.processors} processors (${machine.model}).`,
     '',
@@ -107,6 +120,24 @@ function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): stri
       `| **${TITLES[section] ?? section}** | ${formatRenewed(renewed[section])} |  |  |`,
       ...members.map(formatRow),
     ]),
+  ].join('\n');
+}
+
+/** What grows with the fleet: a column for each size. */
+function formatSizes({ at, version, machine, rows, renewed = {} }: BenchRun): string {
+  const { at: measuredAt, version: measured } = renewed[SIZES_SECTION] ?? { at, version };
+  return [
+    `Measured on ${formatTime(measuredAt)} with version ${measured} on ${machine.processors} processors (${machine.model}).`,
+    '',
+    `| services | ${SIZES.map((size) => size.toLocaleString('en')).join(' | ')} |`,
+    `| --- |${' --- |'.repeat(SIZES.length)}`,
+    ...FIGURES.map(({ name, unit }) => {
+      const cells = SIZES.map((size) => {
+        const value = rows.find((row) => row.name === nameOf(size, name))?.value ?? null;
+        return value === null ? '–' : formatValue(value);
+      });
+      return `| ${name}, ${unit} | ${cells.join(' | ')} |`;
+    }),
   ].join('\n');
 }
 

@@ -41,6 +41,7 @@ const SECTIONS = [
   'following',
   'cluster',
   'influx',
+  'sizes',
 ];
 
 /** Rounds of a comparison by default. */

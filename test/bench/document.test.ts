@@ -11,8 +11,7 @@ const run = JSON.parse(readFileSync(BASELINE, 'utf8')) as BenchRun;
 t.test(
   'table and curves are drawn from the stored run: otherwise run `npm run bench -- --draw`',
   async (t) => {
-    for (const [path, text] of Object.entries(documentRun(run, read('docs/performance.md'))))
-      t.equal(read(path), text, path);
+    for (const [path, text] of Object.entries(documentRun(run, read))) t.equal(read(path), text, path);
   },
 );
 
@@ -36,7 +35,7 @@ t.test('a table has every row, what was missed and what could not be measured', 
   ];
   const { 'docs/performance.md': page } = documentRun(
     { at: '2026-11-24T01:02:03.004Z', version: '1.0.0', machine, rows },
-    read('docs/performance.md'),
+    read,
   );
   t.match(
     page,
@@ -74,7 +73,7 @@ t.test('sections are measured again alone, and say when', async (t) => {
     renewed.rows.map(({ section, value }) => `${section} ${value}`),
     ['truth 1', 'rate 6', 'samples 5', 'api 4'],
   );
-  const page = documentRun(renewed, read('docs/performance.md'))['docs/performance.md'];
+  const page = documentRun(renewed, read)['docs/performance.md'];
   t.match(page, 'Measured on 2026-11-24 at 01:02 UTC with version 1.0.0');
   t.match(page, '| **Samples, embedded** | 2026-12-01 at 10:11 UTC, 1.1.0 |  |  |\n| samples | 5.00 ms');
   t.match(page, '| **API and badges** |  |  |  |');
@@ -83,8 +82,32 @@ t.test('sections are measured again alone, and say when', async (t) => {
   });
 });
 
+t.test('what grows with the fleet is a table with a column for each size', async (t) => {
+  const row = (name: string, value: number, unit: string) => ({
+    ...{ section: 'sizes', name, value, unit, ratio: null, target: null, reached: null },
+  });
+  const pages = documentRun(
+    {
+      ...run,
+      renewed: { sizes: { at: '2026-12-01T10:11:12.013Z', version: '1.1.0' } },
+      rows: [
+        row('1,000 services: ready', 3.14, 's'),
+        row('1,000,000 services: ready', 17.5, 's'),
+        row('10,000 services: a status', 1.25, 'ms'),
+      ],
+    },
+    read,
+  );
+  t.match(pages['docs/scale.md'], 'Measured on 2026-12-01 at 10:11 UTC with version 1.1.0');
+  t.match(pages['docs/scale.md'], '| services | 1,000 | 10,000 | 100,000 | 1,000,000 |');
+  t.match(pages['docs/scale.md'], '| ready, s | 3.14 | – | – | 17.5 |');
+  t.match(pages['docs/scale.md'], '| a status, ms | – | 1.25 | – | – |');
+  t.notMatch(pages['docs/performance.md'], '1,000 services: ready');
+  t.match(pages['docs/pictures/fleet-sizes.svg'], 'What grows with the fleet');
+});
+
 t.test('a page without a place for the table is refused', async (t) => {
-  t.throws(() => documentRun(run, '# Performance\n'), {
+  t.throws(() => documentRun(run, () => '# Performance\n'), {
     message: 'docs/performance.md has no place for the table',
   });
 });
