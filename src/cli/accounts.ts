@@ -35,49 +35,60 @@ export function readAccountChoice({ account, accountId }: AccountChoice, byDefau
 }
 
 /**
- * Finds the account of a command; a new name creates one. Warns on standard error if the account belongs to a person
- * who signed in, because people choose these names themselves, and if a new name differs from a known one only in its
- * case. Throws {@link CommandError} for a number that no account has.
+ * Makes a change for the account of a command. A new name creates an account, which is removed again if the change gives it
+ * nothing, such as a change that is refused. Warns on standard error if the account belongs to a person who signed in,
+ * because people choose these names themselves, and if the name of an account that is created differs from a known one only
+ * in its case. Throws {@link CommandError} for a number that no account has.
  */
-export async function chooseAccount(
-  registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts'>,
+export async function changeAccount<T>(
+  registry: Pick<AccountStore, 'ensureAccount' | 'listAccounts' | 'removeEmptyAccount'>,
   { account, accountId }: AccountChoice,
-): Promise<Pick<AccountListing, 'id' | 'name'>> {
+  change: (account: NamedAccount) => Promise<T>,
+): Promise<T> {
   const known = await registry.listAccounts();
   if (accountId !== undefined) {
     const found = known.find(({ id }) => id === accountId);
     if (found === undefined) return resultOf(refuse({ code: 'no_account', account: String(accountId) }));
-    return found;
+    return await change(found);
   }
   const name = account ?? '';
   const found = known.find((one) => one.name === name);
-  const chosen = found ?? (await registry.ensureAccount(name, systemClock.now()));
-  const warning = warningFor(chosen, found, known);
-  if (warning !== null) printNote(`warning: ${warning}`);
-  return chosen;
+  if (found !== undefined) {
+    warn(warningForKnown(found));
+    return await change(found);
+  }
+  const made = await registry.ensureAccount(name, systemClock.now());
+  try {
+    return await change(made);
+  } finally {
+    const isRemoved = await registry.removeEmptyAccount(made.id);
+    if (!isRemoved) warn(warningForNew(made, known));
+  }
 }
 
 /** Finds the account of a command, which must exist. Throws {@link CommandError} with `no_account`. */
 export async function findAccount(
   registry: Pick<AccountStore, 'listAccounts'>,
   { account, accountId }: AccountChoice,
-): Promise<Pick<AccountListing, 'id' | 'name'>> {
+): Promise<NamedAccount> {
   const known = await registry.listAccounts();
   const found = known.find(({ id, name }) => (accountId === undefined ? name === account : id === accountId));
   return found ?? resultOf(refuse({ code: 'no_account', account: account ?? String(accountId) }));
 }
 
-function warningFor(
-  { id, name }: Pick<AccountListing, 'id' | 'name'>,
-  found: AccountListing | undefined,
-  known: readonly AccountListing[],
-): string | null {
-  if (found !== undefined) {
-    if (found.members.length === 0) return null;
-    const providers = providersOf(found);
-    const ways = providers.length === 0 ? '' : ` by ${providers.join(' and ')}`;
-    return `account "${name}" (number ${id}) belongs to a person who signs in${ways}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;
-  }
+function warn(warning: string | null): void {
+  if (warning !== null) printNote(`warning: ${warning}`);
+}
+
+function warningForKnown(account: AccountListing): string | null {
+  const { id, name, members } = account;
+  if (members.length === 0) return null;
+  const providers = providersOf(account);
+  const ways = providers.length === 0 ? '' : ` by ${providers.join(' and ')}`;
+  return `account "${name}" (number ${id}) belongs to a person who signs in${ways}, and who sees and manages all that it has; --account-id ${id} says that you mean it, another name makes another account`;
+}
+
+function warningForNew({ id, name }: NamedAccount, known: readonly AccountListing[]): string | null {
   const alike = known.find((one) => foldName(one.name) === foldName(name));
   if (alike === undefined) return null;
   return `account "${name}" (number ${id}) is new; there is "${alike.name}" (number ${alike.id}) too`;

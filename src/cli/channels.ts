@@ -9,7 +9,7 @@ import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { type AccountChoice, chooseAccount, findAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { filterRows, hasText, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { withRegistry } from './open-stores.ts';
@@ -66,11 +66,12 @@ export async function addChannel(options: AddChannelOptions): Promise<void> {
   const kind = readKind(options.kind);
   const document = { name, kind, language, settings: readSettings(kind, options) };
   const choice = readAccountChoice(options);
-  const channel = await withRegistry(config, async (registry) => {
-    const { id: accountId } = await chooseAccount(registry, choice);
-    const principal = { role: 'operator', accountId } as const;
-    return resultOf(await addToAccount(contextOf(registry), principal, document));
-  });
+  const channel = await withRegistry(config, (registry) =>
+    changeAccount(registry, choice, async ({ id: accountId }) => {
+      const principal = { role: 'operator', accountId } as const;
+      return resultOf(await addToAccount(contextOf(registry), principal, document));
+    }),
+  );
   if (json)
     printJson({
       id: channel.id,

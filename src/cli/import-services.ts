@@ -6,7 +6,7 @@ import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import type { ListedService } from './import/listed-service.ts';
 import { listingOf } from './import/own-form.ts';
@@ -37,10 +37,9 @@ export async function importServices(file: string, options: CommonOptions & Acco
   const choice = readAccountChoice(options, 'imported');
   const { format, services, skipped, notCarried } = readImport(readFileSync(file, 'utf8'), file);
   const outcome = await withRegistry(config, async (registry, { catalogue, checks }) => {
-    const { id } = await chooseAccount(registry, choice);
     const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
     const context = { registry, catalogueDomains: taken, ports: allowedPorts(checks), usual: checks };
-    return registerAll(registry, services, id, context);
+    return await changeAccount(registry, choice, ({ id }) => registerAll(registry, services, id, context));
   });
   const { added, unchanged } = outcome;
   const leftOut = [...skipped, ...outcome.skipped];

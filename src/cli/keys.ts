@@ -4,7 +4,7 @@ import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { findChecksKey } from '../store/registry/secret-box.ts';
-import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { readConfig, withRegistry } from './open-stores.ts';
@@ -18,13 +18,14 @@ export async function createKey(
   const { config, expires = 'never', scope: scopes, json = false } = options;
   const choice = readAccountChoice(options);
   const input = { name: options.name, expires, ...(scopes === undefined ? {} : { scopes }) };
-  // The arguments are validated first, so that wrong ones do not create an account.
+  // The arguments are validated first, so that wrong ones open no registry.
   resultOf(readKeyInput(input));
-  const { account, key, record } = await withRegistry(config, async (registry) => {
-    const account = await chooseAccount(registry, choice);
-    const principal = { role: 'operator', accountId: account.id } as const;
-    return { account, ...resultOf(await addKey(contextOf(registry), principal, input)) };
-  });
+  const { account, key, record } = await withRegistry(config, (registry) =>
+    changeAccount(registry, choice, async (account) => {
+      const principal = { role: 'operator', accountId: account.id } as const;
+      return { account, ...resultOf(await addKey(contextOf(registry), principal, input)) };
+    }),
+  );
   const { id, name, prefix, scopes: given, expiresAt } = record;
   const view = { id, account: account.name, account_id: account.id, name, prefix, scopes: given };
   if (json) printJson({ ...view, expires: formatTimeOrNull(expiresAt), key });

@@ -18,7 +18,7 @@ import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
 import { pageUrl } from '../view/page-address.ts';
-import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
 import { serviceFinder, withRegistry } from './open-stores.ts';
@@ -65,16 +65,17 @@ export async function addPage(slug: string, options: CommonOptions & AddPageOpti
   const { access = 'public' } = options;
   const readers = { access, password: readPasswordFile(options.passwordFile) };
   const input = { slug, title, text, groups: group.map(readGroup), ...pictures, ...readers };
-  // The arguments are validated first, so that wrong ones do not create an account.
+  // The arguments are validated first, so that wrong ones open no registry.
   resultOf(readPageInput(input));
   resultOf(checkReaders(input, null));
   const choice = readAccountChoice(options);
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
     const context = await contextOf(registry);
-    const owner = await chooseAccount(registry, choice);
-    const principal = { role: 'operator', accountId: owner.id } as const;
-    const page = resultOf(await addStatusPage(context, principal, input));
-    return { page, owner, url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page) };
+    return await changeAccount(registry, choice, async (owner) => {
+      const principal = { role: 'operator', accountId: owner.id } as const;
+      const page = resultOf(await addStatusPage(context, principal, input));
+      return { page, owner, url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page) };
+    });
   });
   const view = { slug: page.slug, title: page.title, account: owner.name, url };
   if (json) printJson(view);

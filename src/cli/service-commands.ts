@@ -19,7 +19,7 @@ import { messageOf } from '../error.ts';
 import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
-import { type AccountChoice, chooseAccount, readAccountChoice } from './accounts.ts';
+import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { type ListedService, PLAIN_SERVICE } from './import/listed-service.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
@@ -85,15 +85,13 @@ export async function addService(
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
-    const owner = await chooseAccount(registry, choice);
-    const principal = { role: 'operator', accountId: owner.id } as const;
-    const [outcome] = await registerServices(
-      { registry, catalogueDomains, ports: allowedPorts(checks), usual: checks },
-      principal,
-      [service],
-    );
-    if (outcome === undefined) throw new Error('a service has no outcome');
-    return { owner, slug: resultOf(outcome) };
+    const context = { registry, catalogueDomains, ports: allowedPorts(checks), usual: checks };
+    return await changeAccount(registry, choice, async (owner) => {
+      const principal = { role: 'operator', accountId: owner.id } as const;
+      const [outcome] = await registerServices(context, principal, [service]);
+      if (outcome === undefined) throw new Error('a service has no outcome');
+      return { owner, slug: resultOf(outcome) };
+    });
   });
   if (json) printJson({ slug, domain, kind, account: owner.name });
   else console.log(slug);

@@ -182,6 +182,34 @@ t.test(
   },
 );
 
+t.test('it leaves no account behind where a command is refused', async (t) => {
+  const { run, withRegistry, write } = await setUp(t);
+  t.match(await run('services', 'add', 'taken.example.org', '--account', 'ada'), { status: 0 });
+  t.match(await run('pages', 'add', 'taken', '--title', 'Taken', '--account', 'ada'), { status: 0 });
+  const accounts = await withRegistry((registry) => registry.listAccounts());
+  const document = write(
+    'document.yaml',
+    'services: [{ domain: new.example.org }, { domain: taken.example.org }]',
+  );
+  const list = write('list.csv', 'domain,name\ntaken.example.org,taken.example.org\n');
+  for (const [words, said] of [
+    [['services', 'add', 'taken.example.org'], /registered already/],
+    [['services', 'add', 'new.example.org', '--setting', 'port=x'], /setting/],
+    [['services', 'import', list], /registered by another account/],
+    [['pages', 'add', 'taken', '--title', 'Mine'], /taken/],
+    [['channels', 'add', '--name', 'Ops', '--kind', 'ntfy', '--setting', 'topic=a b'], /topic/],
+    [['keys', 'create', '--name', ' '], /name/],
+    [['keys', 'create', '--name', 'laptop', '--expires', 'soon'], /expires/],
+    [['apply', '--file', document], /registered already/],
+  ] as const) {
+    const outcome = await run(...words, '--account', 'Ada');
+    t.match(outcome.stderr, said, words.join(' '));
+    t.not(outcome.status, 0, words.join(' '));
+    t.notMatch(outcome.stderr, 'is new', 'no account is told of that is not there');
+    t.same(await withRegistry((registry) => registry.listAccounts()), accounts, words.join(' '));
+  }
+});
+
 t.test(
   'it imports once, beyond the limit of an account, and says the rest in few lines',
 

@@ -136,4 +136,25 @@ export async function mergeContract(t: Test, open: OpenForTest): Promise<void> {
       await t.rejects(registry.mergeAccounts(a, b, NOON), { code: 'not_found' });
     }
   });
+
+  t.test('it removes only an account that has nothing', async (t) => {
+    const registry = await open(t, t.testdir());
+    const { id: emptyId } = await registry.ensureAccount('empty', NOON);
+    const { id: fullId } = await registry.ensureAccount('full', NOON);
+    await registry.addWebhook({
+      ...{ accountId: fullId, url: 'https://a.example', secret: 'whsec_c2VjcmV0', createdAt: NOON },
+    });
+    t.same(
+      [
+        await registry.removeEmptyAccount(fullId),
+        await registry.removeEmptyAccount(emptyId),
+        await registry.removeEmptyAccount(emptyId),
+      ],
+      [false, true, false],
+    );
+    t.same(
+      (await registry.listAccounts()).map(({ name }) => name),
+      ['full'],
+    );
+  });
 }

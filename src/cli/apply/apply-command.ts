@@ -7,7 +7,7 @@ import { describeRefusal } from '../../domain/refusal.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
-import { type AccountChoice, chooseAccount, readAccountChoice } from '../accounts.ts';
+import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from '../accounts.ts';
 import { type CommonOptions, UsageError } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
 import { printJson, printNote, printText } from '../output.ts';
@@ -61,13 +61,8 @@ async function applyHere(
         progress.end,
       );
     };
-    const known = await findAccount(registry, choice);
-    // A refused document does not create an account.
-    const first = known === null || dryRun ? await run(known ?? NO_ACCOUNT, true) : null;
-    if (first !== null && (dryRun || (!first.ok && (await findAccount(registry, choice)) === null)))
-      return first;
-    const { id } = await chooseAccount(registry, choice);
-    return await run(id, false);
+    if (dryRun) return await run(await findKnown(registry, choice), true);
+    return await changeAccount(registry, choice, ({ id }) => run(id, false));
   });
   return outcome.ok ? outcome.value : failBy(outcome, files);
 }
@@ -85,10 +80,10 @@ function contextOf(registry: Registry, { catalogue, checks, limits, http }: Conf
   };
 }
 
-/** The account of the options; null: it does not exist yet. */
-async function findAccount(registry: Registry, choice: AccountChoice): Promise<number | null> {
-  if (choice.accountId !== undefined) return (await chooseAccount(registry, choice)).id;
-  return (await registry.listAccounts()).find(({ name }) => name === choice.account)?.id ?? null;
+/** The number of the account of the options; `NO_ACCOUNT`: no account has that name yet. */
+async function findKnown(registry: Registry, choice: AccountChoice): Promise<number> {
+  if (choice.accountId !== undefined) return (await findAccount(registry, choice)).id;
+  return (await registry.listAccounts()).find(({ name }) => name === choice.account)?.id ?? NO_ACCOUNT;
 }
 
 /** Prints a plan, and sets the exit status of a dry run. */

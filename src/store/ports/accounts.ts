@@ -74,6 +74,8 @@ export interface MergePlan {
 export interface AccountStore {
   /** Finds or creates the account with that name. */
   ensureAccount(name: string, now: number): Promise<Account>;
+  /** Removes an account that has nothing, neither members nor keys nor services; resolves with whether it did. */
+  removeEmptyAccount(id: number): Promise<boolean>;
   /** Every account, oldest first. */
   listAccounts(): Promise<AccountListing[]>;
   /** What {@link AccountStore.mergeAccounts} would do. Rejects with `not_found`. */

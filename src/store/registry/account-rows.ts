@@ -28,38 +28,39 @@ export async function ensureAccount(
 }
 
 /** Accounts and their notices. */
-export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccounts'>> = {
-  ensureAccount: write(ensureAccount),
-  listAccounts: read(async (store) => {
-    const { kysely, queries } = store;
-    const members = await readMembers(store, null);
-    const keys = countBy(
-      await queries.all(
-        kysely
-          .selectFrom('api_keys')
-          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-          .groupBy('account_id'),
-      ),
-    );
-    const services = countBy(
-      await queries.all(
-        kysely
-          .selectFrom('services')
-          .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
-          .where('origin', '=', 'owner')
-          .where('removed', '=', 0)
-          .groupBy('account_id'),
-      ),
-    );
-    return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
-      ...fromRow(row),
-      members: members.get(row.id) ?? [],
-      keys: keys.get(row.id) ?? 0,
-      services: services.get(row.id) ?? 0,
-    }));
-  }),
-  ...NOTICE_CALLS,
-};
+export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccounts' | 'removeEmptyAccount'>> =
+  {
+    ensureAccount: write(ensureAccount),
+    listAccounts: read(async (store) => {
+      const { kysely, queries } = store;
+      const members = await readMembers(store, null);
+      const keys = countBy(
+        await queries.all(
+          kysely
+            .selectFrom('api_keys')
+            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+            .groupBy('account_id'),
+        ),
+      );
+      const services = countBy(
+        await queries.all(
+          kysely
+            .selectFrom('services')
+            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+            .where('origin', '=', 'owner')
+            .where('removed', '=', 0)
+            .groupBy('account_id'),
+        ),
+      );
+      return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
+        ...fromRow(row),
+        members: members.get(row.id) ?? [],
+        keys: keys.get(row.id) ?? 0,
+        services: services.get(row.id) ?? 0,
+      }));
+    }),
+    ...NOTICE_CALLS,
+  };
 
 function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
   return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));

@@ -1,4 +1,4 @@
-/** Merges an account into another one, in one transaction. */
+/** Merges an account into another one, and removes one that has nothing, each in one transaction. */
 import { type AlertState, readAlertState, writeAlertState } from '../../domain/alert/alert-state.ts';
 import { earliestOf, mergeAlertStates } from '../../domain/alert/merge-alert-states.ts';
 import { includesRole, type Role } from '../../domain/role.ts';
@@ -43,6 +43,12 @@ const UNIQUE_COLUMNS = {
   idempotent_changes: 'key',
   alert_acknowledgements: 'thread',
 } as const;
+
+const REMOVE_EMPTY = statement(
+  `DELETE FROM accounts WHERE id = ?${[...MOVED_TABLES, ...ENDED_TABLES]
+    .map((table) => ` AND NOT EXISTS (SELECT 1 FROM ${table} WHERE account_id = accounts.id)`)
+    .join('')}`,
+);
 
 const COUNT_SUBSCRIPTIONS = statement<{ readonly n: number }>(
   `SELECT count(*) AS n FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic IN (
@@ -104,6 +110,11 @@ export async function mergeAccounts(
   await noteRuleChange(store);
   await addNotice(store, intoId, now, { code: 'account_merged', name: plan.from.name });
   return plan;
+}
+
+/** Removes an account of which no table has a row, inside the caller's transaction; returns whether it did. */
+export async function removeEmptyAccount({ queries }: RegistryStore, id: number): Promise<boolean> {
+  return (await queries.run(REMOVE_EMPTY(id))) > 0;
 }
 
 /** Adds what the account `fromId` remembers of its alerts to what the other account does: both sets of open alerts go on. */

@@ -26,7 +26,7 @@ import { INVITATION_CALLS } from './invitation-rows.ts';
 import { KEY_CALLS } from './key-rows.ts';
 import { LETTER_CALLS } from './letter-rows.ts';
 import { MEMBER_CALLS } from './member-rows.ts';
-import { mergeAccounts, planMerge } from './merge-accounts.ts';
+import { mergeAccounts, planMerge, removeEmptyAccount } from './merge-accounts.ts';
 import { MESSAGE_CALLS } from './message-rows.ts';
 import { OWNER_INCIDENT_CALLS } from './owner-incident-rows.ts';
 import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
@@ -108,6 +108,7 @@ const CALLS: Calls<ServedByCalls> = {
   ...ACCOUNT_CALLS,
   planMerge: read(planMerge),
   mergeAccounts: write(mergeAccounts),
+  removeEmptyAccount: write(removeEmptyAccount),
   ...PEOPLE_CALLS,
   ...MEMBER_CALLS,
   ...INVITATION_CALLS,
