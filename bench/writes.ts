@@ -4,6 +4,7 @@
  * the catalogue. The floor is a row and a commit in SQLite for each. Then the same over Debian's PostgreSQL on loopback with its
  * usual durability.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { createApiKey } from '../src/auth/api-keys.ts';
 import { createLocalSignIn } from '../src/auth/local-sign-in.ts';
 import { createSessions } from '../src/auth/sessions.ts';
 import { systemClock } from '../src/clock.ts';
+import { ANY_DESTINATION } from '../src/domain/allowed-destinations.ts';
 import { KEY_SCOPES } from '../src/domain/key-scope.ts';
 import { silentLog } from '../src/log.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';
@@ -147,7 +149,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
       samples: { newest: async () => [], query: async () => [] },
       providers: [],
       local: createLocalSignIn({ registry, siteUrl: 'http://localhost:8080', now: clock.now, log }),
-      ports: null,
+      destinations: ANY_DESTINATION,
       bounds: { usual: USUAL_TIMING, minIntervalMs: 30_000, regions: () => [] },
       kinds: {},
       acknowledgeLinks: { read: () => null },

@@ -1,6 +1,7 @@
 /** Webhooks of an account: `/api/v1/webhooks` (docs/api.md, docs/webhooks.md). */
 import { createDocumentReader } from '../app/read-document.ts';
 import { addWebhook, removeWebhook } from '../app/webhooks.ts';
+import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import { formatTime } from '../domain/durations.ts';
 import { parseJson } from '../http/body.ts';
 import type { Route } from '../http/route.ts';
@@ -36,6 +37,7 @@ const CreatedWebhookSchema = namedObject('CreatedWebhook', {
 /** Sources of the routes. */
 export interface WebhookSources {
   readonly registry: WebhookStore & IdempotencyStore & IdempotentCalls;
+  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
   readonly now: () => number;
 }
 

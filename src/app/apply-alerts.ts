@@ -8,6 +8,7 @@ import type { ContentItem } from './apply-plan.ts';
 import { accept, type Outcome } from './change.ts';
 import {
   type ChannelKinds,
+  type ChannelRules,
   channelDocumentOf,
   readChannelDocument,
   secretSettings,
@@ -40,19 +41,19 @@ export async function readPresentAlerts(
 
 /** Reads a channel of a document; secrets that it does not name stay. Refused as {@link readChannelDocument}. */
 export function readWantedChannel(
-  kinds: ChannelKinds,
+  rules: ChannelRules,
   present: PresentAlerts['channels'],
   document: unknown,
   now: number,
 ): Outcome<WantedChannel> {
   const { name }: { readonly name?: unknown } = Object(document);
   const before = (typeof name === 'string' ? present.get(name.trim()) : undefined) ?? null;
-  const reading = readChannelDocument(kinds, document, before);
+  const reading = readChannelDocument(rules, document, before);
   if (!reading.ok) return reading;
   const { confirmedAt } =
     before === null
-      ? newChannel(kinds, 0, reading.value, now)
-      : { confirmedAt: before.confirmedAt, ...editOf(kinds, before, reading.value) };
+      ? newChannel(rules.kinds, 0, reading.value, now)
+      : { confirmedAt: before.confirmedAt, ...editOf(rules.kinds, before, reading.value) };
   return accept({ ...reading.value, confirmedAt });
 }
 

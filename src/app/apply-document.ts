@@ -1,4 +1,5 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
+import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import type {
@@ -44,7 +45,6 @@ import {
   readPageDocument,
 } from './page-document.ts';
 import { sealReaders } from './page-readers.ts';
-import type { AllowedPorts } from './read-check.ts';
 import { findParent, type Registration } from './register-services.ts';
 import { ruleDocumentOf } from './rule-document.ts';
 import { type ComparedCheck, compareSecrets } from './seal-settings.ts';
@@ -79,7 +79,7 @@ export interface ReadApplyContext {
     Pick<OwnersWordsStore, 'ownerMaintenancesOf'>;
   /** Called only if pages or rules are listed, or a service is new. */
   readonly loadPublic: () => Promise<PublicServices>;
-  readonly ports: AllowedPorts;
+  readonly destinations: AllowedDestinations;
   readonly bounds: CheckBounds;
   readonly kinds: ChannelKinds;
   readonly now: () => number;
@@ -177,7 +177,7 @@ export async function readPresent(
  * such as `services.3.check.settings.port`.
  */
 export async function readWanted(
-  { registry, ports, bounds, kinds, now }: ReadApplyContext,
+  { registry, destinations, bounds, kinds, now }: ReadApplyContext,
   principal: AccountPrincipal,
   lists: ApplyLists,
   { services: present, publicServices, alerts, maintenances: announced, pages: presentPages }: PresentContent,
@@ -190,7 +190,7 @@ export async function readWanted(
     lists.services,
     (one) => {
       const before = present.get(domainIn(one))?.check;
-      const reading = readServiceDocument(one, ports, limits, before === undefined ? {} : { before });
+      const reading = readServiceDocument(one, destinations, limits, before === undefined ? {} : { before });
       if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
       const { domain } = reading.value;
       const parent = findParent(domain, publicServices?.domains ?? new Set());
@@ -213,7 +213,7 @@ export async function readWanted(
   const channels = readList(
     'channels',
     lists.channels,
-    (one) => readWantedChannel(kinds, alerts.channels, one, now()),
+    (one) => readWantedChannel({ kinds, destinations }, alerts.channels, one, now()),
     ({ name }) => name,
   );
   /** Whether something that the account has and the document does not list stays. */

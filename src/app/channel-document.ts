@@ -7,6 +7,7 @@ import {
   MESSAGE_LANGUAGES,
   type MessageLanguage,
 } from '../domain/alert/channel.ts';
+import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
 import { type TSchema, Type } from '../json-schema.ts';
 import type { ChannelKindParts } from '../notify/channels/channel-kind.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
@@ -15,6 +16,12 @@ import { readAll, readNameField } from './read-input.ts';
 
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;
+
+/** What channels may be. */
+export interface ChannelRules {
+  readonly kinds: ChannelKinds;
+  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
+}
 
 /** The schema of a channel. Absent members have their defaults. */
 export const ChannelDocumentSchema = Type.Object(
@@ -66,7 +73,7 @@ export type WantedChannel = Pick<Channel, 'name' | 'kind' | 'language' | 'settin
  * `settings.url`.
  */
 export function readChannelDocument(
-  kinds: ChannelKinds,
+  rules: ChannelRules,
   value: unknown,
   before: Channel | null = null,
 ): Outcome<WantedChannel> {
@@ -76,9 +83,9 @@ export function readChannelDocument(
   if (before !== null && before.kind !== kind) return refuse({ code: 'channel_kind_fixed' }, 'kind');
   return readAll<WantedChannel>({
     name: readNameField(name, 'channel_name_missing'),
-    kind: readKind(kinds, kind),
+    kind: readKind(rules.kinds, kind),
     language: accept(language),
-    settings: readChannelSettings(kinds, kind, settings, before),
+    settings: readChannelSettings(rules, kind, settings, before),
   });
 }
 
@@ -120,11 +127,12 @@ export function channelDocumentOf(
 }
 
 /**
- * Reads the settings of a channel. Secrets of `before` stay where none are given, unless they would be sent to another server.
+ * Reads the settings of a channel. Secrets of `before` stay where none are given, unless they would be sent to another server. So
+ * does a URL that is refused now.
  * Refused with `setting_invalid`; the fields are paths such as `settings.url`.
  */
 export function readChannelSettings(
-  kinds: ChannelKinds,
+  { kinds, destinations }: ChannelRules,
   kind: ChannelKind,
   given: ChannelSettings,
   before: Pick<Channel, 'kind' | 'settings'> | null,
@@ -142,6 +150,7 @@ export function readChannelSettings(
   if (!reading.ok) return { ok: false, refusals: reading.refusals.map(ofSettings) };
   const wrong = [
     ...(parts.refuse?.(settings) ?? []),
+    ...refuseServers(settings, before?.settings, destinations),
     ...(before === null || sameServers(before.settings, settings)
       ? []
       : Object.keys(kept).map((setting) => ({ setting, problem: { code: 'secret_again' } as const }))),
@@ -178,6 +187,19 @@ function ofSettings({ field, refusal }: FieldRefusal): FieldRefusal {
     field: path,
     refusal: { code: 'setting_invalid', setting: field ?? '', problem: refusal.problem },
   };
+}
+
+/** What is wrong with the hosts of URLs that differ from those before. */
+function refuseServers(
+  settings: ChannelSettings,
+  before: ChannelSettings = {},
+  destinations: ChannelRules['destinations'],
+) {
+  return Object.entries(settings).flatMap(([setting, value]) => {
+    if (typeof value !== 'string' || originOf(value) === null || value === before[setting]) return [];
+    const problem = refuseUrl(destinations, value);
+    return problem === null ? [] : [{ setting, problem }];
+  });
 }
 
 /** Whether settings name the same servers, which get the secrets. */

@@ -14,6 +14,7 @@ import {
 } from './change.ts';
 import {
   type ChannelKinds,
+  type ChannelRules,
   channelDocumentOf,
   readChannelDocument,
   type WantedChannel,
@@ -24,6 +25,7 @@ import { isObject, mergePatch } from './merge-patch.ts';
 export interface ChannelContext {
   readonly registry: ChannelStore & Pick<MessageStore, 'addMessage' | 'messagesOf' | 'replayMessage'>;
   readonly kinds: ChannelKinds;
+  readonly destinations: ChannelRules['destinations'];
   readonly now: () => number;
 }
 
@@ -57,7 +59,7 @@ export async function addChannel(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { registry, kinds, now } = context;
-  const reading = readChannelDocument(kinds, document);
+  const reading = readChannelDocument(context, document);
   if (!reading.ok) return reading;
   const channel = newChannel(kinds, principal.accountId, reading.value, now());
   return await attempt(() => registry.addChannel(channel), 'name');
@@ -95,7 +97,7 @@ export async function patchChannel(
     const { accountId, revision } = found.value;
     if (revisions !== null && !revisions.includes(revision)) return refuse({ code: 'channel_stale' });
     const document = mergePatch(channelDocumentOf(kinds, found.value), patch);
-    const reading = readChannelDocument(kinds, document, withoutRemoved(found.value, patch));
+    const reading = readChannelDocument(context, document, withoutRemoved(found.value, patch));
     if (!reading.ok) return reading;
     const edit = editOf(kinds, found.value, reading.value);
     const outcome = await attempt(() => registry.changeChannel(accountId, id, edit, [revision]));

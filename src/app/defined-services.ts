@@ -50,8 +50,8 @@ export async function createService(
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
   const { accountId } = principal;
-  const { registry, proofs, ports, bounds, now } = context;
-  const reading = readServiceDocument(document, ports, limitsFor(principal, bounds));
+  const { registry, proofs, destinations, bounds, now } = context;
+  const reading = readServiceDocument(document, destinations, limitsFor(principal, bounds));
   if (!reading.ok) return reading;
   const { secrets, ...entered } = reading.value;
   const definition = { ...entered, check: await sealCheck(registry, { ...entered, secrets }) };
@@ -90,7 +90,7 @@ export async function patchService(
     const document = mergePatch(patchableOf(service, patch), patch);
     const sealed = keptCredentials(check, patch);
     const limits = limitsFor(principal, context.bounds);
-    const reading = readServiceDocument(document, context.ports, limits, {
+    const reading = readServiceDocument(document, context.destinations, limits, {
       before: check,
       kept: Object.keys(sealed),
       choosesMethod: isObject(patch) && isObject(patch.check) && typeof patch.check.method === 'string',

@@ -2,6 +2,7 @@
  * Reads how a service is checked. Forms, commands, files and the API enter a check in forms of their own; what it may be, and what
  * becomes of it, is decided here for all of them.
  */
+import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
 import type { CheckChoice } from '../domain/check-timing.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
@@ -10,14 +11,11 @@ import { refusalOfSchedule } from '../domain/refusal.ts';
 import type { AcceptRule, CheckDefinition, CheckKind, CheckSettings } from '../domain/service.ts';
 import type { WrongSetting } from '../kinds/check-kind.ts';
 import { type MemberLimits, refuseMembers, type WrongMember } from '../kinds/check-members.ts';
-import { portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
+import { hostSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
 import { accept, type Outcome, type Refused, refuse } from './change.ts';
 import { membersOutcome } from './check-choice.ts';
 import { DOCUMENT_FORMATS } from './read-document.ts';
 import { readAll, readKind } from './read-input.ts';
-
-/** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
-export type AllowedPorts = readonly number[] | null;
 
 /** A check as entered. Members that the input does not name have the values that they keep. */
 export interface EnteredCheck {
@@ -42,7 +40,7 @@ export interface EnteredCheck {
 
 /** What a check may be. */
 export interface CheckRules {
-  readonly ports: AllowedPorts;
+  readonly destinations: AllowedDestinations;
   readonly limits: MemberLimits;
   /** The domain of the service, at which an owner's check is. */
   readonly domain: string;
@@ -65,21 +63,21 @@ const MAX_PERIOD_MS = 365 * DAY_MS;
 /**
  * Reads a check. Members of `base` that nobody enters stay, such as the heartbeat address. A method is dropped from other checks
  * than root ones. Refused with `kind_invalid`, `kind_unavailable`, `member_invalid`, `url_elsewhere`, `method_invalid`, `method_of_root`,
- * `setting_invalid`, `check_member_invalid`, `period_and_schedule`, and as the readings of `entered`; the fields are `kind`, `url`,
+ * `url_refused`, `setting_invalid`, `check_member_invalid`, `period_and_schedule`, and as the readings of `entered`; the fields are `kind`, `url`,
  * `method`, `accept`, `settings.NAME`, the names of times and regions, `period`, `grace`, `schedule` and `timezone`.
  */
 export function readCheck(
   entered: EnteredCheck,
   base: CheckDefinition,
-  { ports, limits, domain, before }: CheckRules,
+  { destinations, limits, domain, before }: CheckRules,
 ): Outcome<OpenedCheck> {
   const { choice, wrong } = entered;
   const kind = readKind(entered.kind, before?.kind);
   const reading = readAll({
     kind,
-    url: readUrl(entered.url, domain, limits, before),
+    url: readUrl(entered.url, domain, { destinations, limits, before }),
     method: readMethod(entered),
-    settings: readSettings(entered.settings, base, kind, ports),
+    settings: readSettings(entered.settings, base, kind, { destinations, before }),
     members: membersOutcome(choice, [...wrong, ...refuseMembers(choice, limits, before)]),
     accept: entered.accept,
     ...{ period: entered.period, grace: entered.grace, schedule: entered.schedule },
@@ -121,20 +119,28 @@ const MAX_URL_LENGTH = 2_000;
 function readUrl(
   url: string | null,
   domain: string,
-  { anyHost }: MemberLimits,
-  before: CheckDefinition | undefined,
+  { destinations, limits: { anyHost }, before }: Omit<CheckRules, 'domain'>,
 ): Outcome<string | null> {
   if (url === null || url === before?.url) return accept(url);
   const { accepts, example } = DOCUMENT_FORMATS['http-url'];
   if (!accepts(url) || url.length > MAX_URL_LENGTH)
     return refuse({ code: 'member_invalid', member: 'url', problem: { code: 'format', example } });
-  if (anyHost) return accept(url);
+  if (anyHost) return acceptUrl(url, destinations);
   const reading = readHostName(domain);
   // A domain that is not valid is refused itself.
   if (!reading.ok) return accept(url);
   const host = URL.parse(url)?.hostname ?? '';
   const isOwn = host === reading.domain || host.endsWith(`.${reading.domain}`);
   return isOwn ? accept(url) : refuse({ code: 'url_elsewhere', domain: reading.domain }, 'url');
+}
+
+/** The address of a check at any host, which the operator may give. Refused with `url_refused`. */
+export function acceptUrl<Url extends string | null>(
+  url: Url,
+  destinations: AllowedDestinations,
+): Outcome<Url> {
+  const problem = url === null ? null : refuseUrl(destinations, url);
+  return problem === null ? accept(url) : refuse({ code: 'url_refused', problem }, 'url');
 }
 
 function readMethod({ kind, method, choosesMethod }: EnteredCheck): Outcome<CheckDefinition['method']> {
@@ -150,9 +156,10 @@ function readSettings(
   entered: SettingsReading | null,
   { settings, sealed }: CheckDefinition,
   kind: Outcome<CheckKind>,
-  ports: AllowedPorts,
+  { destinations, before }: Pick<CheckRules, 'destinations' | 'before'>,
 ): Outcome<EnteredSettings> {
-  if (entered !== null && kind.ok) return settingsOutcome(entered, kind.value, ports);
+  if (entered !== null && kind.ok)
+    return settingsOutcome(entered, kind.value, destinations, before?.settings);
   return accept({ settings, ...(sealed === undefined ? {} : { sealed }) });
 }
 
@@ -160,22 +167,28 @@ function readSettings(
 export function readTypedSettings(
   kind: CheckKind,
   settings: unknown,
-  ports: AllowedPorts,
+  destinations: AllowedDestinations,
 ): Outcome<EnteredSettings> {
-  return settingsOutcome(validateSettings(kind, settings), kind, ports);
+  return settingsOutcome(validateSettings(kind, settings), kind, destinations);
 }
 
-/** Refuses each wrong setting under the name of its field, `settings.` and its name. */
+/** Refuses each wrong setting under the name of its field, `settings.` and its name. `before`: a server among these may stay. */
 function settingsOutcome(
   reading: SettingsReading,
   kind: CheckKind,
-  ports: AllowedPorts,
+  { ports, refuseHost }: AllowedDestinations,
+  before: CheckSettings = {},
 ): Outcome<EnteredSettings> {
   if (!reading.ok) return refuseSettings(reading.wrong);
   const { ok: _ok, ...settings } = reading;
+  const wrong = hostSettings(kind, settings.settings).flatMap(([setting, host]): WrongSetting[] => {
+    const problem = before[setting] === host ? null : refuseHost(host);
+    return problem === null ? [] : [{ setting, problem }];
+  });
   const port = portOf(kind, settings.settings);
-  if (port === null || ports === null || ports.includes(port)) return accept(settings);
-  return refuseSettings([{ setting: 'port', problem: { code: 'port_closed', port } }]);
+  if (port !== null && ports !== null && !ports.includes(port))
+    wrong.push({ setting: 'port', problem: { code: 'port_closed', port } });
+  return wrong.length === 0 ? accept(settings) : refuseSettings(wrong);
 }
 
 function refuseSettings(wrong: readonly WrongSetting[]): Refused {

@@ -1,4 +1,5 @@
 /** Registers services for an account on behalf of the operator, one by one or from a file (decisions, Ownership). */
+import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { CheckTiming } from '../domain/check-timing.ts';
 import type { CheckSettings } from '../domain/service.ts';
 import { operatorLimits, refuseMembers } from '../kinds/check-members.ts';
@@ -6,7 +7,7 @@ import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { NewService, ServiceStore } from '../store/ports/services.ts';
 import { type AccountPrincipal, accept, type Outcome, refuse } from './change.ts';
 import { membersOutcome } from './check-choice.ts';
-import { type AllowedPorts, readTypedSettings } from './read-check.ts';
+import { acceptUrl, readTypedSettings } from './read-check.ts';
 import { readAll, readDomain, readKind, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
 
@@ -22,7 +23,7 @@ export interface RegistrationContext {
   readonly registry: Pick<ServiceStore, 'addServices'> & CredentialStore;
   /** Domains of the public list: owners may register neither them nor their subdomains. */
   readonly catalogueDomains: ReadonlySet<string>;
-  readonly ports: AllowedPorts;
+  readonly destinations: AllowedDestinations;
   /** The settings `checks.*`. */
   readonly usual: CheckTiming;
 }
@@ -30,7 +31,7 @@ export interface RegistrationContext {
 /**
  * Registers services for an account on behalf of the operator, without verification. Each gets its dashed domain as
  * slug, with a number appended if another service has that slug. Outcomes are slugs, in the order of the input. Each
- * may be refused with `domain_invalid`, `name_invalid`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`,
+ * may be refused with `domain_invalid`, `name_invalid`, `kind_unavailable`, `url_refused`, `setting_invalid`, `check_member_invalid`,
  * `name_taken`, `domain_taken` or `catalogue_owns`.
  */
 export async function registerServices(
@@ -60,21 +61,22 @@ export async function registerServices(
 function readRegistration(
   { domain, name, publicDependencies, secrets: given = {}, ...listed }: Registration,
   accountId: number,
-  { catalogueDomains, ports, usual }: RegistrationContext,
+  { catalogueDomains, destinations, usual }: RegistrationContext,
 ): Outcome<{ readonly service: Omit<NewService, 'slug'>; readonly secrets: CheckSettings | undefined }> {
   const { check } = listed;
   const reading = readAll({
     domain: readDomain(domain),
     name: readNameField(name, 'service_name_missing'),
     kind: readKind(check.kind),
-    settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), ports),
+    url: acceptUrl(check.url, destinations),
+    settings: readTypedSettings(check.kind, mergedSettings(check.settings, given), destinations),
     members: membersOutcome(check, refuseMembers(check, operatorLimits(usual))),
   });
   if (!reading.ok) return reading;
   const parent = findParent(reading.value.domain, catalogueDomains);
   if (parent !== undefined)
     return refuse({ code: 'catalogue_owns', domain: reading.value.domain, parent }, 'domain');
-  const { settings, kind: _kind, members: _members, ...named } = reading.value;
+  const { settings, kind: _kind, url: _url, members: _members, ...named } = reading.value;
   const service = {
     ...listed,
     ...named,

@@ -1,4 +1,5 @@
 /** A service as a document: the form that files of `apply` and the API share. */
+import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { formatDuration } from '../domain/durations.ts';
 import {
@@ -15,14 +16,7 @@ import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '..
 import { validateSettings } from '../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';
 import { isObject } from './merge-patch.ts';
-import {
-  type AllowedPorts,
-  type EnteredCheck,
-  readCheck,
-  readGrace,
-  readPeriod,
-  readScheduleFields,
-} from './read-check.ts';
+import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
 import { createDocumentReader } from './read-document.ts';
 import { readAll, readDomain, readNameField } from './read-input.ts';
 import type { Registration } from './register-services.ts';
@@ -139,19 +133,19 @@ interface PresentCheck {
 
 /**
  * Reads a service. Refused with `member_invalid`, `domain_invalid`, `service_name_missing`, `name_invalid`,
- * `url_elsewhere`, `method_of_root`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
+ * `url_elsewhere`, `url_refused`, `method_of_root`, `kind_unavailable`, `setting_invalid`, `check_member_invalid`, `duration_invalid`, `schedule_invalid`, `timezone_invalid`,
  * `timezone_alone` or `period_and_schedule`; the field is a path such as `check.settings.port`.
  */
 export function readServiceDocument(
   value: unknown,
-  ports: AllowedPorts,
+  destinations: AllowedDestinations,
   limits: MemberLimits,
   present: PresentCheck = {},
 ): Outcome<Registration> {
   const structure = readStructure(value);
-  if (structure.ok) return readMeaning(structure.value, ports, limits, present);
+  if (structure.ok) return readMeaning(structure.value, destinations, limits, present);
   const rest = withoutWrong(value, structure.refusals);
-  const meaning = rest === null ? null : readMeaning(rest, ports, limits, present);
+  const meaning = rest === null ? null : readMeaning(rest, destinations, limits, present);
   const further = meaning === null || meaning.ok ? [] : meaning.refusals;
   return { ok: false, refusals: [...structure.refusals, ...further] };
 }
@@ -159,7 +153,7 @@ export function readServiceDocument(
 /** Reads a service whose structure is that of the schema. */
 function readMeaning(
   { domain, name, category = 'developer', check = {}, ...rest }: ServiceDocument,
-  ports: AllowedPorts,
+  destinations: AllowedDestinations,
   limits: MemberLimits,
   { before, kept, choosesMethod = false }: PresentCheck,
 ): Outcome<Registration> {
@@ -177,7 +171,7 @@ function readMeaning(
   const reading = readAll({
     domain: readDomain(domain),
     name: name === undefined ? accept(null) : readNameField(name, 'service_name_missing'),
-    check: inDocument(readCheck(entered, DEFAULT_CHECK, { ports, limits, domain, before })),
+    check: inDocument(readCheck(entered, DEFAULT_CHECK, { destinations, limits, domain, before })),
   });
   if (!reading.ok) return reading;
   const read = reading.value;

@@ -1,4 +1,5 @@
 /** Services of an account: its owners, its editors or the operator change and remove them (decisions, Ownership). */
+import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import { type Category, isCategory } from '../domain/category.ts';
 import {
   type CheckDefinition,
@@ -13,14 +14,7 @@ import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import { accept, attempt, mayChange, type Outcome, type Principal, refuse, refuseRole } from './change.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
-import {
-  type AllowedPorts,
-  type EnteredCheck,
-  readCheck,
-  readGrace,
-  readPeriod,
-  readScheduleFields,
-} from './read-check.ts';
+import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
 import { readAcceptRules, readAll, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
 
@@ -33,7 +27,7 @@ export interface ServiceContext {
   readonly findService: (slug: string) => Service | null;
   /** The addresses to which a domain resolves now. */
   readonly resolve: (domain: string) => Promise<readonly string[]>;
-  readonly ports: AllowedPorts;
+  readonly destinations: AllowedDestinations;
   readonly bounds: CheckBounds;
 }
 
@@ -87,7 +81,7 @@ export async function changeService(
   if (!found.ok) return found;
   const { domain, check, slug: known } = found.value;
   const limits = limitsFor(principal, context.bounds);
-  const reading = readServiceEdit(check, changes, context.ports, limits, domain);
+  const reading = readServiceEdit(check, changes, context.destinations, limits, domain);
   if (!reading.ok) return reading;
   const after = reading.value.check ?? check;
   if (hasMoved(check, after) && principal.role !== 'operator') {
@@ -148,7 +142,7 @@ export function hasMoved(before: CheckedPlace, after: CheckedPlace): boolean {
 export function readServiceEdit(
   before: CheckDefinition,
   changes: ServiceChanges,
-  ports: AllowedPorts,
+  destinations: AllowedDestinations,
   limits: MemberLimits,
   domain = '',
 ): Outcome<EnteredEdit> {
@@ -156,7 +150,7 @@ export function readServiceEdit(
   const reading = readAll({
     name: name === undefined ? accept(undefined) : readNameField(name, 'service_name_missing'),
     category: category === undefined ? accept(undefined) : readCategory(category),
-    check: readCheck(enterCheck(before, changes), before, { ports, limits, domain, before }),
+    check: readCheck(enterCheck(before, changes), before, { destinations, limits, domain, before }),
   });
   if (!reading.ok) return reading;
   const read = reading.value;

@@ -1,4 +1,5 @@
 /** Webhooks of an account: its owners and editors create, remove, test and replay them. */
+import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
 import { webhookBody } from '../domain/webhook-event.ts';
 import { createMessageId, createWebhookSecret } from '../notify/webhook-signature.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
@@ -7,6 +8,7 @@ import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRol
 /** The dependencies of changes of webhooks. */
 export interface WebhookContext {
   readonly registry: WebhookStore;
+  readonly destinations: Pick<AllowedDestinations, 'refuseHost'>;
   readonly now: () => number;
   /** Counts deliveries that an account sends manually. Rejects beyond {@link SENT_BY_HAND_PER_MINUTE}. */
   readonly charge: (what: keyof typeof SENT_BY_HAND_PER_MINUTE, accountId: number) => Promise<void>;
@@ -19,9 +21,13 @@ export const SENT_BY_HAND_PER_MINUTE = { tests: 5, replays: 30 } as const;
 
 const MAX_URL_LENGTH = 2_000;
 
-/** Creates a webhook with a new secret. Refused with `role_required`, `webhook_url_invalid` or `too_many_webhooks`. */
+/** Creates a webhook with a new secret. Refused with `role_required`, `webhook_url_invalid`, `url_refused` or `too_many_webhooks`. */
 export async function addWebhook(
-  { registry, now }: Pick<WebhookContext, 'now'> & { readonly registry: Pick<WebhookStore, 'addWebhook'> },
+  {
+    registry,
+    destinations,
+    now,
+  }: Omit<WebhookContext, 'registry' | 'charge'> & { readonly registry: Pick<WebhookStore, 'addWebhook'> },
   principal: AccountPrincipal,
   input: { readonly url: string },
 ): Promise<Outcome<Webhook>> {
@@ -30,6 +36,8 @@ export async function addWebhook(
   const { accountId } = principal;
   const url = readUrl(input.url);
   if (url === null) return refuse({ code: 'webhook_url_invalid' }, 'url');
+  const problem = refuseUrl(destinations, url);
+  if (problem !== null) return refuse({ code: 'url_refused', problem }, 'url');
   const secret = createWebhookSecret();
   return await attempt(() => registry.addWebhook({ accountId, url, secret, createdAt: now() }), 'url');
 }

@@ -4,10 +4,12 @@ import { propertiesOf, settingOfText } from '../app/channel-document.ts';
 import { addChannel as addToAccount, removeChannel, testChannel as sendTest } from '../app/channels.ts';
 import { listRules as rulesOfAccount } from '../app/rules.ts';
 import { systemClock } from '../clock.ts';
+import type { Config } from '../config/resolve-config.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
 import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
+import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
@@ -66,10 +68,10 @@ export async function addChannel(options: AddChannelOptions): Promise<void> {
   const kind = readKind(options.kind);
   const document = { name, kind, language, settings: readSettings(kind, options) };
   const choice = readAccountChoice(options);
-  const channel = await withRegistry(config, (registry) =>
+  const channel = await withRegistry(config, (registry, settings) =>
     changeAccount(registry, choice, async ({ id: accountId }) => {
       const principal = { role: 'operator', accountId } as const;
-      return resultOf(await addToAccount(contextOf(registry), principal, document));
+      return resultOf(await addToAccount(contextOf(registry, settings), principal, document));
     }),
   );
   if (json)
@@ -87,9 +89,10 @@ export async function testChannel(id: number, options: CommonOptions & AccountCh
   const { config, json = false } = options;
   const choice = readAccountChoice(options);
   const send = () =>
-    withRegistry(config, async (registry, { http }) => {
+    withRegistry(config, async (registry, settings) => {
       const { id: accountId } = await findAccount(registry, choice);
-      const context = { ...contextOf(registry), siteUrl: http.siteUrl, charge: async () => {} };
+      const { siteUrl } = settings.http;
+      const context = { ...contextOf(registry, settings), siteUrl, charge: async () => {} };
       const thread = resultOf(await sendTest(context, { role: 'operator', accountId }, id));
       const deadline = systemClock.monotonic() + TEST_TIMEOUT_MS;
       while (systemClock.monotonic() < deadline) {
@@ -148,8 +151,9 @@ export async function listRules(options: ListOptions & AccountChoice): Promise<v
   printRows(rows, false, all.length === 0 ? 'There are no rules.' : NOTHING_MATCHES);
 }
 
-function contextOf(registry: Registry) {
-  return { registry, kinds: CHANNEL_KINDS_TABLE, now: systemClock.now };
+function contextOf(registry: Registry, { checks }: Config) {
+  const destinations = createOwnerDestinations(checks);
+  return { registry, kinds: CHANNEL_KINDS_TABLE, destinations, now: systemClock.now };
 }
 
 function readKind(word: string): ChannelKind {

@@ -5,6 +5,7 @@ import { type RegistrationContext, registerServices } from '../app/register-serv
 import { systemClock } from '../clock.ts';
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
 import type { Service } from '../domain/service.ts';
+import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
@@ -14,7 +15,7 @@ import { type NotCarried, readImport, type SkippedEntry } from './import/read-im
 import { withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
 import { startProgress } from './progress.ts';
-import { allowedPorts, listCatalogueDomains, registrationOf } from './service-commands.ts';
+import { listCatalogueDomains, registrationOf } from './service-commands.ts';
 
 /** Number of entries in one transaction; the running program waits at most for one transaction. */
 const BATCH = 200;
@@ -38,7 +39,12 @@ export async function importServices(file: string, options: CommonOptions & Acco
   const { format, services, skipped, notCarried } = readImport(readFileSync(file, 'utf8'), file);
   const outcome = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const taken = new Set(await listCatalogueDomains(registry, catalogue.file));
-    const context = { registry, catalogueDomains: taken, ports: allowedPorts(checks), usual: checks };
+    const context = {
+      registry,
+      catalogueDomains: taken,
+      destinations: createOwnerDestinations(checks),
+      usual: checks,
+    };
     return await changeAccount(registry, choice, ({ id }) => registerAll(registry, services, id, context));
   });
   const { added, unchanged } = outcome;

@@ -14,6 +14,7 @@ import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { countServices, type PageAccess } from '../domain/status-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
+import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
@@ -119,9 +120,9 @@ export async function changeDomain(
   await withRegistry(config, async (registry, settings) => {
     const { openDomainProofs } = await import('../auth/domain-proof.ts');
     const { siteUrl } = settings.http;
-    const { nameservers, ports, allowPrivate, ownersMayProbePrivate } = settings.checks;
+    const { nameservers } = settings.checks;
     const outbound = createOutbound({ userAgent: userAgentOf(VERSION, siteUrl), nameservers }, systemClock);
-    const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
+    const policy = ownerPolicy(settings.checks);
     try {
       const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
       const context = { registry, proofs, siteUrl, now: systemClock.now };

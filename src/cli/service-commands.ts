@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import type { PublicServices } from '../app/apply-document.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
-import type { AllowedPorts } from '../app/read-check.ts';
 import { readDomain } from '../app/read-input.ts';
 import { type Registration, registerServices } from '../app/register-services.ts';
 import {
@@ -14,9 +13,11 @@ import {
   type ServiceContext,
 } from '../app/services.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
+import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
@@ -77,7 +78,12 @@ export async function addService(
   const { config, kind, json = false } = options;
   const domain = resultOf(readDomain(domainText));
   const { check = DEFAULT_CHECK, secrets = null } = resultOf(
-    readServiceEdit(DEFAULT_CHECK, { kind, ...readCheckOptions(options) }, null, operatorLimits(null)),
+    readServiceEdit(
+      DEFAULT_CHECK,
+      { kind, ...readCheckOptions(options) },
+      ANY_DESTINATION,
+      operatorLimits(null),
+    ),
   );
   const { url, accept, method, settings = null } = check;
   const chosen = { kind, url, accept, method, settings, secrets, choice: choiceOf(check) };
@@ -85,7 +91,12 @@ export async function addService(
   const choice = readAccountChoice(options);
   const { slug, owner } = await withRegistry(config, async (registry, { catalogue, checks }) => {
     const catalogueDomains = new Set(await listCatalogueDomains(registry, catalogue.file));
-    const context = { registry, catalogueDomains, ports: allowedPorts(checks), usual: checks };
+    const context = {
+      registry,
+      catalogueDomains,
+      destinations: createOwnerDestinations(checks),
+      usual: checks,
+    };
     return await changeAccount(registry, choice, async (owner) => {
       const principal = { role: 'operator', accountId: owner.id } as const;
       const [outcome] = await registerServices(context, principal, [service]);
@@ -122,7 +133,7 @@ export async function setService(
     kind: undefined,
     timezone: changes.schedule === undefined ? undefined : timezone,
   };
-  resultOf(readServiceEdit(DEFAULT_CHECK, alone, null, operatorLimits(null)));
+  resultOf(readServiceEdit(DEFAULT_CHECK, alone, ANY_DESTINATION, operatorLimits(null)));
   const changed = await withRegistry(config, async (registry, settings) =>
     resultOf(await changeService(await contextOf(registry, settings), OPERATOR, slug, changes)),
   );
@@ -161,12 +172,6 @@ export async function exportAll(options: CommonOptions & { format: 'csv' | 'yaml
   const secret = states.filter(({ service }) => service.check.sealed !== undefined).length;
   if (secret > 0) printNote(`the file has no credentials: those of ${secret} services are left out`);
   process.stdout.write(await exportServices(states, options.json === true ? 'json' : options.format));
-}
-
-/** Ports of checks of owners' services. */
-export function allowedPorts({ ports, ownersMayProbePrivate }: Config['checks']): AllowedPorts {
-  // Private addresses, which tests allow, may have any port.
-  return ownersMayProbePrivate ? null : ports;
 }
 
 /** The options of what a service chooses about its checks. */
@@ -246,7 +251,13 @@ async function contextOf(registry: Registry, { checks, limits }: Config): Promis
   const findService = await serviceFinder(registry);
   const bounds = { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] };
   // Addresses are not counted for domains that the operator registers.
-  return { registry, findService, resolve: async () => [], ports: allowedPorts(checks), bounds };
+  return {
+    registry,
+    findService,
+    resolve: async () => [],
+    destinations: createOwnerDestinations(checks),
+    bounds,
+  };
 }
 
 /** The registration of a service. */

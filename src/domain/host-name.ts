@@ -53,3 +53,9 @@ export function readHostName(text: string): HostNameReading {
   if (suffix !== undefined) return refuse({ code: 'private_suffix', suffix: `.${suffix}` });
   return { ok: true, domain };
 }
+
+/** Whether a host name can never lead to a public address: it has a private suffix, or a single label such as `localhost`. */
+export function isPrivateName(host: string): boolean {
+  const reading = readHostName(host);
+  return !reading.ok && (reading.problem.code === 'private_suffix' || reading.problem.code === 'one_label');
+}

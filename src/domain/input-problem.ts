@@ -39,6 +39,8 @@ const SETTING_PROBLEMS = {
   secret_again: 'must be entered again or removed, because the check goes to another place now',
   port_closed: ({ port }: { readonly port: number }) =>
     `is ${port}, which is not among checks.ports: the operator can add it there`,
+  not_public: ({ host }: { readonly host: string }) =>
+    `leads to ${host}, which is not public: only public hosts are connected to`,
 };
 
 const TYPE_TEXTS: ReadonlyMap<string, string> = new Map([

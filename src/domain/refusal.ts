@@ -264,6 +264,8 @@ const REFUSALS = {
   rule_time_invalid: ({ minMs, maxMs }: { readonly minMs: number; readonly maxMs: number }) =>
     `This is a duration such as 5m or 1h, from ${formatDuration(minMs)} to ${formatDuration(maxMs)}.`,
   rule_quiet_invalid: 'Quiet hours begin and end at times such as 22:00 and 07:00.',
+  url_refused: ({ problem }: { readonly problem: SettingProblem }) =>
+    `The URL ${describeSettingProblem(problem)}.`,
   webhook_url_invalid: 'The URL must begin with https:// or http:// and must not contain a password.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }: ProofMissing) =>
     `The domain is not verified: ${hasRecords ? 'the TXT record holds another word' : 'there is no TXT record'} at ${recordName}, and at ${fileUrl}: ${textOf(PROOF_FILES, file, 'the word is not there')}.`,

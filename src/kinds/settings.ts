@@ -192,6 +192,17 @@ export function portOf(kind: CheckKind, settings: CheckSettings = {}): number | 
   return port === openPort ? null : port;
 }
 
+/** The settings of a check that name a host of their own, beside the domain of the service, with their values. */
+export function hostSettings(
+  kind: CheckKind,
+  settings: CheckSettings = {},
+): readonly (readonly [setting: string, host: string])[] {
+  return Object.entries(schemaOf(kind)?.properties ?? {}).flatMap(([name, { format }]) => {
+    const host = settings[name];
+    return format === 'host' && typeof host === 'string' ? [[name, host] as const] : [];
+  });
+}
+
 function schemaOf(kind: CheckKind) {
   return kind === 'heartbeat' ? null : CHECK_KINDS[kind].settings;
 }

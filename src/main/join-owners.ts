@@ -16,6 +16,7 @@ import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
+import { createOwnerDestinations, ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
@@ -38,14 +39,13 @@ export async function joinOwners(parts: {
 }) {
   const { registry, samples, nodes, clock, log } = parts;
   const { checks, http, auth, limits } = parts.config;
-  const { nameservers, ports, allowPrivate, ownersMayProbePrivate } = checks;
+  const { nameservers } = checks;
   const outbound = createOutbound(
     { userAgent: userAgentOf(VERSION, http.siteUrl), nameservers },
     clock,
     createForbiddenAddressLog(log, clock),
   );
-  // Addresses that owners choose are never private, except in tests.
-  const policy = { allowPrivate: ownersMayProbePrivate ? allowPrivate : [], ports };
+  const policy = ownerPolicy(checks);
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
   const links = createAcknowledgeLinks(readSecretKey(parts.config), http.siteUrl);
   const providers = await Promise.all(
@@ -97,8 +97,7 @@ export async function joinOwners(parts: {
       kinds: CHANNEL_KINDS_TABLE,
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
       sendsMail: mailer !== null,
-      // Private addresses, which tests allow, may have any port.
-      ports: ownersMayProbePrivate ? null : ports,
+      destinations: createOwnerDestinations(checks),
       bounds: {
         usual: checks,
         minIntervalMs: limits.minIntervalMs,

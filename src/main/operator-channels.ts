@@ -3,6 +3,7 @@ import { type ChannelKinds, readChannelSettings } from '../app/channel-document.
 import { ConfigError, type ConfigProblem } from '../config/config-error.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Channel } from '../domain/alert/channel.ts';
+import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { describeRefusal } from '../domain/refusal.ts';
 
 /** The channels; their ids are 0. Throws a `ConfigError` that names each wrong setting, without its value. */
@@ -12,7 +13,9 @@ export function operatorChannels({ alerts }: Pick<Config, 'alerts'>, kinds: Chan
     const name = `alerts.operator.${index}`;
     const note = (path: string, message: string) => problems.push({ path, message, place: null });
     if (kinds[kind] === undefined) note(`${name}.kind`, `there is no kind ${kind}`);
-    const reading = readChannelSettings(kinds, kind, settings, null);
+    // A start does not fail for an address: it is judged when it is connected to.
+    const rules = { kinds, destinations: ANY_DESTINATION };
+    const reading = readChannelSettings(rules, kind, settings, null);
     if (!reading.ok)
       for (const { field, refusal } of reading.refusals)
         note(field === null ? name : `${name}.${field}`, describeRefusal(refusal));

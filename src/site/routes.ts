@@ -98,9 +98,9 @@ function ownedRoutes(
   services: ServiceJson,
 ): Route[] {
   if (owners === null) return [];
-  const { registry, proofs, ports, bounds, kinds, charge } = owners;
+  const { registry, proofs, destinations, bounds, kinds, charge } = owners;
   const found = { findService: directory.bySlug, findServiceById: directory.byId, resolve: proofs.addresses };
-  const context = { registry, proofs, ports, bounds, kinds, charge, siteUrl, now, ...found };
+  const context = { registry, proofs, destinations, bounds, kinds, charge, siteUrl, now, ...found };
   const owned = { directory, services, siteUrl, context };
   return [
     serviceRoute(owned),

@@ -53,7 +53,7 @@ export type PageSources = Omit<
     | 'local'
     | 'sessions'
     | 'proofs'
-    | 'ports'
+    | 'destinations'
     | 'bounds'
     | 'registry'
     | 'samples'

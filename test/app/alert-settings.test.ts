@@ -1,4 +1,5 @@
 /** Channels and rules of an account, changed by the functions of `src/app/` over a real registry. */
+
 import t, { type Test } from 'tap';
 import type { Outcome } from '../../src/app/change.ts';
 import { channelDocumentOf } from '../../src/app/channel-document.ts';
@@ -12,9 +13,11 @@ import {
 import { addRule, findRule, listRules, patchRule, removeRule } from '../../src/app/rules.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ALERT_EVENTS } from '../../src/domain/alert/rule.ts';
+import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { service } from '../site/site-world.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { registryHere } from '../support/registry-here.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
@@ -36,6 +39,7 @@ async function start(t: Test) {
   const context = {
     registry,
     kinds: TEST_KINDS,
+    destinations: PUBLIC_ONLY,
     now: () => NOW,
     siteUrl: 'https://upbeat.test',
     charge: async () => {},
@@ -107,6 +111,39 @@ t.test('it names each wrong member of a channel', async (t) => {
   ];
   for (const [document, refusals] of table)
     t.strictSame(refusalsOf(await addChannel(context, ada, document)), refusals, JSON.stringify(document));
+});
+
+t.test('it refuses every setting whose URL leads to a host that is not public', async (t) => {
+  const { context, ada, registry } = await start(t);
+  const all = { ...context, kinds: CHANNEL_KINDS_TABLE };
+  let tried = 0;
+  for (const [kind, { settings }] of Object.entries(CHANNEL_KINDS_TABLE)) {
+    const properties = Object.entries(settings.properties);
+    // The others only have the right types.
+    const others = properties.flatMap(([name, { type, examples: [example] = ['x'] }]) =>
+      settings.required?.includes(name) ? [[name, type === 'integer' ? 1 : example]] : [],
+    );
+    for (const [setting, { examples: [example] = [] }] of properties) {
+      if (typeof example !== 'string' || !/^https?:/.test(example)) continue;
+      tried++;
+      const url = example.replace(/^(https?:\/\/)[^/]+/, '$1[::ffff:10.0.0.1]');
+      const given = { ...Object.fromEntries(others), [setting]: url };
+      const outcome = await addChannel(all, ada, { name: 'x', kind, settings: given });
+      const wrong = outcome.ok ? [] : outcome.refusals.filter(({ field }) => field === `settings.${setting}`);
+      const problem = { code: 'not_public', host: '::ffff:a00:1' };
+      t.match(wrong.at(-1)?.refusal, { code: 'setting_invalid', setting, problem }, `${kind} ${setting}`);
+    }
+  }
+  t.ok(tried >= 10, `${tried} settings`);
+
+  const { id } = acceptedOf(await addChannel(context, ada, GOTIFY));
+  const patch = (change: object) => patchChannel(context, ada, id, change, null);
+  const moved = { settings: { server: 'http://nas.local:8080', token: 'new' } };
+  t.same(refusalsOf(await patch(moved)), { 'settings.server': 'setting_invalid' });
+  const [known] = await registry.channelsOf(ada.accountId);
+  const edit = { name: 'Ops', language: 'en', settings: moved.settings } as const;
+  await registry.changeChannel(ada.accountId, id, edit, [known?.revision ?? 0]);
+  t.match(acceptedOf(await patch({ name: 'Older' })), { name: 'Older', settings: moved.settings });
 });
 
 t.test('a change keeps secrets, but never sends them to another server', async (t) => {

@@ -1,4 +1,5 @@
 /** `apply` where another process interferes, and by members of an account. */
+
 import t, { type Test } from 'tap';
 import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../../src/app/apply.ts';
 import { exportAccount } from '../../src/app/export-document.ts';
@@ -6,6 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 
 /** An empty registry with the account of ada. */
 async function start(t: Test) {
@@ -27,7 +29,7 @@ async function start(t: Test) {
       resolved.push(domain);
       return ['192.0.2.1'];
     },
-    ports: null,
+    destinations: PUBLIC_ONLY,
     bounds: { usual, minIntervalMs: 30_000, regions: () => [] },
     kinds: TEST_KINDS,
     now: () => 1,

@@ -15,6 +15,7 @@ import {
 } from '../../src/app/status-pages.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
+import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { USUAL } from '../support/attempts.ts';
 import { registryHere } from '../support/registry-here.ts';
@@ -30,7 +31,7 @@ const context = {
   proofs: { check: untouched },
   resolve: untouched,
   charge: untouched,
-  ports: null,
+  destinations: ANY_DESTINATION,
   bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => [] },
   now: () => 0,
   findService: () => null,

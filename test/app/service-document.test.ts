@@ -1,11 +1,14 @@
 /** A service as a document of the API and of files: what it means, and what is refused. */
+
 import fc from 'fast-check';
 import t from 'tap';
 import { readServiceDocument, serviceDocumentOf } from '../../src/app/service-document.ts';
+import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
 import { CATEGORIES } from '../../src/domain/category.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { operatorLimits, ownerLimits } from '../../src/kinds/check-members.ts';
 import { USUAL } from '../support/attempts.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['eu', 'us']);
@@ -65,7 +68,7 @@ t.test('it reads a document, whose absent members have their defaults', async (t
   ];
   for (const [document, value] of cases)
     t.strictSame(
-      readServiceDocument(document, [80, 443], LIMITS),
+      readServiceDocument(document, PUBLIC_ONLY, LIMITS),
       { ok: true, value },
       JSON.stringify(document),
     );
@@ -169,7 +172,7 @@ t.test('it names every member that is not valid', async (t) => {
     [{ domain, timezone: 'UTC' }, [['timezone', 'timezone_alone']]],
   ];
   for (const [document, expected] of cases) {
-    const reading = readServiceDocument(document, [80, 443], LIMITS);
+    const reading = readServiceDocument(document, PUBLIC_ONLY, LIMITS);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(document));
   }
@@ -177,7 +180,11 @@ t.test('it names every member that is not valid', async (t) => {
 
 t.test('it names a thousand wrong members at most', async (t) => {
   const names = Array.from({ length: 5_000 }, (_, index) => [`x${index}`, 1] as const);
-  const reading = readServiceDocument({ domain: 'a.example', ...Object.fromEntries(names) }, null, LIMITS);
+  const reading = readServiceDocument(
+    { domain: 'a.example', ...Object.fromEntries(names) },
+    ANY_DESTINATION,
+    LIMITS,
+  );
   t.equal(reading.ok ? 0 : reading.refusals.length, 1_000);
 });
 
@@ -193,13 +200,44 @@ t.test('the address of an owner’s check is at the domain', async (t) => {
   ];
   for (const [url, isOwn] of cases) {
     const document = { domain: 'a.example', check: { url } };
-    const reading = readServiceDocument(document, null, LIMITS);
+    const reading = readServiceDocument(document, ANY_DESTINATION, LIMITS);
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, isOwn ? [] : [['check.url', 'url_elsewhere']], url);
-    t.ok(readServiceDocument(document, null, OPERATOR_LIMITS).ok, 'the operator may give any');
+    t.ok(readServiceDocument(document, ANY_DESTINATION, OPERATOR_LIMITS).ok, 'the operator may give any');
     const before = { ...DEFAULT_CHECK, url };
-    t.ok(readServiceDocument(document, null, LIMITS, { before }).ok, 'one that the operator gave stays');
+    t.ok(
+      readServiceDocument(document, ANY_DESTINATION, LIMITS, { before }).ok,
+      'one that the operator gave stays',
+    );
   }
+});
+
+t.test('a check leads to no host that is known not to be public', async (t) => {
+  const read = (check: object, before?: typeof DEFAULT_CHECK) => {
+    const present = before === undefined ? {} : { before };
+    const reading = readServiceDocument(
+      { domain: 'a.example', check },
+      PUBLIC_ONLY,
+      OPERATOR_LIMITS,
+      present,
+    );
+    return reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
+  };
+  for (const url of [
+    'http://10.0.0.1/',
+    'http://[::1]/',
+    'https://db.internal/health',
+    'http://localhost/',
+  ]) {
+    t.strictSame(read({ url }), [['check.url', 'url_refused']], url);
+    t.strictSame(read({ url }, { ...DEFAULT_CHECK, url }), [], 'one that was given before stays');
+  }
+  for (const server of ['192.168.0.1', 'fe80::1', 'ns1.internal']) {
+    const check = { kind: 'dns', settings: { server } } as const;
+    t.strictSame(read(check), [['check.settings.server', 'setting_invalid']], server);
+    t.strictSame(read(check, { ...DEFAULT_CHECK, ...check }), [], 'one that was given before stays');
+  }
+  t.strictSame(read({ kind: 'dns', settings: { server: 'ns1.example.com' } }), []);
 });
 
 t.test('it writes a service as the document from which it is read', async (t) => {
@@ -232,9 +270,9 @@ t.test('it writes a service as the document from which it is read', async (t) =>
   );
   fc.assert(
     fc.property(service, (document) => {
-      const reading = readServiceDocument(document, null, OPERATOR_LIMITS);
+      const reading = readServiceDocument(document, ANY_DESTINATION, OPERATOR_LIMITS);
       const written = reading.ok ? serviceDocumentOf(reading.value) : reading;
-      t.strictSame(readServiceDocument(written, null, OPERATOR_LIMITS), reading);
+      t.strictSame(readServiceDocument(written, ANY_DESTINATION, OPERATOR_LIMITS), reading);
     }),
     { numRuns: propertyRuns(50) },
   );

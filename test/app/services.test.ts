@@ -1,11 +1,14 @@
 /** The rules for changes of a service by its owner. */
+
 import t from 'tap';
 import { readServiceDocument } from '../../src/app/service-document.ts';
 import { claimPlace, readServiceEdit, type ServiceChanges } from '../../src/app/services.ts';
+import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
 import { type CheckDefinition, DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ownerLimits } from '../../src/kinds/check-members.ts';
 import type { ServiceEdit } from '../../src/store/ports/services.ts';
 import { USUAL } from '../support/attempts.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 
 const LIMITS = ownerLimits(USUAL, 30_000, ['ap', 'eu']);
 const CHECK = { ...DEFAULT_CHECK, kind: 'heartbeat', periodMs: 60_000, graceMs: 5_000 } as const;
@@ -62,7 +65,7 @@ t.test('it changes the named fields and keeps the others', async (t) => {
   ];
   for (const [changes, edit] of cases)
     t.strictSame(
-      readServiceEdit(CHECK, changes, [80, 443], LIMITS, 'shop.example'),
+      readServiceEdit(CHECK, changes, PUBLIC_ONLY, LIMITS, 'shop.example'),
       { ok: true, value: edit },
       JSON.stringify(changes),
     );
@@ -129,7 +132,7 @@ t.test('it names every field that is not valid', async (t) => {
     [{ url: 'https://b.example' }, [['url', 'url_elsewhere']]],
   ];
   for (const [changes, expected] of cases) {
-    const reading = readServiceEdit(CHECK, changes, [80, 443], LIMITS, 'shop.example');
+    const reading = readServiceEdit(CHECK, changes, PUBLIC_ONLY, LIMITS, 'shop.example');
     const found = reading.ok ? [] : reading.refusals.map(({ field, refusal }) => [field, refusal.code]);
     t.strictSame(found, expected, JSON.stringify(changes));
   }
@@ -156,7 +159,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     [{ kind: 'tcp', settings: { port: '443' } }, {}],
   ];
   for (const [changes, check, secrets] of kept) {
-    const reading = readServiceEdit(HTTP, changes, null, LIMITS, 'shop.example');
+    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION, LIMITS, 'shop.example');
     const title = JSON.stringify(changes);
     if (!reading.ok) t.fail(`${title}: ${JSON.stringify(reading.refusals)}`);
     else {
@@ -172,7 +175,7 @@ t.test('stored credentials stay until they are replaced, removed, or would be se
     }
   }
   const problemsOf = (changes: ServiceChanges) => {
-    const reading = readServiceEdit(HTTP, changes, null, LIMITS, 'shop.example');
+    const reading = readServiceEdit(HTTP, changes, ANY_DESTINATION, LIMITS, 'shop.example');
     return reading.ok
       ? []
       : reading.refusals.map(({ field, refusal }) => [field, 'problem' in refusal && refusal.problem]);
@@ -228,9 +231,9 @@ t.test('a form and a document are read by the same rules', async (t) => {
   ];
   for (const [changes, document, codes] of rows) {
     const before = DEFAULT_CHECK;
-    const edit = readServiceEdit(before, changes, [80, 443], LIMITS, domain);
+    const edit = readServiceEdit(before, changes, PUBLIC_ONLY, LIMITS, domain);
     const options = { before, choosesMethod: true };
-    const read = readServiceDocument({ domain, ...document }, [80, 443], LIMITS, options);
+    const read = readServiceDocument({ domain, ...document }, PUBLIC_ONLY, LIMITS, options);
     const title = JSON.stringify(changes);
     if (edit.ok && read.ok) t.strictSame([edit.value.check, codes], [read.value.check, []], title);
     const found = [edit, read].map((reading) =>
@@ -244,10 +247,10 @@ t.test('a form and a document are read by the same rules', async (t) => {
 
 t.test('a method of another kind than root is dropped where nobody chooses it', async (t) => {
   const before = { ...DEFAULT_CHECK, method: 'GET' } as const;
-  const edit = readServiceEdit(before, { kind: 'http' }, null, LIMITS);
+  const edit = readServiceEdit(before, { kind: 'http' }, ANY_DESTINATION, LIMITS);
   t.match(edit, { value: { check: { kind: 'http', method: null } } });
   const exported = { domain: 'shop.example', check: { kind: 'http', method: 'GET' } };
-  const reading = readServiceDocument(exported, null, LIMITS);
+  const reading = readServiceDocument(exported, ANY_DESTINATION, LIMITS);
   t.match(reading, { value: { check: { kind: 'http', method: null } } }, 'exports of before stay valid');
 });
 

@@ -195,6 +195,10 @@ t.test('it leaves no account behind where a command is refused', async (t) => {
   for (const [words, said] of [
     [['services', 'add', 'taken.example.org'], /registered already/],
     [['services', 'add', 'new.example.org', '--setting', 'port=x'], /setting/],
+    [
+      ['services', 'add', 'new.example.org', '--url', 'http://[::1]/'],
+      /The URL leads to ::1, which is not public/,
+    ],
     [['services', 'import', list], /registered by another account/],
     [['pages', 'add', 'taken', '--title', 'Mine'], /taken/],
     [['channels', 'add', '--name', 'Ops', '--kind', 'ntfy', '--setting', 'topic=a b'], /topic/],

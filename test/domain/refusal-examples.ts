@@ -204,6 +204,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   timezone_alone: [{}, 'A time zone needs a schedule.'],
   period_and_schedule: [{}, 'Heartbeats have either a period or a schedule: leave one of them empty.'],
+  url_refused: [
+    { problem: { code: 'not_public', host: '127.0.0.1' } },
+    'The URL leads to 127.0.0.1, which is not public: only public hosts are connected to.',
+  ],
   webhook_url_invalid: [{}, 'The URL must begin with https:// or http:// and must not contain a password.'],
   page_group_name_missing: [{}, 'A new group needs a name.'],
   page_password_missing: [{}, 'A page that is seen with a password needs one.'],

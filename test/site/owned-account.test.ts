@@ -199,6 +199,14 @@ t.test('webhooks are created, listed and removed', async (t) => {
     status: 400,
     json: { errors: [{ field: 'url', code: 'webhook_url_invalid' }] },
   });
+  for (const host of ['127.0.0.1:8080', '0x7f000001', '[::1]', '169.254.169.254', 'localhost', 'db.internal'])
+    t.match(await create(`http://${host}/hook`), {
+      status: 400,
+      json: {
+        code: 'invalid_body',
+        errors: [{ field: 'url', code: 'url_refused', message: /is not public/ }],
+      },
+    });
   for (let number = 2; number <= 10; number++)
     t.equal((await create(`https://example.com/${number}`)).status, 201);
   t.match(await create('https://example.com/11'), { status: 403, json: { code: 'account_limit' } });

@@ -1,4 +1,5 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
+
 import type { AddressInfo } from 'node:net';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
@@ -34,6 +35,7 @@ import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
 import { USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openSampleStore } from '../support/sample-store.ts';
 import type { Answer } from './answer.ts';
@@ -333,7 +335,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         now: clock.now,
         log: silentLog,
       }),
-      ports: null,
+      destinations: { ...PUBLIC_ONLY, ports: null },
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
       kinds: TEST_KINDS,
       sendsMail: true,

@@ -176,6 +176,12 @@ t.test('it says beside the address of a webhook what is wrong, and keeps what wa
   t.equal(status, 400);
   t.match(fieldOf(text, 'url'), { value: 'ftp://&quot;&lt;x&gt;', problem: /^The URL must begin/ });
   t.equal(hasNotice(text), false);
+  const inside = await post('/dashboard/webhooks/add', ada, { url: 'http://localhost:8080/x' });
+  t.equal(inside.status, 400);
+  t.match(fieldOf(inside.text, 'url'), {
+    value: 'http://localhost:8080/x',
+    problem: /^The URL leads to localhost, which is not public/,
+  });
 });
 
 t.test('it says above the page, and once, what is refused and concerns no field of a form', async (t) => {

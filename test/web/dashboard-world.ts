@@ -21,6 +21,7 @@ import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
 import { USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
+import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
@@ -90,7 +91,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       check: away,
       addresses: async () => ['203.0.113.9'],
     },
-    ports: [80, 443],
+    destinations: PUBLIC_ONLY,
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),

@@ -5,6 +5,7 @@ import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
+import { createOwnerDestinations } from '../../outbound/owner-destinations.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from '../accounts.ts';
@@ -12,7 +13,7 @@ import { type CommonOptions, UsageError } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
 import { printJson, printNote, printText } from '../output.ts';
 import { startProgress } from '../progress.ts';
-import { allowedPorts, loadPublicServices } from '../service-commands.ts';
+import { loadPublicServices } from '../service-commands.ts';
 import { describeChanges, describeCounts, hideValues, planView } from './print-plan.ts';
 import { ApplyFileError, type ApplyFiles, readApplyFiles } from './read-files.ts';
 import { applyByServer } from './remote.ts';
@@ -72,7 +73,7 @@ function contextOf(registry: Registry, { catalogue, checks, limits, http }: Conf
     registry,
     loadPublic: () => loadPublicServices(registry, catalogue.file),
     resolve: async () => [],
-    ports: allowedPorts(checks),
+    destinations: createOwnerDestinations(checks),
     bounds: { usual: checks, minIntervalMs: limits.minIntervalMs, regions: () => [] },
     kinds: CHANNEL_KINDS_TABLE,
     now: systemClock.now,

@@ -46,8 +46,8 @@ const DELAYS_MS = 30 * DAY_MS;
 
 /** The routes. */
 export function channelPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, directory, clock, now, siteUrl, kinds, charge } = sources;
-  const context: SendContext = { registry, kinds, now, siteUrl, charge };
+  const { registry, directory, clock, now, siteUrl, kinds, destinations, charge } = sources;
+  const context: SendContext = { registry, kinds, destinations, now, siteUrl, charge };
 
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;

@@ -2,13 +2,14 @@
  * The common parts of the dashboard's pages: their sources and forms. A form makes a change and redirects to its page,
  * or shows the page with the refusals.
  */
+
 import { type Outcome, refuseRole } from '../../app/change.ts';
 import type { ChannelKinds } from '../../app/channel-document.ts';
 import type { SendContext } from '../../app/channels.ts';
 import type { CheckBounds } from '../../app/check-choice.ts';
-import type { AllowedPorts } from '../../app/read-check.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
+import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
 import { describeRefusal } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
@@ -70,7 +71,7 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   readonly beginHistory: BeginHistory;
   readonly clock: Clock;
   readonly proofs: DomainProofs;
-  readonly ports: AllowedPorts;
+  readonly destinations: AllowedDestinations;
   readonly bounds: CheckBounds;
   /** The kinds of channels that owners can choose. */
   readonly kinds: ChannelKinds;
@@ -93,7 +94,7 @@ export function changeContext({
   registry,
   directory,
   proofs,
-  ports,
+  destinations,
   bounds,
   siteUrl,
   now,
@@ -101,7 +102,7 @@ export function changeContext({
   return {
     registry,
     proofs,
-    ports,
+    destinations,
     bounds,
     siteUrl,
     now,

@@ -25,8 +25,8 @@ const PATH = '/dashboard/webhooks';
 
 /** The routes. */
 export function webhookPages(show: ShowPage, sources: DashboardSources): Route[] {
-  const { registry, now, charge } = sources;
-  const context: WebhookContext = { registry, now, charge };
+  const { registry, destinations, now, charge } = sources;
+  const context: WebhookContext = { registry, destinations, now, charge };
 
   const page = async (
     session: Visitor,

@@ -85,6 +85,8 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   secret_again: 'ist neu einzugeben oder zu entfernen, weil die Prüfung nun an einen anderen Ort geht',
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
+  not_public: ({ host }) =>
+    `führt zu ${host}, was nicht öffentlich ist: Verbunden wird nur mit öffentlichen Hosts`,
 };
 
 const MEMBER_PROBLEMS: TextTable<MemberProblemParams> = {
@@ -261,6 +263,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   rule_time_invalid: ({ minMs, maxMs }) =>
     `Das ist eine Dauer wie 5m oder 1h, von ${formatDuration(minMs)} bis ${formatDuration(maxMs)}.`,
   rule_quiet_invalid: 'Ruhezeiten beginnen und enden zu Uhrzeiten wie 22:00 und 07:00.',
+  url_refused: ({ problem }) => `Die URL ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`,
   webhook_url_invalid: 'Die URL muss mit https:// oder http:// beginnen und darf kein Passwort enthalten.',
   proof_missing: ({ hasRecords, recordName, fileUrl, file }) =>
     `Die Domain ist nicht bestätigt: ${hasRecords ? 'der TXT-Eintrag enthält ein anderes Wort' : 'ein TXT-Eintrag fehlt'} bei ${recordName}, und bei ${fileUrl}: ${textOf(PROOF_FILES, file, 'das Wort ist nicht da')}.`,

@@ -13,7 +13,7 @@ export interface PageReaderSources {
   /** Null: this site has no owners, and nobody sees such pages. */
   readonly owners: Pick<
     DashboardSources,
-    'providers' | 'local' | 'sessions' | 'registry' | 'proofs' | 'ports' | 'bounds'
+    'providers' | 'local' | 'sessions' | 'registry' | 'proofs' | 'destinations' | 'bounds'
   > | null;
   readonly siteUrl: string;
   readonly now: () => number;

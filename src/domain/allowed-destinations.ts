@@ -1,0 +1,25 @@
+/** Where what owners name may lead, as far as it is known before anything connects to it. */
+import type { SettingProblem } from './input-problem.ts';
+
+/** The rules for what owners name. */
+export interface AllowedDestinations {
+  /** Ports to which checks of owners' services may connect (`checks.ports`); null: any. */
+  readonly ports: readonly number[] | null;
+  /**
+   * Why nothing connects to a host, which is an address in any notation or a name; null: it may be connected to, as far as its
+   * text tells. The addresses of a name are judged when they are connected to.
+   */
+  readonly refuseHost: (host: string) => SettingProblem | null;
+}
+
+/** Everything is allowed. */
+export const ANY_DESTINATION: AllowedDestinations = { ports: null, refuseHost: () => null };
+
+/** Why nothing connects to the host of a URL; null as {@link AllowedDestinations.refuseHost}, and for a text that is no URL. */
+export function refuseUrl(
+  { refuseHost }: Pick<AllowedDestinations, 'refuseHost'>,
+  url: string,
+): SettingProblem | null {
+  const host = URL.parse(url)?.hostname.replace(/^\[(.*)\]$/, '$1') ?? '';
+  return host === '' ? null : refuseHost(host);
+}
