@@ -2,7 +2,10 @@
 import { Type } from '../json-schema.ts';
 import { enumOf, named } from './schema.ts';
 
-/** Error codes, which are stable, with status and title. */
+/**
+ * Error codes, which are stable, with status and title. A title is true for every case of its code, since it does not change from
+ * one to the next (RFC 9457, 3.1.3); the detail says which case it is.
+ */
 export const PROBLEMS = {
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
   invalid_body: { status: 400, title: 'Invalid body' },
@@ -13,7 +16,7 @@ export const PROBLEMS = {
   forbidden_origin: { status: 403, title: 'Origin refused' },
   forbidden_form: { status: 403, title: 'Form refused' },
   forbidden_role: { status: 403, title: 'Role missing' },
-  forbidden_domain: { status: 403, title: 'Domain of another account' },
+  forbidden_domain: { status: 403, title: 'Domain must be verified first' },
   domain_limit: { status: 403, title: 'Too many domains' },
   dependencies_private: { status: 403, title: 'Dependencies are not public' },
   account_limit: { status: 403, title: 'Limit of the account' },

@@ -209,11 +209,19 @@ t.test('domains of others and of the catalogue must be proved before', async (t)
   const verification = { txt_record: { name: '_upbeat.shop.example.com', value: 'upbeat-verify=2' } };
   t.match(await create({ ...SHOP, name: 'Hers' }, grace), {
     status: 403,
-    json: { code: 'forbidden_domain', errors: [{ field: 'domain', code: 'foreign_domain' }], verification },
+    json: {
+      ...{ code: 'forbidden_domain', title: 'Domain must be verified first' },
+      detail: 'shop.example.com is registered by another account. If it is yours, verify the domain.',
+      ...{ errors: [{ field: 'domain', code: 'foreign_domain' }], verification },
+    },
   });
   t.match(await create({ domain: 'api.known.example' }), {
     status: 403,
-    json: { errors: [{ code: 'catalogue_domain' }] },
+    json: {
+      ...{ code: 'forbidden_domain', title: 'Domain must be verified first' },
+      detail: /^api\.known\.example lies within known\.example of the public catalogue/,
+      errors: [{ code: 'catalogue_domain' }],
+    },
   });
   world.proofs.add('shop.example.com').add('api.known.example');
   const won = await create({ ...SHOP, name: 'Hers', check: { kind: 'tls' } }, grace);
