@@ -43,6 +43,9 @@ interface HeldResult {
   readonly span: CheckSpan;
 }
 
+/** The offline rule of a process. */
+export type Connectivity = ReturnType<typeof createConnectivity>;
+
 /** Creates the rule. The prober counts as online until a watch finds it offline. */
 export function createConnectivity(options: ConnectivityOptions) {
   const { clock, log, slowOverMs, controlTargets, queryControlTargets: ask, fleetSize, onChange } = options;

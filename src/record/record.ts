@@ -3,16 +3,15 @@
  * connectivity, evaluate, commit and publish, once and in this order (docs/adr/0013).
  */
 
-import { getOrInsert } from '../async/bounded-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import { type CheckTiming, isCheckedFrom, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
+import type { CheckTiming } from '../domain/check-timing.ts';
 import { unknownStatus } from '../domain/current.ts';
 import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
-import { detailedSampleOf, judgeAttempt, sampleOf } from '../domain/judge.ts';
-import { type CheckResult, NO_MEMORY, type ProbeMemory, type RuledResult } from '../domain/result.ts';
-import type { CheckDefinition, Service } from '../domain/service.ts';
+import { detailedSampleOf, sampleOf } from '../domain/judge.ts';
+import { NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
+import type { Service } from '../domain/service.ts';
 import type { StatusPlace } from '../domain/shared-statuses.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
@@ -30,10 +29,10 @@ import { createAwaitedRevisions, createHeartbeatIntake } from './heartbeat-intak
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 import { createPublisher } from './publisher.ts';
 import { createRegionRechecks, type RegionOptions } from './region-rechecks.ts';
-import { createResultBatch, type ResultBatch } from './result-batch.ts';
+import { createResultIntake, slowOverOf } from './result-intake.ts';
 import type { SampleRegions } from './sample-regions.ts';
 import { type ServiceLoader, type ServiceSource, startServiceLoader } from './service-loader.ts';
-import { createTrackedServices, isOfRevision, type TrackedService } from './tracked-services.ts';
+import { createTrackedServices, type TrackedService } from './tracked-services.ts';
 import { createUpdatePipeline } from './update-pipeline.ts';
 
 /** Settings for services that send heartbeats. */
@@ -82,10 +81,6 @@ export interface RecordOptions {
   readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
 }
 
-/** Maximum time for which results wait until the feed of changes delivers their revision. */
-const MAX_AHEAD_MS = 5_000;
-const AHEAD_RETRY_MS = 250;
-
 /** The record. */
 export type ResultRecord = ReturnType<typeof createRecord>;
 
@@ -95,7 +90,6 @@ export function createRecord(options: RecordOptions) {
   const { usual, firstSpreadMs, controlTargets } = options.settings;
   const { silenceMs, ...claims } = options.heartbeats;
   const observations = options.observations ?? null;
-  const toSample = observations === null ? sampleOf : detailedSampleOf;
 
   const services = createTrackedServices(options.statuses);
   const revisions = createAwaitedRevisions(clock);
@@ -110,15 +104,24 @@ export function createRecord(options: RecordOptions) {
   /** Loads the services while results are taken; null: all of them were loaded before. */
   let loader: ServiceLoader | null = null;
   const whenLoaded = async (serviceId: number) => await loader?.need([serviceId]);
-  const intake = createHeartbeatIntake({
+  const heartbeats = createHeartbeatIntake({
     ...{ ...claims, services, whenLoaded, revisions, pipeline, deadlines, clock },
   });
   const connectivity = createConnectivity({
     ...{ clock, log, controlTargets },
-    slowOverMs,
+    slowOverMs: (serviceId) => slowOverOf(services, serviceId, usual),
     queryControlTargets: options.queryControlTargets,
     fleetSize: services.checkedCount,
     onChange: onConnectivityChange,
+  });
+  const results = createResultIntake({
+    ...{ services, connectivity, pipeline, publisher, usual, regions, endBatch, clock },
+    sampleRegions: options.sampleRegions,
+    toSample: observations === null ? sampleOf : detailedSampleOf,
+    whenLoaded(serviceIds, work) {
+      if (loader === null) work();
+      else loader.inTurn(serviceIds, work);
+    },
   });
   const proberListeners = createListeners<[state: ProberState]>();
   let wasOnline = true;
@@ -130,103 +133,17 @@ export function createRecord(options: RecordOptions) {
     pipeline.retryNow();
   });
 
-  function takeResults(results: readonly CheckResult[]): void {
-    if (isStopped) return;
-    const toMonotonic = clock.monotonic() - clock.now();
-    for (const result of results) {
-      const tracked = services.get(result.serviceId);
-      if (tracked === undefined || !isOfRevision(tracked, result)) continue;
-      const trust = connectivity.rule(result, toMonotonic);
-      if (trust !== 'held') observeResult(tracked, result, trust === 'suspect');
-    }
-    endBatch();
-  }
-
-  function takeRuled(results: readonly RuledResult[], deliveredAt = clock.now()): Promise<boolean> {
-    const batch = createResultBatch();
-    const observe = () => observeRuled(results, batch, deliveredAt, clock.monotonic() + MAX_AHEAD_MS);
-    if (loader === null) observe();
-    else
-      loader.inTurn(
-        results.map(({ result }) => result.serviceId),
-        observe,
-      );
-    return batch.ended;
-  }
-
-  /**
-   * Takes over the hold that created the batch. Results that are ahead of the feed of changes wait until `deadlineMs`.
-   */
-  function observeRuled(
-    results: readonly RuledResult[],
-    batch: ResultBatch,
-    deliveredAt: number,
-    deadlineMs: number,
-  ): void {
-    if (isStopped) {
-      batch.release(false);
-      return;
-    }
-    const ahead: RuledResult[] = [];
-    const votingOn = readVoting();
-    for (const ruled of results) {
-      const { result, region, suspect } = ruled;
-      const tracked = services.get(result.serviceId);
-      if (tracked === undefined || tracked.service.revision < result.revision) ahead.push(ruled);
-      // A node of an earlier version may check a service from a region that it does not name.
-      else if (isOfRevision(tracked, result) && isCheckedFrom(tracked.service.check, region)) {
-        addSample(result, suspect, region);
-        const voting = votingOn(tracked.service.check);
-        if (!suspect)
-          pipeline.observe(tracked, { via: 'region', result, region, deliveredAt, voting }, null, batch);
-      }
-    }
-    endBatch();
-    if (ahead.length === 0 || clock.monotonic() >= deadlineMs) batch.release(true);
-    else clock.after(AHEAD_RETRY_MS, () => observeRuled(ahead, batch, deliveredAt, deadlineMs));
-  }
-
   function onConnectivityChange(): void {
     if (isStopped) return;
     for (const { result, trust } of connectivity.takeDecided()) {
       const tracked = services.get(result.serviceId);
-      if (tracked !== undefined) observeResult(tracked, result, trust === 'suspect');
+      if (tracked !== undefined) results.observe(tracked, result, trust === 'suspect');
     }
     endBatch();
     if (wasOnline === connectivity.online) return;
     wasOnline = connectivity.online;
     if (wasOnline) deadlines.restart();
     proberListeners.notify(connectivity.state());
-  }
-
-  function observeResult(tracked: TrackedService, result: CheckResult, suspect: boolean): void {
-    addSample(result, suspect);
-    if (!suspect) pipeline.observe(tracked, result);
-  }
-
-  /** `region` absent: the check was made by this process. */
-  function addSample(result: CheckResult, suspect: boolean, region?: string): void {
-    const named = options.sampleRegions?.nameOf(region);
-    const verdict = judgeAttempt(result, slowOverMs(result.serviceId));
-    publisher.addSample(toSample(result, verdict, suspect, named));
-  }
-
-  /** From which response time on a service is slow, milliseconds. */
-  function slowOverMs(serviceId: number): number {
-    return services.get(serviceId)?.service.check.slowOverMs ?? usual.slowOverMs;
-  }
-
-  /** Returns the regions that have a vote on a service, for the results of one batch. */
-  function readVoting(): (check: CheckDefinition) => readonly string[] {
-    const byInterval = new Map<number, readonly string[]>();
-    return (check) => {
-      if (regions === null) return [];
-      const { intervalMs } = timingOf(check, usual);
-      return regionsOfCheck(
-        check,
-        getOrInsert(byInterval, intervalMs, () => regions.voting(intervalMs)),
-      );
-    };
   }
 
   function endBatch(): void {
@@ -340,7 +257,7 @@ export function createRecord(options: RecordOptions) {
     /** Applies a change of the list of services; a revision that is not newer than the known one changes nothing. */
     applyChange,
     /** Takes results in the order of their arrival. Never throws because of a store. */
-    takeResults,
+    takeResults: results.take,
     /**
      * Takes results to which their node has applied the offline rule, in the order in which they were made.
      * `deliveredAt` is the time of delivery, epoch milliseconds of the same clock as their times; default: now. Results
@@ -348,14 +265,14 @@ export function createRecord(options: RecordOptions) {
      * is committed and published, which may take a second and as long as the registry is away; false: some updates were
      * dropped at stop. Never rejects.
      */
-    takeRuled,
+    takeRuled: results.takeRuled,
     /**
      * Takes a heartbeat. Resolves when it is committed and every read shows it. Rejects with {@link HeartbeatRefused}
      * if this program is at fault, or with the registry's error if the domain does not belong to the account.
      */
     async takeHeartbeat(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
       if (isStopped) throw new HeartbeatRefused('The monitor is stopping; send the heartbeat again.');
-      return await intake.take(received);
+      return await heartbeats.take(received);
     },
     /** Starts the deadlines, because heartbeats can be received from now on. */
     startListening(): void {
@@ -392,10 +309,11 @@ export function createRecord(options: RecordOptions) {
       if (!isStopped) {
         isStopped = true;
         loader?.stop();
+        results.stop();
         connectivity.stop();
         stopPolling();
         unwatchStorage?.();
-        for (const result of connectivity.takeHeld()) addSample(result, true);
+        for (const result of connectivity.takeHeld()) results.addSample(result, true);
         endBatch();
         pipeline.stop();
         publisher.stop();
