@@ -1,6 +1,7 @@
 /** Refusals and notices in English, as the API, the command line and the pages have them. */
 import t from 'tap';
-import { describeNotice, describeRefusal } from '../../src/domain/refusal.ts';
+import { describeNotice } from '../../src/domain/notice.ts';
+import { describeRefusal } from '../../src/domain/refusal.ts';
 import { NOTICE_EXAMPLES, REFUSAL_EXAMPLES } from './refusal-examples.ts';
 
 t.test('it describes every refusal in English', async (t) => {

@@ -1,5 +1,5 @@
 /** Port of the registry: accounts and their notices. */
-import type { Notice } from '../../domain/refusal.ts';
+import type { Notice } from '../../domain/notice.ts';
 import type { Role } from '../../domain/role.ts';
 import type { Member } from './members.ts';
 

@@ -1,5 +1,5 @@
 /** Notices to accounts. */
-import { describeNotice, fromStoredNotice, type Notice } from '../../domain/refusal.ts';
+import { describeNotice, fromStoredNotice, type Notice } from '../../domain/notice.ts';
 import type { AccountStore } from '../ports/accounts.ts';
 import { type Calls, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';

@@ -3,7 +3,8 @@
  */
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { systemClock } from '../../clock.ts';
-import type { Notice, Refusal } from '../../domain/refusal.ts';
+import type { Notice } from '../../domain/notice.ts';
+import type { Refusal } from '../../domain/refusal.ts';
 import { nameKeys } from '../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../domain/service.ts';
 import { addNotice } from './notice-rows.ts';

@@ -1,6 +1,7 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in English. */
 import type { KeyScope } from '../../domain/key-scope.ts';
-import { describeDeliveryProblem, describeNotice, describeRefusal } from '../../domain/refusal.ts';
+import { describeNotice } from '../../domain/notice.ts';
+import { describeDeliveryProblem, describeRefusal } from '../../domain/refusal.ts';
 import type { CheckKind } from '../../domain/service.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 

@@ -9,11 +9,10 @@ import type {
   SettingProblemParams,
 } from '../../domain/input-problem.ts';
 import { KEY_SCOPES } from '../../domain/key-scope.ts';
+import type { Notice, NoticeParams } from '../../domain/notice.ts';
 import type {
   DeliveryProblem,
   DeliveryProblemParams,
-  Notice,
-  NoticeParams,
   PageTextField,
   ProofFileParams,
   Refusal,
