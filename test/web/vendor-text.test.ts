@@ -9,7 +9,7 @@ import {
   describeNow,
   describeVendor,
   VENDOR_LOOKS,
-} from '../../src/web/service/service-page-view.ts';
+} from '../../src/web/service/service-vendor.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 const MINUTE = 60_000;

@@ -1,19 +1,11 @@
 /** The page of a service and its dependencies as plain data for the template. Pure. */
-import {
-  type Acknowledgement,
-  acknowledgements,
-  type LagSummary,
-  summarizeLags,
-} from '../../domain/acknowledgement.ts';
 import { failingRegions, responseTimeOf } from '../../domain/agree.ts';
 import type { CurrentStatus, LatestCheck } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
-import type { Incident } from '../../domain/incident.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
-import { type CheckDefinition, fullName, type Service } from '../../domain/service.ts';
+import { type CheckDefinition, fullName } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
-import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
 import { portOf } from '../../kinds/settings.ts';
 import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { Dependencies, FailingDependency } from '../../store/ports/heartbeats.ts';
@@ -25,6 +17,7 @@ import { viewPageIncident, webAddress } from '../parts/incidents.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, countKnownDays, dayRows, monthRows } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
+import { type VendorKnowledge, viewVendor } from './service-vendor.ts';
 
 /** Remaining days from which a certificate is overdue; usually it is renewed two to four weeks before its expiry. */
 const CERTIFICATE_WARNING_DAYS = 14;
@@ -41,11 +34,7 @@ const RANGE_DAYS: Readonly<Record<RangeName, number>> = {
 const YOUNG_MS = 2 * DAY_MS;
 
 /** The data about a service from the stores. */
-export interface ServiceKnowledge {
-  readonly service: Service;
-  /** Its name in paths. */
-  readonly page: string;
-  readonly current: CurrentStatus;
+export interface ServiceKnowledge extends VendorKnowledge {
   /** The last 24 hours in one bucket; empty while the sample store is unavailable, as `year` is. */
   readonly lastDay: readonly Bucket[];
   /** UTC days of a year, oldest first. */
@@ -54,13 +43,7 @@ export interface ServiceKnowledge {
   readonly maintained?: readonly AnnouncedChecks[] | null;
   /** First check within the year, epoch milliseconds; null: there is none, or checks began before the year. */
   readonly measuredFrom: number | null;
-  /** The newest incidents, newest first. */
-  readonly incidents: readonly Incident[];
-  /** All incidents of a year, for the lag. */
-  readonly incidentsOfYear: readonly Incident[];
   readonly maintenances: readonly Maintenance[];
-  /** The vendor status; null: the vendor's status page is not read. */
-  readonly vendor: ServiceVendorStatus | null;
   readonly intervalMs: number;
   /** Regions that the service names for its checks in which no node makes checks, by name. */
   readonly withoutNode: readonly string[];
@@ -68,7 +51,6 @@ export interface ServiceKnowledge {
   readonly staleSince: number | null;
   /** Without a slash at its end. */
   readonly siteUrl: string;
-  readonly now: number;
 }
 
 /** The page without the response times (`service-response-times.ts`) and {@link viewDependencies}. */
@@ -273,32 +255,6 @@ function warningOf({ latest }: CurrentStatus, days: number | null, { texts }: La
   return texts.page.certificateEnds(time(at), days < 0);
 }
 
-function viewVendor(
-  { service, vendor, current, incidents, incidentsOfYear, now, page }: ServiceKnowledge,
-  language: Language,
-) {
-  const { texts } = language;
-  if (service.statusPage === null) return null;
-  const url = webAddress(service.statusPage.url);
-  if (vendor === null) return { url, look: null };
-  const list = acknowledgements(incidentsOfYear, now);
-  const incident = [...incidents, ...incidentsOfYear].find(({ id }) => id === vendor.incidentId);
-  const look = VENDOR_LOOKS[vendor.status];
-  const onThis = describeNow(list[0], current.status === 'down', now, language);
-  return {
-    url,
-    look,
-    shape: STATUS_SHAPES[look],
-    word: texts.page.vendorStatus[vendor.status],
-    text: describeVendor(vendor, now, language),
-    readAt: vendor.readAt === null ? null : texts.page.vendorReadAt(vendor.readAt),
-    incident: incident === undefined ? null : viewPageIncident(incident, page, now, language),
-    onThis,
-    // For a single outage in progress, `onThis` is enough.
-    lag: onThis !== null && list.length === 1 ? null : describeLag(summarizeLags(list), language),
-  };
-}
-
 function snippetsOf({ service, page, siteUrl }: ServiceKnowledge) {
   const address = `${siteUrl}/status/${page}`;
   const picture = `${siteUrl}/api/badge/${page}`;
@@ -347,56 +303,3 @@ export function viewDependencies(
 }
 
 const WEIGHT: Readonly<Record<Verdict, number>> = { up: 0, slow: 1, down: 2 };
-
-/** The status whose look a vendor status has: the one of the same severity. */
-export const VENDOR_LOOKS: Readonly<Record<VendorStatus, 'up' | 'slow' | 'down' | 'unknown'>> = {
-  unknown: 'unknown',
-  operational: 'up',
-  maintenance: 'unknown',
-  minor: 'slow',
-  major: 'down',
-  critical: 'down',
-};
-
-/** The text after "Its own status page ..."; null: no vendor's status page is read. */
-export function describeVendor(
-  word: ServiceVendorStatus | null,
-  now: number,
-  { texts, formats }: Language,
-): Phrase | null {
-  if (word === null) return null;
-  const { service } = texts;
-  const { status, since, readAt, stale } = word;
-  const plain = service.vendor[status];
-  const text = since === null || status === 'operational' ? [plain] : service.vendorSince(plain, time(since));
-  if (!stale || (readAt === null && status === 'unknown')) return phraseOf`${text}.`;
-  if (readAt === null) return phraseOf`${service.vendorUnread(text)}.`;
-  return phraseOf`${service.vendorStale(text, formats.length(now - readAt))}.`;
-}
-
-/** How long the vendor takes to acknowledge outages; null: there was no outage. */
-export function describeLag(
-  { outages, acknowledged, medianMs, worstMs }: LagSummary,
-  { texts, formats }: Language,
-): string | null {
-  const { page } = texts;
-  if (outages === 0) return null;
-  if (medianMs === null || worstMs === null) return page.lagNone(outages);
-  const length = formats.length(Math.abs(medianMs));
-  const first = medianMs < 0;
-  if (outages === 1) return page.lagOne(length, first);
-  const worst = worstMs > 0 && acknowledged > 1 ? formats.length(worstMs) : null;
-  return page.lagMany(acknowledged, outages, length, first, worst);
-}
-
-/** What the vendor has said of the outage in progress, as a sentence. Null: the service is not down. */
-export function describeNow(
-  newest: Acknowledgement | undefined,
-  isDown: boolean,
-  now: number,
-  { texts, formats }: Language,
-): string | null {
-  if (!isDown || newest === undefined) return null;
-  if (newest.lagMs === null) return texts.page.silentNow(formats.length(now - newest.startedAt));
-  return texts.page.spokeNow(formats.length(Math.abs(newest.lagMs)), newest.lagMs < 0);
-}
