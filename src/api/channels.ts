@@ -162,7 +162,9 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       problems: GONE,
       async handle(request) {
         const { accountId } = bearerOf(request);
-        const channel = resultOf(await findChannel(context, { accountId }, readId(request.params.id)));
+        const channel = resultOf(
+          await findChannel(context, { accountId }, readId(request.params.id, 'channel')),
+        );
         const body = JSON.stringify(view(channel));
         return privately(jsonText(body, revisionTag(channel.revision, body)));
       },
@@ -180,7 +182,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       answers: { 200: { description: 'The channel.', headers: ETAG_HEADER, schema: ChannelSchema } },
       problems: { ...GONE, 409: 'The account has a channel of that name (conflict).', ...STALE },
       async handle({ key, body, params, headers }) {
-        const [revisions, id] = [readRevisions(headers['if-match']), readId(params.id)];
+        const [revisions, id] = [readRevisions(headers['if-match']), readId(params.id, 'channel')];
         return answer(
           200,
           resultOf(await patchChannel(context, principalOf(key), id, parseJson(body), revisions)),
@@ -199,7 +201,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeChannel(context, principalOf(key), readId(params.id), revisions));
+        resultOf(await removeChannel(context, principalOf(key), readId(params.id, 'channel'), revisions));
         return REMOVED;
       },
     }),
@@ -233,7 +235,9 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
           async change(calls, thread) {
             const sending = { ...context, registry: { ...registry, ...calls } };
             const { key, params } = request;
-            return resultOf(await testChannel(sending, principalOf(key), readId(params.id), thread));
+            return resultOf(
+              await testChannel(sending, principalOf(key), readId(params.id, 'channel'), thread),
+            );
           },
           answer: (_, thread) => accepted({ thread }),
         }),
@@ -256,7 +260,9 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       problems: GONE,
       async handle(request) {
         const { accountId } = bearerOf(request);
-        const { id } = resultOf(await findChannel(context, { accountId }, readId(request.params.id)));
+        const { id } = resultOf(
+          await findChannel(context, { accountId }, readId(request.params.id, 'channel')),
+        );
         const messages = await registry.messagesOf(accountId, id);
         return privately(json({ messages: messages.map(viewMessage) }));
       },
@@ -282,7 +288,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
           async change(calls) {
             const sending = { ...context, registry: { ...registry, ...calls } };
             const { key, params } = request;
-            const [id, message] = [readId(params.id), readId(params.message)];
+            const [id, message] = [readId(params.id, 'channel'), readId(params.message, 'message')];
             resultOf(await replayMessage(sending, principalOf(key), id, message));
           },
           answer: () => REMOVED,

@@ -5,6 +5,7 @@ import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { parseJson } from '../http/body.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
+import { HttpError } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
@@ -73,9 +74,16 @@ export const idParameter = (what: string): OpenApiParameter => ({
   example: '7',
 });
 
-/** The number in a path; 0: there is none. */
-export function readId(text = ''): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+/** What a number in a path names. */
+type NumberedThing = 'key' | 'webhook' | 'channel' | 'rule' | 'message';
+
+/** The number in a path. Throws the error of a number that nothing has, where the text is no number. */
+export function readId(text: string | undefined, what: NumberedThing): number {
+  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
+  const message = `There is no ${what} ${JSON.stringify(text?.slice(0, 100))}: ids are numbers.`;
+  throw new HttpError(`${what}_not_found`, message, {
+    errors: [{ field: null, code: `no_${what}`, message }],
+  });
 }
 
 /** Sources of the routes. */
@@ -146,7 +154,7 @@ export function keyRoutes(sources: KeySources): Route[] {
       answers: { 204: { description: 'It is revoked.' } },
       problems: { 404: 'The account has no such key (key_not_found).' },
       async handle({ key, params }) {
-        resultOf(await revokeKey(sources, principalOf(key), readId(params.id)));
+        resultOf(await revokeKey(sources, principalOf(key), readId(params.id, 'key')));
         return REMOVED;
       },
     }),

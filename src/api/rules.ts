@@ -137,7 +137,7 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
       problems: GONE,
       async handle(request) {
         const { accountId } = bearerOf(request);
-        const found = resultOf(await findRule(context, { accountId }, readId(request.params.id)));
+        const found = resultOf(await findRule(context, { accountId }, readId(request.params.id, 'rule')));
         const body = JSON.stringify(view(found));
         return privately(jsonText(body, revisionTag(found.rule.revision, body)));
       },
@@ -159,7 +159,7 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
       answers: { 200: { description: 'The rule.', headers: ETAG_HEADER, schema: RuleSchema } },
       problems: { ...GONE, ...TAKEN, ...STALE },
       async handle({ key, body, params, headers }) {
-        const [revisions, id] = [readRevisions(headers['if-match']), readId(params.id)];
+        const [revisions, id] = [readRevisions(headers['if-match']), readId(params.id, 'rule')];
         const rule = resultOf(await patchRule(context, principalOf(key), id, parseJson(body), revisions));
         return await answer(200, rule);
       },
@@ -176,7 +176,7 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeRule(context, principalOf(key), readId(params.id), revisions));
+        resultOf(await removeRule(context, principalOf(key), readId(params.id, 'rule'), revisions));
         return REMOVED;
       },
     }),

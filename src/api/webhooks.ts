@@ -101,7 +101,7 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       answers: { 204: { description: 'It is removed.' } },
       problems: { 404: 'The account has no such webhook (webhook_not_found).' },
       async handle({ key, params }) {
-        resultOf(await removeWebhook(sources, principalOf(key), readId(params.id)));
+        resultOf(await removeWebhook(sources, principalOf(key), readId(params.id, 'webhook')));
         return REMOVED;
       },
     }),
