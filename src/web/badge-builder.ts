@@ -14,7 +14,7 @@ import {
   MAX_LABEL_LENGTH,
   readBadgeRequest,
 } from '../view/badge-query.ts';
-import type { ServiceDirectory } from '../view/service-directory.ts';
+import { type ServiceDirectory, serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import type { Texts } from './language/english.ts';
 import { chooseLanguage } from './language/language.ts';
@@ -63,7 +63,8 @@ export function badgeBuilder(
         const service = directory.byPageName(name);
         if (service !== null) return show(request, service);
         const language = chooseLanguage(request);
-        return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
+        const message = language.texts.site.noService(name.slice(0, 100));
+        return renderMissing(render, request, language, serviceNotFound(name), message);
       },
     },
   ];

@@ -166,7 +166,7 @@ t.test('it lets no name become markup, and holds to the policy of the site', asy
 t.test('it says what is wrong with an address', async (t) => {
   const api = await world();
   t.teardown(api.close);
-  const missing = await api.get('/badges/nobody');
+  const missing = await api.get('/badges/nobody', { accept: 'text/html' });
   t.equal(missing.status, 404);
   t.match(missing.text, /There is no service named (?:"|&quot;)nobody/);
   t.match(await api.get('/badges/github-com?variant=x'), {

@@ -124,7 +124,7 @@ t.test('it says in the language of the reader that there is no such service', as
   const world = await startApi({ services: [service(1, 'a')] });
   t.teardown(world.close);
   for (const path of ['/status/nobody', '/status/a-example/incidents/none', '/badges/nobody']) {
-    const { status, text } = await world.get(path, { 'accept-language': 'de' });
+    const { status, text } = await world.get(path, { accept: 'text/html', 'accept-language': 'de' });
     t.equal(status, 404, path);
     t.match(text, /<h1>Nicht gefunden<\/h1>\s*<p>[^<]+<a href="\/">Alle Dienste durchsuchen</, path);
     t.notMatch(text, /Not found|Look for it|title="Incidents"/, path);

@@ -114,7 +114,7 @@ t.test('it has a page for each incident, with the way to its neighbours, and 404
     '/status/pier-example/incidents/%3Cb%3E',
     '/status/nobody/incidents/own-3-9',
   ]) {
-    const answer = await world.get(path);
+    const answer = await world.get(path, { accept: 'text/html' });
     t.equal(answer.status, 404, path);
     t.match(answer.headers.get('content-type'), 'text/html', path);
   }

@@ -91,7 +91,7 @@ t.test('it lets no markup of others through, on any page', async (t) => {
     `/status/${encodeURIComponent('<b>x')}`,
     `/?q=${encodeURIComponent(EVIL)}`,
   ]) {
-    const { text, headers } = await api.get(path);
+    const { text, headers } = await api.get(path, { accept: 'text/html' });
     t.notMatch(text, /<script>|<b>x/, path);
     t.match(headers.get('content-type'), /^text\/html/, path);
     const policy = headers.get('content-security-policy') ?? '';
@@ -152,9 +152,28 @@ t.test('it says since when and why a service is down, and when our own connectio
 t.test('it answers an unknown name with a page and 404', async (t) => {
   const api = await world();
   t.teardown(api.close);
-  const { status, text } = await api.get('/status/nobody');
+  const { status, text } = await api.get('/status/nobody', { accept: 'text/html' });
   t.equal(status, 404);
   t.match(text, 'Not found');
+});
+
+t.test('it answers an unknown name with JSON where the client asks for no page', async (t) => {
+  const api = await world();
+  t.teardown(api.close);
+  for (const [path, code] of [
+    ['/status/nobody', 'service_not_found'],
+    ['/badges/nobody', 'service_not_found'],
+    ['/status/nobody/incidents/x', 'service_not_found'],
+    ['/status/github-com/incidents/x', 'incident_not_found'],
+    ['/p/nobody', 'page_not_found'],
+    ['/subscribe?page=nobody', 'route_not_found'],
+  ] as const)
+    for (const accept of ['*/*', 'application/json', undefined])
+      t.match(
+        await api.get(path, accept === undefined ? {} : { accept }),
+        { status: 404, json: { status: 404, code }, headers: { get: Function } },
+        `${path} for ${accept}`,
+      );
 });
 
 t.test('it serves what pages load for a year, and nothing else', async (t) => {

@@ -367,7 +367,7 @@ t.test('it lets no markup of others through, in any text of a service or an inci
     `/status/hostile-example/incidents/${encodeURIComponent(EVIL)}`,
     `/status/${encodeURIComponent(EVIL)}/incidents/x`,
   ]) {
-    const { text, headers } = await world.get(path);
+    const { text, headers } = await world.get(path, { accept: 'text/html' });
     t.notMatch(text, /<\/script><script>|<img src=x|<script>/, path);
     t.notMatch(text, / style="| on[a-z]+="|href="javascript:/, `${path} has no inline style or script`);
     t.match(headers.get('content-security-policy'), "default-src 'none'", path);

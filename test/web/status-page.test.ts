@@ -322,7 +322,7 @@ t.test('it says so where there is no such page', async (t) => {
   const api = await world();
   t.teardown(api.close);
   for (const path of ['/p/nobody', '/p/nobody/embed', `/p/${encodeURIComponent('<b>x')}`]) {
-    const answer = await api.get(path);
+    const answer = await api.get(path, { accept: 'text/html' });
     t.equal(answer.status, 404, path);
     t.match(answer.headers.get('content-type'), /^text\/html/);
     t.notMatch(answer.text, '<b>x');

@@ -1,7 +1,8 @@
 /** Renders pages with eta templates, which escape all values except our own markup. */
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
-import type { HttpResponse } from '../../http/route.ts';
+import { type HttpError, prefersPage } from '../../http/problem.ts';
+import type { HttpRequest, HttpResponse } from '../../http/route.ts';
 import { PAGE_HEADERS } from '../../http/security-headers.ts';
 import { asMarkup, type Phrase, time } from '../../language/phrase.ts';
 import type { Readiness } from '../../view/monitor.ts';
@@ -104,7 +105,17 @@ export function viewAway({ prober }: Readiness, { texts }: Language): Phrase | n
   return online || offlineSince === null ? null : texts.site.awaySince(time(offlineSince));
 }
 
-/** Renders the page for something that was not found, with status 404. */
-export function renderMissing(render: RenderPage, language: ChosenLanguage, message: string): HttpResponse {
+/**
+ * Renders the page for something that was not found, with status 404 and `message` in the language of the reader. Throws `error`
+ * for a client that prefers no page (decisions, Errors).
+ */
+export function renderMissing(
+  render: RenderPage,
+  { headers }: HttpRequest,
+  language: ChosenLanguage,
+  error: HttpError,
+  message: string,
+): HttpResponse {
+  if (!prefersPage(headers.accept)) throw error;
   return render('./missing', { language, title: language.texts.site.notFound, message }, 404);
 }

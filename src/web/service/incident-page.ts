@@ -5,10 +5,12 @@ import type { Incident } from '../../domain/incident.ts';
 import { gatherTrouble } from '../../domain/incident-companions.ts';
 import { readOwnerIncidentId } from '../../domain/owner-incident.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
 import type { OwnersWordsStore } from '../../store/ports/owners-words.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
+import { serviceNotFound } from '../../view/service-directory.ts';
 import type { SiteSources } from '../../view/site-sources.ts';
 import { intervalOf } from '../../view/staleness.ts';
 import type { Window } from '../../view/time-ranges.ts';
@@ -74,13 +76,15 @@ export function incidentPage(
       const { slug = '', id = '' } = request.params;
       const { texts } = language;
       const service = directory.byPageName(slug);
-      if (service === null) return renderMissing(render, language, texts.site.noService(slug.slice(0, 100)));
+      const missing = (error: HttpError, message: string) =>
+        renderMissing(render, request, language, error, message);
+      if (service === null) return missing(serviceNotFound(slug), texts.site.noService(slug.slice(0, 100)));
       const page = directory.pageName(service);
       const name = fullName(service);
       const position = changes.position();
       const incident = await registry.findIncident(id);
       if (incident === null || incident.serviceId !== service.id)
-        return renderMissing(render, language, texts.page.noIncident(name, id.slice(0, 100)));
+        return missing(notInService(name, id), texts.page.noIncident(name, id.slice(0, 100)));
       const at = now();
       const trouble = await troubleOf(incident, at);
       const window = axisWindow(trouble, intervalOf(service, intervalMs), at);
@@ -123,4 +127,9 @@ export function incidentPage(
       });
     },
   };
+}
+
+/** The error for an id that no incident of the service has. */
+function notInService(name: string, id: string): HttpError {
+  return new HttpError('incident_not_found', `${name} has no incident "${id.slice(0, 100)}".`);
 }

@@ -130,7 +130,13 @@ export function servicePages(
     const name = request.params.slug ?? '';
     const service = directory.byPageName(name);
     if (service === null)
-      return renderMissing(render, language, language.texts.site.noService(name.slice(0, 100)));
+      return renderMissing(
+        render,
+        request,
+        language,
+        serviceNotFound(name),
+        language.texts.site.noService(name.slice(0, 100)),
+      );
     const title = fullName(service);
     const { range, region } = readParameters(request.query, QUERY);
     const shown = { service, filter: await regions.filterOf(region), readHistory: beginHistory() };

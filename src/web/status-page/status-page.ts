@@ -7,6 +7,7 @@ import type { PageStanding } from '../../domain/page-verdict.ts';
 import { fullName } from '../../domain/service.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
+import { prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
@@ -71,7 +72,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   const { pages, directory, siteUrl } = sources;
   const barsOf = createUptimeBars({ ...sources, registry: pages });
 
-  const missing = ({ atDomain }: HttpRequest, slug: string, language: ChosenLanguage): HttpResponse => {
+  const missing = ({ atDomain, headers }: HttpRequest, slug: string, language: ChosenLanguage) => {
+    if (!prefersPage(headers.accept)) throw pageNotFound(slug);
     const { notFound, noPage } = language.texts.statusPage;
     return render(
       './status-page-missing',

@@ -7,7 +7,7 @@ import { readMailAddress } from '../../domain/mail-address.ts';
 import { fullName } from '../../domain/service.ts';
 import type { SubscriptionTopic } from '../../domain/subscription.ts';
 import { readForm } from '../../http/form.ts';
-import { retryLater } from '../../http/problem.ts';
+import { HttpError, retryLater } from '../../http/problem.ts';
 import type { RateLimiter } from '../../http/rate-limits.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
@@ -68,7 +68,10 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
   const form = async (request: HttpRequest): Promise<HttpResponse> => {
     const language = chooseLanguage(request);
     const topic = await readFormTopic(request, sources, language);
-    if (topic === null) return renderMissing(render, language, language.texts.subscribe.gone);
+    if (topic === null) {
+      const error = new HttpError('route_not_found', 'There is nothing of that name to subscribe to.');
+      return renderMissing(render, request, language, error, language.texts.subscribe.gone);
+    }
     if (request.method !== 'POST') return showForm(request, language, topic);
     const typed = (await readForm(request)).get('address') ?? '';
     await charge(request.client, language);
