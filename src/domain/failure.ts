@@ -67,6 +67,9 @@ const CLASS_TEXTS: Readonly<Record<FailureClass, string>> = {
   forbidden_address: 'its name leads to an address that may not be checked',
 };
 
+/** Classes whose causes all say what the class says, in more words: `no answer within 10000 ms`, `the answer is not HTTP`. */
+const TOLD_BY_CAUSE: ReadonlySet<FailureClass> = new Set(['timeout', 'protocol']);
+
 const ADDRESS_PROBLEMS = {
   too_long: ({ maxLength }: { readonly maxLength: number }) =>
     `an address of over ${maxLength.toLocaleString('en')} characters`,
@@ -259,8 +262,9 @@ export function describeFailure(failure: Failure): string {
   const { class: kind, cause } = failure;
   const classText = CLASS_TEXTS[kind];
   const text = describeCause(failure);
+  if (text === '' || cause.code === 'connection_refused') return classText;
   if (cause.code === 'status') return `it ${text}`;
-  return text === '' || cause.code === 'connection_refused' ? classText : `${classText} (${text})`;
+  return TOLD_BY_CAUSE.has(kind) ? text : `${classText} (${text})`;
 }
 
 /** An address that cannot be requested, as in `an address that cannot be read`. */

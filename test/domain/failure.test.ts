@@ -126,6 +126,20 @@ t.test('it describes the class of a failure before its cause, without repetition
     'its name could not be resolved (the name does not exist)',
   );
   t.equal(whole('tls', { code: 'text', text: '' }), 'no secure connection could be made');
+  t.equal(
+    whole('timeout', { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 }),
+    'no answer within 10000 ms',
+  );
+  t.equal(
+    whole('protocol', { code: 'no_status_line' }),
+    'the answer is not HTTP (it begins with no status line)',
+  );
+  t.equal(whole('protocol', { code: 'too_many_redirects', maxRedirects: 5 }), 'more than 5 redirects');
+  t.equal(
+    whole('body', { code: 'health_invalid' }),
+    'its health report was not acceptable (the health body is not JSON with a status)',
+  );
+  t.equal(whole('timeout', { code: 'text', text: '' }), 'it did not answer in time');
 });
 
 t.test(
