@@ -161,6 +161,17 @@ t.test('it says in which phase a check failed, and has no time for it: null, nev
     total: null,
     label: 'Last check, phase by phase',
   });
+  const silent = {
+    class: 'timeout',
+    phase: 'first_byte',
+    cause: { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 },
+  } as const;
+  const untilThen = { ...TIMING, firstByteMs: null, totalMs: null };
+  t.match(waterfallOf(checked({ status: 'down', failure: silent, timing: untilThen }), en), {
+    rows: [{ ms: '10 ms' }, { ms: '30 ms' }, { ms: '60 ms' }, { ms: null, failure: 'no answer within 10 s' }],
+    total: null,
+    label: 'Last check, phase by phase',
+  });
 });
 
 t.test('it has nothing to show where there was no request', async (t) => {

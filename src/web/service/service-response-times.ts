@@ -133,7 +133,7 @@ const REST_MS = 1;
 
 /**
  * The waterfall of a check; `label` describes it in one line. Null: there was no request, as for a heartbeat. Phases
- * that did not happen are absent. A phase without a duration did not end or was not measured.
+ * that did not happen are absent. A phase without a duration did not end or was not measured. A check without a response has no total.
  */
 export function waterfallOf(latest: LatestCheck | null, { texts, formats }: Language) {
   if (latest === null || latest.source === 'heartbeat' || latest.source === 'silence') return null;
@@ -182,7 +182,8 @@ export function waterfallOf(latest: LatestCheck | null, { texts, formats }: Lang
       failure: null,
     });
   if (rows.length === 0) return null;
-  const total = totalMs === 0 ? null : formats.milliseconds(totalMs);
+  // The phases that ended are no total of a check that failed in a later one: it waited there, too.
+  const total = timing.totalMs === null || totalMs === 0 ? null : formats.milliseconds(totalMs);
   return {
     width: WIDTH,
     rows,
