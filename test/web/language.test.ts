@@ -87,6 +87,33 @@ t.test('it has the same keys in every language, and no empty word', async (t) =>
   for (const code of LANGUAGE_CODES) t.same(keysOf(LANGUAGES[code].texts), english, code);
 });
 
+t.test('German pages have one word for each thing, and dates in sentences', async (t) => {
+  const { texts } = LANGUAGES.de;
+  const fixed: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') fixed.push(value);
+    else if (typeof value === 'object' && value !== null)
+      for (const one of Object.values(value)) collect(one);
+  };
+  collect(texts);
+  // The pages of accounts are called Verwaltung, uptime Erreichbarkeit, and heartbeats Lebenszeichen.
+  t.same(
+    fixed.filter((text) => /Dashboard|Verfügbarkeit|Heartbeat/.test(text)),
+    [],
+  );
+  const at = time(Date.UTC(2026, 10, 21, 10));
+  const said = [
+    texts.members.expiresAt(at),
+    texts.dashboard.expiresAt(at),
+    texts.pageEditor.about('acme', 2, at),
+  ].map((phrase) => asText(phrase, LANGUAGES.de.formats, NOW));
+  t.same(said, [
+    'läuft am 21. Nov. 2026, 10:00 UTC ab',
+    'läuft am 21. Nov. 2026, 10:00 UTC ab',
+    '/p/acme, 2 Dienste, geändert am 21. Nov. 2026, 10:00 UTC',
+  ]);
+});
+
 t.test('it escapes what stands in a sentence, and makes times readable by programs', async (t) => {
   const phrase = phraseOf`since ${time(NOW - 2 * MINUTE)}: ${'<b>&"\''} ${phraseOf`(${age(NOW - 5 * MINUTE)})`} ${3}`;
   const ago = EN.ago(NOW - 5 * MINUTE, NOW);

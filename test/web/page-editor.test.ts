@@ -196,7 +196,7 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
   for (const [path, said] of [
     ['/dashboard', />Webhooks<[\s\S]*<h1>Verwaltung<\/h1>[\s\S]*>API-Schlüssel</],
     ['/dashboard/webhooks', /<h2>Eine URL hinzufügen<\/h2>/],
-    [PAGES, /<h1>Statusseiten<\/h1>[\s\S]*0 Dienste, geändert <time/],
+    [PAGES, /<h1>Statusseiten<\/h1>[\s\S]*0 Dienste, geändert am <time/],
     [`${PAGES}/acme`, /<h2>Titel und Text<\/h2>[\s\S]*>Teilen und einbetten</],
   ] as const) {
     const { text } = await call(path, ada, german);

@@ -55,7 +55,7 @@ export const englishAbout = {
   unnamed: 'The operator of this installation has not given a name or a contact.',
   software: 'Software and documentation',
   version: 'Version',
-  apiVersion: 'Version of the API',
+  apiVersion: 'API version',
   docs: 'Documentation of the API',
   openApi: 'The API for programs (OpenAPI)',
   badges: 'Badges for your website',

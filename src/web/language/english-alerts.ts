@@ -56,7 +56,7 @@ export const englishAlerts = {
   chooseKind: 'What should it lead to?',
   addKind: (kind: string) => `Add ${kind}`,
   name: 'Name',
-  nameHint: 'How you call it, such as “Ops”.',
+  nameHint: 'What you call it, such as “Ops”.',
   language: 'Language of its messages',
   keptSecret: 'stays as it is',
   save: 'Save',

@@ -27,7 +27,7 @@ export const englishSaid = {
   started: 'Began (UTC; empty: now)',
   starts: 'Starts (empty: now)',
   startsFirst: 'Starts',
-  zone: 'On the clock of the time zone',
+  zone: 'Time zone of the start',
   duration: 'Duration, such as 90m or 2h',
   recurrence: 'Recurs (empty: once)',
   daily: 'daily',

@@ -56,7 +56,7 @@ export const germanAbout: typeof englishAbout = {
   unnamed: 'Der Betreiber dieser Installation hat weder Namen noch Kontakt angegeben.',
   software: 'Software und Dokumentation',
   version: 'Version',
-  apiVersion: 'Version der API',
+  apiVersion: 'API-Version',
   docs: 'Dokumentation der API',
   openApi: 'Die API für Programme (OpenAPI)',
   badges: 'Badges für Ihre Website',

@@ -11,7 +11,7 @@ export const germanMembers: Texts['members'] = {
   rights: {
     owner: 'verwaltet alles, auch Schlüssel und Mitglieder',
     editor: 'ändert Dienste, Statusseiten und Webhooks',
-    viewer: 'sieht das Dashboard, ohne seine Geheimnisse',
+    viewer: 'sieht die Verwaltung, ohne ihre Geheimnisse',
   },
   you: 'Sie',
   name: 'Name',
@@ -31,7 +31,7 @@ export const germanMembers: Texts['members'] = {
   invitedBy: (name) => `von ${name}`,
   openedBy: (name) => `geöffnet von ${name}`,
   notOpened: 'noch nicht geöffnet',
-  expiresAt: (at) => phraseOf`läuft ${at} ab`,
+  expiresAt: (at) => phraseOf`läuft am ${at} ab`,
   withdraw: 'Zurückziehen',
   withdrawOf: (role) => `Die Einladung als ${role} zurückziehen`,
   invite: 'Ein Mitglied einladen',
@@ -49,5 +49,5 @@ export const germanMembers: Texts['members'] = {
   signedInAs: (name) => `Sie sind angemeldet als ${name}.`,
   accept: 'Die Einladung annehmen',
   signInFirst: 'Melden Sie sich an, um sie anzunehmen. Danach kommen Sie hierher zurück.',
-  toDashboard: 'Zum Dashboard',
+  toDashboard: 'Zur Verwaltung',
 };

@@ -12,7 +12,7 @@ const picture = (formats: readonly string[], kib: number, pixels: number) =>
 export const germanPageEditor: Texts['pageEditor'] = {
   lead: 'Eine Statusseite zeigt Dienste Ihrer Wahl, öffentliche und eigene, unter Ihrem Titel und Logo. Jeder kann sie lesen.',
   noPages: 'Noch keine.',
-  about: (slug, count, changed) => phraseOf`/p/${slug}, ${services(count)}, geändert ${changed}`,
+  about: (slug, count, changed) => phraseOf`/p/${slug}, ${services(count)}, geändert am ${changed}`,
   showPage: 'Die Seite zeigen',
   showOf: (title) => `Die Seite ${title} zeigen`,
   newPage: 'Neue Seite',

@@ -28,7 +28,7 @@ export const germanSaid: Texts['said'] = {
   started: 'Beginn (UTC; leer: jetzt)',
   starts: 'Beginn (leer: jetzt)',
   startsFirst: 'Beginn',
-  zone: 'Nach der Uhr der Zeitzone',
+  zone: 'Zeitzone des Beginns',
   duration: 'Dauer, etwa 90m oder 2h',
   recurrence: 'Wiederholung (leer: einmal)',
   daily: 'täglich',
