@@ -49,6 +49,7 @@ export async function serveApp({ keys, ...parts }: AppParts) {
       nodes: [],
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
+      events: [],
     }),
     authenticator,
     metrics: createMetrics(),

@@ -3,6 +3,8 @@
 import { createRequire } from 'node:module';
 import type { DestinationStream } from 'pino';
 import type PinoPretty from 'pino-pretty';
+import { type Clock, systemClock } from './clock.ts';
+import { HOUR_MS } from './domain/durations.ts';
 import { hideUserinfo, printable, printableJson, printableLines } from './domain/printable-text.ts';
 import { eventOf, LOG_EVENTS, NAMED_EVENTS } from './log-events.ts';
 
@@ -25,18 +27,38 @@ export interface LogSettings {
 
 const load = createRequire(import.meta.url);
 
+/** A warning or an error that was logged. */
+export interface LoggedEvent {
+  /** A name of docs/runbook.md. */
+  readonly event: string;
+  /** How often since the start. */
+  readonly count: number;
+  /** When last, epoch milliseconds. */
+  readonly lastAt: number;
+}
+
 /** The log of a process, which counts its warnings and errors. */
 export interface CountedLog extends Log {
   /** The number of warnings and errors since the start by event; 0 for those that have not occurred. */
   events(): Readonly<Record<string, number>>;
+  /** The events of the last hour, the newest first. */
+  recentEvents(): readonly LoggedEvent[];
 }
+
+/** Events are recent for this time. */
+const RECENT_MS = HOUR_MS;
 
 /**
  * Opens the log on standard output. Foreign text can neither control the terminal nor forge lines. Warnings and errors have the
- * member `event`: the name of their sentence, unless their fields name it.
+ * member `event`: the name of their sentence, unless their fields name it. `clock`: default the system's.
  */
-export function createLog({ level, format }: LogSettings): CountedLog {
+export function createLog(
+  { level, format }: LogSettings,
+  clock: Pick<Clock, 'now' | 'monotonic'> = systemClock,
+): CountedLog {
   const counts = new Map([...Object.keys(LOG_EVENTS), ...NAMED_EVENTS].map((event) => [event, 0]));
+  /** When each event was logged last, by both clocks; in the order of these times. */
+  const last = new Map<string, { readonly at: number; readonly monotonicAt: number }>();
   // Commands, which write no log, do not load it.
   const { pino }: typeof import('pino') = load('pino');
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY === true);
@@ -61,6 +83,8 @@ export function createLog({ level, format }: LogSettings): CountedLog {
     const event = 'event' in fields ? String(fields.event) : eventOf(sentence);
     if (event === null) return fields;
     counts.set(event, (counts.get(event) ?? 0) + 1);
+    last.delete(event);
+    last.set(event, { at: clock.now(), monotonicAt: clock.monotonic() });
     return { event, ...fields };
   };
   return {
@@ -69,6 +93,11 @@ export function createLog({ level, format }: LogSettings): CountedLog {
     warn: (fields, sentence) => lines.warn(counted(fields, sentence), sentence),
     error: (fields, sentence) => lines.error(counted(fields, sentence), sentence),
     events: () => Object.fromEntries(counts),
+    recentEvents: () =>
+      [...last]
+        .filter(([, { monotonicAt }]) => clock.monotonic() - monotonicAt < RECENT_MS)
+        .map(([event, { at }]) => ({ event, count: counts.get(event) ?? 0, lastAt: at }))
+        .reverse(),
   };
 }
 

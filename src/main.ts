@@ -104,6 +104,7 @@ export async function startProgram(
       ...ownAlerts(owners?.alertFigures() ?? null),
       ...ownTroubles({ mail: owners?.mailProblem() ?? null, overload: api.overload() }),
     },
+    events: log.recentEvents(),
   });
   const api = createApp({
     settings: {

@@ -36,3 +36,33 @@ t.test('it escapes characters that control a terminal', async (t) => {
       t.match(JSON.parse(stdout), { feed: '\u001b]52;c;aGk=\u0007\nforged \u202e\u009b31m\u2028' });
   }
 });
+
+t.test('it lists the events of the last hour, however the wall clock is set', async (t) => {
+  const script = `
+    import { createLog } from ${JSON.stringify(LOG)};
+    const time = { wall: 0, monotonic: 0 };
+    const log = createLog({ level: 'silent', format: 'json' }, { now: () => time.wall, monotonic: () => time.monotonic });
+    const list = [];
+    const pass = (ms) => { time.wall += ms; time.monotonic += ms; list.push(log.recentEvents()); };
+    log.warn({}, 'Redis is unavailable; reconnecting');
+    pass(1_800_000);
+    log.error({ event: 'program_ended' }, 'a fault');
+    log.warn({}, 'Redis is unavailable; reconnecting');
+    log.info({}, 'Redis is available again');
+    pass(1_800_000);
+    time.wall += 86_400_000;
+    log.error({ event: 'program_ended' }, 'a fault');
+    pass(1_799_999);
+    pass(1);
+    console.log(JSON.stringify(list));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', script]);
+  const redis = { event: 'redis_away', count: 2, lastAt: 1_800_000 };
+  const ended = { event: 'program_ended', count: 2, lastAt: 90_000_000 };
+  t.strictSame(JSON.parse(stdout), [
+    [{ ...redis, count: 1, lastAt: 0 }],
+    [redis, { ...ended, count: 1, lastAt: 1_800_000 }],
+    [ended, redis],
+    [ended],
+  ]);
+});

@@ -107,7 +107,7 @@ function plain(status: number, body: object): HttpResponse {
   return { status, headers, body: JSON.stringify(body) };
 }
 
-function viewReadiness({ phase, role, node, nodes, prober, parts }: Readiness): object {
+function viewReadiness({ phase, role, node, nodes, prober, parts, events }: Readiness): object {
   const broken = Object.entries(parts).filter(([, { problem }]) => problem !== null);
   return {
     status: phase === 'serving' ? 'ready' : phase,
@@ -123,6 +123,7 @@ function viewReadiness({ phase, role, node, nodes, prober, parts }: Readiness): 
       reason: prober.reason,
     },
     parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, viewPart(part)])),
+    events: events.map(({ lastAt, ...event }) => ({ ...event, last_at: formatTime(lastAt) })),
   };
 }
 

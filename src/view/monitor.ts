@@ -35,6 +35,18 @@ export interface Readiness {
     readonly reason: string | null;
   };
   readonly parts: PartStates;
+  /** Warnings and errors that this process has logged in the last hour, the newest first. */
+  readonly events: readonly ReportedEvent[];
+}
+
+/** An event of the log. */
+export interface ReportedEvent {
+  /** A name of docs/runbook.md. */
+  readonly event: string;
+  /** How often since the start. */
+  readonly count: number;
+  /** When last, epoch milliseconds. */
+  readonly lastAt: number;
 }
 
 /** The state of a part outside of the process. Members that do not apply to it are absent. */

@@ -314,6 +314,7 @@ t.test('it reports how the program is', async (t) => {
       nodes: { local: 1 },
       degraded: [],
       prober: { online: true, offline_since: null },
+      events: [],
     },
   });
   world.state.nodes = [
@@ -335,6 +336,10 @@ t.test('it reports how the program is', async (t) => {
       },
       parts: { registry: { problem: null }, redis: { problem: 'away' } },
     },
+  });
+  world.state.events = [{ event: 'redis_away', count: 3, lastAt: NOW }];
+  t.match((await world.get('/readyz')).json, {
+    events: [{ event: 'redis_away', count: 3, last_at: '2026-11-20T10:00:00.000Z' }],
   });
   for (const phase of ['starting', 'stopping'] as const) {
     world.state.phase = phase;

@@ -241,6 +241,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     nodes: [node('one')] as readonly NodeState[],
     prober: { online: true, offlineSince: null as number | null, reason: null as string | null },
     parts: {} as Record<string, { problem: string | null }>,
+    events: [] as readonly { readonly event: string; readonly count: number; readonly lastAt: number }[],
   };
   const away = () => new Error('secret inside: the registry is away');
   let ownSamples: SampleStore | null = null;

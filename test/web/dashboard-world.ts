@@ -76,6 +76,7 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       nodes: [],
       prober: { online: true, offlineSince: null, reason: null },
       parts: {},
+      events: [],
     }),
     now,
   }).renderPage;
