@@ -49,6 +49,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   clock_jumped: 'the monitor or its clock stood still; heartbeat deadlines start again',
   heartbeats_wait: 'heartbeats are waiting in the inbox',
   updates_refused: 'the registry accepts no updates; retrying',
+  observations_dropped: 'observations were dropped: the registry was unavailable for too long',
   updates_dropped_at_stop: 'updates were dropped at stop',
   update_overtaken: 'the registry has a newer update of this service; continuing from it',
   incident_unreadable: 'the own incident could not be read again',

@@ -156,7 +156,7 @@ export async function startProgram(
     nodes: node.nodes,
     clockOffsetMs: node.clockOffsetMs,
     fleet,
-    record: { prober },
+    record: { prober, dropped: role.dropped },
     node,
     fence: started.fence,
     alerts: owners === null ? null : owners.alertFigures,

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { atMostEvery } from '../async/at-most-every.ts';
 import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createClientCounts, createPeerReader } from './client-address.ts';
@@ -41,8 +42,8 @@ export function limitConnections(
   server: Server,
   { maxConnections, trustedProxies, onRefused, log }: ConnectionLimits,
 ): void {
-  const tellClient = createSilence();
-  const tellAny = createSilence();
+  const tellClient = atMostEvery(MIN_LOG_INTERVAL_MS, systemClock.monotonic);
+  const tellAny = atMostEvery(MIN_LOG_INTERVAL_MS, systemClock.monotonic);
   server.on('error', (error) => {
     onRefused('system');
     if (tellAny()) log.warn({ error }, 'a connection could not be accepted');
@@ -78,17 +79,6 @@ export function limitConnections(
     }
     for (const listener of accept) Reflect.apply(listener, server, [socket]);
   });
-}
-
-/** Creates the function that says whether a log entry may be written now. */
-function createSilence(): () => boolean {
-  let untilMs = Number.NEGATIVE_INFINITY;
-  return () => {
-    const nowMs = systemClock.monotonic();
-    if (nowMs < untilMs) return false;
-    untilMs = nowMs + MIN_LOG_INTERVAL_MS;
-    return true;
-  };
 }
 
 /**

@@ -28,6 +28,8 @@ export interface Role {
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
+  /** Results and heartbeats that this process has dropped since the start; absent: none. */
+  dropped?(): number;
   /** States of the external stores other than Redis. */
   stores(): PartStates;
   readonly fleet: ObservedParts['fleet'];
@@ -39,8 +41,9 @@ export interface Role {
 }
 
 /** The active role; its members delegate to the role in charge. */
-export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'reload' | 'stop'> {
+export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'dropped' | 'reload' | 'stop'> {
   readonly current: Role;
+  dropped(): number;
   readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf' | 'missingSince'> &
     ObservedParts['samples'];
   /** Makes `role` the active role. The previous one is not stopped. */
@@ -108,6 +111,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     vendorOf: (service) => now().vendorOf(service),
     watchTransitions: listeners.watch,
     prober: () => now().prober(),
+    dropped: () => now().dropped?.() ?? 0,
     stores: () => now().stores(),
     fleet: { report: () => now().fleet.report() },
     feeds: () => now().feeds(),

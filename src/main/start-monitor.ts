@@ -233,11 +233,19 @@ export async function startMonitor(
   return {
     name: 'monitor',
     status,
-    samples,
+    samples: {
+      ...samples,
+      stats() {
+        const { pending, ...stats } = samples.stats();
+        return { ...stats, pending: pending + record.losses().waitingSamples };
+      },
+      lost: () => samples.lost() + record.losses().samples,
+    },
     heartbeats: record,
     vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions,
     prober,
+    dropped: () => record.losses().observations,
     stores: stores.states,
     fleet: fleet ?? NO_FLEET,
     feeds: vendorStatuses.feeds,

@@ -41,6 +41,8 @@ export interface ObservedParts {
       readonly heldResults: number;
       readonly suspectCount: number;
     };
+    /** Results and heartbeats that the record has dropped since the start; absent: none. */
+    dropped?(): number;
   };
   readonly samples: {
     stats(): SampleStoreStats;
@@ -176,6 +178,11 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'upbeat_suspect_results_total',
     'Results marked suspect because the prober may have been at fault.',
     () => record.prober().suspectCount,
+  );
+  metrics.counter(
+    'upbeat_observations_dropped_total',
+    'Results and heartbeats dropped because the registry was unavailable while too many of a service waited.',
+    () => record.dropped?.() ?? 0,
   );
   metrics.counter('upbeat_samples_total', 'Samples taken.', () => samples.stats().appended);
   metrics.gauge('upbeat_samples_pending', 'Samples waiting to be stored.', () => samples.stats().pending);

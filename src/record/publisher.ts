@@ -84,6 +84,8 @@ export function createPublisher(stores: PublisherStores, clock: Clock, log: Log)
     ): void {
       observations?.heartbeat({ service, at, status: verdict, responseTimeMs, dependencies });
     },
+    /** Samples that wait for their store, and those that were dropped. */
+    sampleFigures: samples.figures,
     /** Removes a service from the status store. */
     remove: status.remove,
     /** Calls `listener` with each transition, in order of position; the status store has it by then. */

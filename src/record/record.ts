@@ -81,6 +81,15 @@ export interface RecordOptions {
   readonly sampleRegions?: Pick<SampleRegions, 'nameOf'>;
 }
 
+/** What the record could not hand to its stores. */
+export interface RecordLosses {
+  /** Results and heartbeats of which nothing but their samples is left. */
+  readonly observations: number;
+  readonly samples: number;
+  /** Samples that wait. */
+  readonly waitingSamples: number;
+}
+
 /** The record. */
 export type ResultRecord = ReturnType<typeof createRecord>;
 
@@ -300,6 +309,11 @@ export function createRecord(options: RecordOptions) {
     watchProber: proberListeners.add,
     /** Calls `listener` with each transition, in order of position; registry and status store have it by then. */
     watchTransitions: publisher.watchTransitions,
+    /** What the record has dropped since the start, because a store was unavailable for too long, and what waits for it. */
+    losses(): RecordLosses {
+      const { waiting, dropped } = publisher.sampleFigures();
+      return { observations: pipeline.dropped(), samples: dropped, waitingSamples: waiting };
+    },
     /** Resolves when everything observed so far is committed and published. Does not wait for held results. */
     idle: pipeline.idle,
     /**

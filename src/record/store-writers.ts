@@ -96,6 +96,7 @@ export function createSampleWriter(
   log: Log,
 ) {
   let waiting: Sample[] = [];
+  let dropped = 0;
   let isFailing = false;
   let isStopped = false;
   let endPause = (): void => {};
@@ -130,6 +131,7 @@ export function createSampleWriter(
     const excess = waiting.length - MAX_WAITING;
     if (excess <= 0) return;
     waiting.splice(0, excess);
+    dropped += excess;
     log.error({ samples: excess }, 'samples were dropped: the store was unavailable for too long');
   }
 
@@ -141,6 +143,8 @@ export function createSampleWriter(
       if (waiting.length > MAX_WAITING * 1.1) giveUpOldest();
       void loop.run();
     },
+    /** Samples that wait for the store, and those that were dropped since the start because too many waited. */
+    figures: () => ({ waiting: waiting.length, dropped }),
     /** Resolves when the store has accepted all samples taken before, or they were dropped at stop. */
     idle: loop.idle,
     /** From now on, a batch that the store refuses is dropped. */

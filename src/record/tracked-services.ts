@@ -341,16 +341,18 @@ const MAX_WITH_HEARTBEAT = 1_000;
 
 /**
  * Adds an observation. Beyond the bound, the oldest one is dropped and its sender refused. Results with a batch are
- * neither counted as new nor dropped here, because their reader waits while too many are not committed.
+ * neither counted as new nor dropped here, because their reader waits while too many are not committed. Returns whether one was
+ * dropped.
  */
-export function enqueue(tracked: TrackedService, pending: PendingObservation): void {
+export function enqueue(tracked: TrackedService, pending: PendingObservation): boolean {
   tracked.queue ??= [];
   tracked.queue.push(pending);
-  if (pending.batch !== null) return;
+  if (pending.batch !== null) return false;
   const bound = checkResultOf(pending.observation) === null ? MAX_WITH_HEARTBEAT : MAX_WITH_RESULT;
-  if (tracked.queue.length <= bound) return;
+  if (tracked.queue.length <= bound) return false;
   const oldest = tracked.queue.findIndex(({ batch }) => batch === null);
   tracked.queue.splice(oldest, 1)[0]?.reply?.('unavailable');
+  return true;
 }
 
 /** Puts an observation back, before all others. */

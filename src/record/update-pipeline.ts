@@ -2,10 +2,12 @@
  * Runs the last steps of the record for each observation: evaluate, commit, publish. Observations of one service are
  * evaluated one after the other, each from the state that the previous one produced.
  */
+import { atMostEvery } from '../async/at-most-every.ts';
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Log } from '../log.ts';
@@ -61,6 +63,8 @@ export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
  * account. `lost`: the update was dropped at stop.
  */
 type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
+/** Minimum time between two log entries about observations that were dropped, milliseconds. */
+const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
 const LOST: End = { kind: 'lost' };
 
 /** Services with routine updates that are committed together. */
@@ -86,6 +90,9 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   let cancelGathering: (() => void) | null = null;
   const committing = createCoalescingLoop(commitAll);
   let isStopping = false;
+  /** Observations that were dropped because too many waited for one service. */
+  let dropped = 0;
+  const mayLogDropped = atMostEvery(DROPPED_LOG_INTERVAL_MS, clock.monotonic);
   /** True: updates were dropped at stop. */
   let hasGivenUp = false;
 
@@ -105,8 +112,14 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     else {
       previews.extend(tracked, observation);
       batch?.hold();
-      enqueue(tracked, { observation, reply, batch });
+      if (enqueue(tracked, { observation, reply, batch })) noteDropped();
     }
+  }
+
+  function noteDropped(): void {
+    dropped++;
+    if (mayLogDropped())
+      log.warn({ dropped }, 'observations were dropped: the registry was unavailable for too long');
   }
 
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
@@ -382,6 +395,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       }
       await publisher.idle();
     },
+    /** Observations that were dropped since the start, because too many of a service waited. */
+    dropped: () => dropped,
     /** Commits waiting updates now, because the registry accepts writes again. */
     retryNow: committer.retryNow,
     /** From now on, updates are dropped after a few failed attempts. */

@@ -94,7 +94,7 @@ t.test('it drops a change of a service that the registry no longer has', async (
 });
 
 t.test('it bounds what waits for a registry that is away', async (t) => {
-  const { record, registry, clock, samples } = await createWorld();
+  const { record, registry, clock, samples, lines } = await createWorld();
   const letGo = registry.hold();
   for (let index = 0; index < 100; index++) {
     await clock.advance(1_000);
@@ -105,6 +105,16 @@ t.test('it bounds what waits for a registry that is away', async (t) => {
   t.equal(registry.transitions.length, 16, 'the first failure, and the changes among the newest 16 results');
   t.equal(registry.current(1).observedAt, START + 100_000);
   t.equal(samples.length, 100, 'every result has left its sample');
+  t.match(
+    record.losses(),
+    { observations: 83, samples: 0, waitingSamples: 0 },
+    'what was dropped is counted',
+  );
+  t.same(
+    lines.filter((line) => line.includes('dropped')),
+    Array(2).fill('warn: observations were dropped: the registry was unavailable for too long'),
+    'and said at most once a minute',
+  );
 });
 
 t.test('it gives up a registry that stays away when it stops', async (t) => {
@@ -147,4 +157,27 @@ t.test('it keeps samples that their store refuses, in order', async (t) => {
     [0, 500],
   );
   t.match(lines, ['error: samples could not be stored; retrying', 'info: samples are stored again']);
+});
+
+t.test('it counts the samples that wait for a store that is away, and those that are dropped', async (t) => {
+  let away = true;
+  const { record, samples, clock, lines } = await createWorld({ refuseAppend: () => away });
+  const results = (count: number) => Array.from({ length: count }, (_, at) => good(1, clock.now() + at));
+  record.takeResults(results(70_000));
+  await clock.advance(1_500);
+  t.match(record.losses(), { samples: 0, waitingSamples: 70_000 });
+  record.takeResults(results(70_000));
+  await clock.advance(1_500);
+  t.match(record.losses(), { samples: 40_000, waitingSamples: 100_000 });
+  t.match(
+    lines.filter((line) => line.includes('samples')),
+    [
+      'error: samples could not be stored; retrying',
+      'error: samples were dropped: the store was unavailable for too long',
+    ],
+  );
+  away = false;
+  await clock.advance(1_500);
+  t.equal(samples.length, 100_000);
+  t.match(record.losses(), { samples: 40_000, waitingSamples: 0 });
 });

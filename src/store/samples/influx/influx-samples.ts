@@ -1,7 +1,8 @@
 /** Samples in InfluxDB (operating, `storage.influx`), written by a thread with a spool for the time without the server. */
 
+import { atMostEvery } from '../../../async/at-most-every.ts';
 import { systemClock } from '../../../clock.ts';
-import { DAY_MS } from '../../../domain/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
 import type { Sample } from '../../../domain/sample.ts';
 import type { Log } from '../../../log.ts';
 import { superviseStoreThread } from '../../../thread/supervised-thread.ts';
@@ -60,6 +61,8 @@ const RETENTION_MS = 90 * DAY_MS;
 const DAMAGED_SPOOL = 'influx-spool.sqlite was damaged: points that waited in it are missing, and it is kept';
 /** Maximum number of observations that wait for the thread; further ones are dropped. */
 const MAX_WAITING = 100_000;
+/** Minimum time between two log entries about observations that were dropped, milliseconds. */
+const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
 
 /** Opens the store. While the server is unavailable, samples wait in the spool. */
 export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<InfluxSamples> {
@@ -140,10 +143,13 @@ export async function openInfluxSamples(options: InfluxSamplesOptions): Promise<
   const observed = createSampleBatcher<string>(async (lines) => note(await thread.call('write', [lines])));
   let waiting = 0;
   let dropped = 0;
+  const mayLogDropped = atMostEvery(DROPPED_LOG_INTERVAL_MS, systemClock.monotonic);
 
   const observe = (lines: readonly string[]): void => {
     if (waiting + lines.length > MAX_WAITING) {
       dropped += lines.length;
+      if (mayLogDropped())
+        log.error({ points: lines.length, lost: state.lost + dropped }, 'points for InfluxDB were dropped');
       return;
     }
     waiting += lines.length;
