@@ -123,6 +123,9 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   alert_memory_unreadable: 'what was remembered of the alerts of an account cannot be read',
   delivery_failed: '* could not be delivered',
   delivery_outcome_not_stored: 'an outcome of * could not be stored',
+  deliveries_given_up: '* were given up: their receivers refuse them, or failed for a day',
+  alert_messages_dropped:
+    'messages of alerts were dropped: a channel has failed for so long that too many wait',
   operator_not_told: 'the operator could not be told',
   mail_server_unusable: 'the mail server cannot be used',
 

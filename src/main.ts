@@ -160,6 +160,7 @@ export async function startProgram(
     node,
     fence: started.fence,
     alerts: owners === null ? null : owners.alertFigures,
+    ...(owners === null ? {} : { deliveries: owners.deliveries }),
     cluster: isClustered(config) ? started : null,
     samples,
     directory,

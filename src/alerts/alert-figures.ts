@@ -42,6 +42,11 @@ export function watchAlertFigures(options: {
       const problem = isOurs() ? problemOf(counts, undecidedMs) : null;
       if (problem !== null && (figures?.problem ?? null) === null)
         log.error({ event: 'alerts_stand_still', ...counts }, problem);
+      if (isOurs() && counts.dropped > (figures?.counts.dropped ?? 0))
+        log.warn(
+          { dropped: counts.dropped },
+          'messages of alerts were dropped: a channel has failed for so long that too many wait',
+        );
       figures = { counts, delay, problem };
     } catch {
       // The registry is away, which its own part of the figures says.

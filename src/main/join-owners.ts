@@ -13,6 +13,7 @@ import { type NodeState, regionsOf } from '../domain/node.ts';
 import { createHandCharge } from '../http/charge-by-hand.ts';
 import type { Log } from '../log.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
+import { createDeliveryCounter } from '../notify/delivery-counts.ts';
 import { startWebhookSender } from '../notify/webhook-sender.ts';
 import { createForbiddenAddressLog } from '../outbound/forbidden-address-log.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -61,9 +62,20 @@ export async function joinOwners(parts: {
   // A site without a mail server does not load what writes letters.
   const letters = mailer === null ? null : await import('../notify/letter-sender.ts');
   let alerts: Alerts | null = null;
+  const deliveries = {
+    webhooks: createDeliveryCounter('webhooks', clock, log),
+    letters: createDeliveryCounter('letters', clock, log),
+    messages: createDeliveryCounter('messages of alerts', clock, log),
+  };
   return {
     /** Figures of alerts; null: another process decides and sends. */
     alertFigures: () => alerts?.figures() ?? null,
+    /** How attempts to deliver have ended since the start, by what was sent. */
+    deliveries: () => ({
+      webhooks: deliveries.webhooks.counts(),
+      letters: deliveries.letters.counts(),
+      messages: deliveries.messages.counts(),
+    }),
     /** Why the mail server takes no letters; null: it does, or there is none. */
     mailProblem: () => mailer?.problem() ?? null,
     /**
@@ -74,11 +86,25 @@ export async function joinOwners(parts: {
       const random = systemRandom;
       const retentionNow = createRetentionTime({ registry, clock });
       const common = { registry, retentionNow, clock, random, log, isOurs };
-      const webhooks = startWebhookSender({ ...common, outbound, policy });
+      const webhooks = startWebhookSender({
+        ...common,
+        counter: deliveries.webhooks,
+        outbound,
+        policy,
+      });
       const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
-      alerts = startAlerts({ ...parts.alerts, registry, links, operator, tools, retentionNow, log }, isOurs);
+      alerts = startAlerts(
+        {
+          ...{ ...parts.alerts, registry, links, operator, tools, retentionNow, log },
+          counter: deliveries.messages,
+        },
+        isOurs,
+      );
       const { siteUrl } = http;
-      const sender = mailer === null ? undefined : letters?.startLetterSender({ ...common, siteUrl, mailer });
+      const sender =
+        mailer === null
+          ? undefined
+          : letters?.startLetterSender({ ...common, counter: deliveries.letters, siteUrl, mailer });
       const isAble = () => isOurs() && parts.alerts.prober().online;
       const stopRechecks = startDomainRechecks({ registry, proofs, clock, log, isAble });
       return async () => {

@@ -7,6 +7,7 @@ import type { Channel } from '../domain/alert/channel.ts';
 import type { Log } from '../log.ts';
 import type { ChannelTools } from '../notify/channels/channel-kind.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
+import type { DeliveryCounter } from '../notify/delivery-counts.ts';
 import { startMessageSender } from '../notify/message-sender.ts';
 import { startOperatorSender } from '../notify/operator-sender.ts';
 import type { ProberState } from '../record/connection-watch.ts';
@@ -25,6 +26,8 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   readonly operator: () => readonly Channel[];
   readonly tools: ChannelTools;
   readonly retentionNow: RetentionNow;
+  /** Counts the attempts to send messages. */
+  readonly counter: DeliveryCounter;
   readonly log: Log;
 }
 
@@ -37,12 +40,23 @@ export interface Alerts {
 
 /** Starts both. */
 export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts {
-  const { registry, services, status, prober, watchTransitions, links, operator, tools, retentionNow, log } =
-    parts;
+  const {
+    registry,
+    services,
+    status,
+    prober,
+    watchTransitions,
+    links,
+    operator,
+    tools,
+    retentionNow,
+    counter,
+    log,
+  } = parts;
   const { clock, siteUrl } = tools;
   const isOurs = () => isMonitor() && prober().online;
   const sender = startMessageSender({
-    ...{ registry, tools, retentionNow, log, isOurs },
+    ...{ registry, tools, retentionNow, counter, log, isOurs },
     kinds: CHANNEL_KINDS_TABLE,
     random: systemRandom,
   });

@@ -130,6 +130,29 @@ export function createMetrics() {
         },
       });
     },
+    /** Adds a counter with several labels that is kept elsewhere and only grows; `read` returns every value with its labels. */
+    counterByAll(
+      name: string,
+      help: string,
+      labelNames: readonly string[],
+      read: () => readonly LabelledValue[],
+    ): void {
+      const seen = new Map<string, number>();
+      new Counter({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [registry],
+        collect() {
+          for (const { labels, value } of read()) {
+            const key = JSON.stringify(labels);
+            const before = seen.get(key) ?? 0;
+            this.inc({ ...labels }, Math.max(0, value - before));
+            seen.set(key, Math.max(before, value));
+          }
+        },
+      });
+    },
     /** Adds constant facts as labels of a gauge that is always 1. */
     info(name: string, help: string, facts: Readonly<Record<string, string>>): void {
       new Gauge({ name, help, labelNames: Object.keys(facts), registers: [registry] }).set(facts, 1);

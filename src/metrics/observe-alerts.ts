@@ -10,11 +10,11 @@ export type ReadAlertFigures = () => { readonly counts: AlertCounts; readonly de
 export function observeAlerts(metrics: Metrics, read: ReadAlertFigures): void {
   metrics.gaugeBy(
     'upbeat_alert_messages',
-    'Messages of alerts: waiting, retrying (those of them that have failed), and delivered and failed in the last 24 hours.',
+    'Messages of alerts: waiting, retrying (those of them that have failed), and in the last 24 hours delivered, failed, and dropped (those of them for which too many waited).',
     'state',
     () => {
-      const { waiting, retrying, delivered, failed } = read()?.counts ?? NONE;
-      return { waiting, retrying, delivered, failed };
+      const { waiting, retrying, delivered, failed, dropped } = read()?.counts ?? NONE;
+      return { waiting, retrying, delivered, failed, dropped };
     },
   );
   metrics.gaugeBy(
@@ -41,4 +41,4 @@ export function observeAlerts(metrics: Metrics, read: ReadAlertFigures): void {
   );
 }
 
-const NONE = { waiting: 0, retrying: 0, delivered: 0, failed: 0 };
+const NONE = { waiting: 0, retrying: 0, delivered: 0, failed: 0, dropped: 0 };

@@ -67,6 +67,8 @@ export interface ObservedParts {
   };
   /** Warnings and errors of the log since the start by event; absent: they are not counted. */
   readonly logEvents?: () => Readonly<Record<string, number>>;
+  /** Attempts to deliver since the start, by what was sent and how they ended; absent: this process delivers nothing. */
+  readonly deliveries?: () => Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Null (the default): this process tells nobody. */
   readonly alerts?: ReadAlertFigures | null;
   /** This process as a part of a cluster; null (the default) if it is none. */
@@ -119,6 +121,17 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
       'Warnings and errors in the log by event (docs/runbook.md).',
       'event',
       parts.logEvents,
+    );
+  const { deliveries } = parts;
+  if (deliveries !== undefined)
+    metrics.counterByAll(
+      'upbeat_deliveries_total',
+      'Attempts to send webhooks, letters and messages of alerts: delivered, retried (another one follows), and given_up.',
+      ['what', 'end'],
+      () =>
+        Object.entries(deliveries()).flatMap(([what, counts]) =>
+          Object.entries(counts).map(([end, value]) => ({ labels: { what, end }, value })),
+        ),
     );
   if (parts.alerts) observeAlerts(metrics, parts.alerts);
   if (parts.cluster) observeCluster(metrics, parts.cluster, parts);

@@ -14,6 +14,7 @@ import { writeAlert } from './channels/alert-letter.ts';
 import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
+import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import type { Letter, Mailer } from './mail/mailer.ts';
 import { startOutbox } from './outbox.ts';
 
@@ -25,6 +26,7 @@ export interface LetterSenderOptions {
   readonly siteUrl: string;
   /** The time by which the age of unconfirmed subscriptions counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
+  readonly counter: Pick<DeliveryCounter, 'note'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -43,7 +45,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** Starts the sender. */
 export function startLetterSender(options: LetterSenderOptions) {
-  const { registry, mailer, siteUrl, retentionNow, clock, random, log, isOurs } = options;
+  const { registry, mailer, siteUrl, retentionNow, counter, clock, random, log, isOurs } = options;
   const inFlight = new Set<number>();
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
@@ -101,6 +103,8 @@ export function startLetterSender(options: LetterSenderOptions) {
       }
     },
     note: (outcome) => registry.noteLetters([outcome]),
+    endOf: ({ outcome, dueAt }) => deliveryEnd(outcome === 'delivered', dueAt),
+    counter,
     forget: async () => {},
     retentionNow,
     clock,

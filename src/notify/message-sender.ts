@@ -13,6 +13,7 @@ import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { DueMessage, FailingChannel, MessageOutcome, MessageStore } from '../store/ports/channels.ts';
 import type { ChannelKindParts, ChannelTools, Sending, SendResult } from './channels/channel-kind.ts';
+import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import { startOutbox } from './outbox.ts';
 
 /** Options of the sender. */
@@ -25,6 +26,7 @@ export interface MessageSenderOptions {
   readonly tools: ChannelTools;
   /** The time by which the age of settled messages counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
+  readonly counter: Pick<DeliveryCounter, 'note'>;
   readonly random: Random;
   readonly log: Log;
   /** Whether this process is the monitor, and online; if not, nothing is sent. */
@@ -55,7 +57,7 @@ const TIMED_OUT: ChannelProblem = {
 
 /** Starts the sender. */
 export function startMessageSender(options: MessageSenderOptions) {
-  const { registry, kinds, tools, retentionNow, random, log, isOurs } = options;
+  const { registry, kinds, tools, retentionNow, counter, random, log, isOurs } = options;
   const { clock } = tools;
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
@@ -114,6 +116,8 @@ export function startMessageSender(options: MessageSenderOptions) {
     keyOf: ({ channelId }) => channelId,
     attempt,
     note: registry.noteMessage,
+    endOf: ({ deliveredAt, dueAt }) => deliveryEnd(deliveredAt !== null, dueAt),
+    counter,
     forget: registry.forgetMessages,
     retentionNow,
     clock,

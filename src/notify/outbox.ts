@@ -6,6 +6,7 @@ import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../clock.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
+import type { DeliveryCounter, DeliveryEnd } from './delivery-counts.ts';
 
 /** What is due. */
 interface Due {
@@ -21,6 +22,9 @@ export interface OutboxOptions<Item extends Due, Outcome> {
   /** Makes one attempt. Does not reject. Null: it was aborted, and is made again by the next monitor. */
   readonly attempt: (item: Item, signal: AbortSignal) => Promise<Outcome | null>;
   readonly note: (outcome: Outcome) => Promise<void>;
+  /** How an attempt with this outcome ended. */
+  readonly endOf: (outcome: Outcome) => DeliveryEnd;
+  readonly counter: Pick<DeliveryCounter, 'note'>;
   /** Deletes what was settled before `before`, epoch milliseconds. */
   readonly forget: (before: number) => Promise<unknown>;
   /** The time by which the age of what was settled counts, epoch milliseconds. */
@@ -48,6 +52,8 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
     keyOf = ({ id }) => id,
     attempt,
     note,
+    endOf,
+    counter,
     forget,
     retentionNow,
     clock,
@@ -114,6 +120,7 @@ export function startOutbox<Item extends Due, Outcome>(options: OutboxOptions<It
   /** Sends an item and stores the outcome. Does not reject: an outcome is stored before the next item is read. */
   const settle = async (item: Item, key: number): Promise<void> => {
     const outcome = await attempt(item, end.signal);
+    if (outcome !== null) counter.note(endOf(outcome));
     try {
       if (outcome !== null) await note(outcome);
     } catch (error) {

@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { DeliveryOutcome, DueDelivery, WebhookStore } from '../store/ports/webhooks.ts';
+import { type DeliveryCounter, deliveryEnd } from './delivery-counts.ts';
 import { startOutbox } from './outbox.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
@@ -22,6 +23,7 @@ interface WebhookSenderOptions {
   readonly policy: AddressPolicy;
   /** The time by which the age of settled deliveries counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
+  readonly counter: Pick<DeliveryCounter, 'note'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -34,7 +36,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions) {
-  const { registry, outbound, policy, retentionNow, clock, random, log, isOurs } = options;
+  const { registry, outbound, policy, retentionNow, counter, clock, random, log, isOurs } = options;
 
   const deliver = async (delivery: DueDelivery, signal: AbortSignal): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
@@ -74,6 +76,8 @@ export function startWebhookSender(options: WebhookSenderOptions) {
     due: registry.dueDeliveries,
     attempt: deliver,
     note: registry.noteDelivery,
+    endOf: ({ deliveredAt, dueAt }) => deliveryEnd(deliveredAt !== null, dueAt),
+    counter,
     forget: registry.forgetDeliveries,
     retentionNow,
     clock,

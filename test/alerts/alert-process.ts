@@ -42,6 +42,7 @@ const log = { ...silentLog, error: (fields: object, message: string) => console.
 const sender = startMessageSender({
   ...{ registry, log, kinds: CHANNEL_KINDS_TABLE, random: Math.random, isOurs: () => true },
   retentionNow: async () => clock.now(),
+  counter: { note() {} },
   tools: {
     outbound: createOutbound({ userAgent: 'Upbeat/test', nameservers: [] }),
     policy: { allowPrivate: ['127.0.0.0/8'], ports: [] },

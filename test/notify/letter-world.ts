@@ -1,6 +1,8 @@
 /** A registry with subscribers of one service, and a sender of letters with a mailer that a test answers for. */
 import type { Test } from 'tap';
 import type { CurrentStatus } from '../../src/domain/current.ts';
+import { silentLog } from '../../src/log.ts';
+import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startLetterSender } from '../../src/notify/letter-sender.ts';
 import type { Letter, Mailer, MailResult } from '../../src/notify/mail/mailer.ts';
 import type { LetterStore } from '../../src/store/ports/subscriptions.ts';
@@ -77,6 +79,7 @@ export async function openLetterWorld(t: Test, count: number) {
         mailer,
         siteUrl: 'https://status.example.org',
         retentionNow: async () => clock.now(),
+        counter: createDeliveryCounter('letters', clock, silentLog),
         clock,
         random: () => 0,
         log: { debug() {}, info: note, warn: note, error: note },

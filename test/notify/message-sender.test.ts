@@ -6,6 +6,7 @@ import type { AlertMessage } from '../../src/domain/alert/message.ts';
 import { Type } from '../../src/json-schema.ts';
 import { silentLog } from '../../src/log.ts';
 import type { ChannelKindParts, Sending, SendResult } from '../../src/notify/channels/channel-kind.ts';
+import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startMessageSender } from '../../src/notify/message-sender.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
@@ -58,6 +59,7 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
     startMessageSender({
       ...{ registry, kinds, tools, log: silentLog, random: () => 0 },
       retentionNow: async () => clock.now(),
+      counter: createDeliveryCounter('messages of alerts', clock, silentLog),
       isOurs: () => world.isOurs,
     });
   let sender = open();

@@ -22,6 +22,8 @@ t.test('a read from before an outcome sends nothing again', async (t) => {
     },
     note: async (id) => void waiting.delete(id),
     forget: async () => 0,
+    endOf: () => 'delivered',
+    counter: { note() {} },
     retentionNow: async () => clock.now(),
     ...{ clock, log: silentLog, isOurs: () => true, what: 'items' },
   });
@@ -57,6 +59,8 @@ t.test('the age of what was settled counts by the retention time, not by the wal
     attempt: async ({ id }) => id,
     note: async () => {},
     forget: async (before) => asked.push(before),
+    endOf: () => 'delivered',
+    counter: { note() {} },
     retentionNow: async () => 100 * DAY_MS,
     ...{ clock, log: silentLog, isOurs: () => true, what: 'items' },
   });

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { silentLog } from '../../src/log.ts';
+import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import {
   createMessageId,
@@ -48,11 +49,13 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   const webhook = await registry.addWebhook({ accountId, url, secret, createdAt: NOW });
   const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] });
+  const counter = createDeliveryCounter('webhooks', clock, silentLog);
   const options = {
     registry,
     outbound,
     policy: { allowPrivate, ports: [80, 443] },
     retentionNow: async () => clock.now(),
+    counter,
     clock,
     random: () => 0,
     log: silentLog,
@@ -68,6 +71,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
   });
   const delivery = async () => (await registry.deliveriesOf(accountId))[0];
   return {
+    counts: counter.counts,
     heard,
     state,
     clock,
@@ -163,6 +167,7 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   await world.clock.skip(17 * HOUR);
   await world.clock.advance(2_000);
   t.equal(world.heard.length, RETRY_AFTER_MS.length + 1, 'then it gives up');
+  t.same(world.counts(), { delivered: 0, retried: RETRY_AFTER_MS.length, given_up: 1 });
 });
 
 t.test('it does not wait until the clock has caught up with one that was ahead', async (t) => {

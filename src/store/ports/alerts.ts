@@ -140,6 +140,8 @@ export interface AlertCounts {
   readonly delivered: number;
   /** Messages of the last 24 hours that were given up or dropped. */
   readonly failed: number;
+  /** Those of them that were dropped because too many waited for their channel. */
+  readonly dropped: number;
   /** For how long the longest waiting message that could be sent has been due, milliseconds; 0: none is due. */
   readonly overdueMs: number;
 }

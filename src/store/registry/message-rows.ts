@@ -47,7 +47,7 @@ const DUE = statement<Row<'alert_messages'>>(
    SELECT * FROM placed WHERE place <= ${MAX_DUE_PER_ACCOUNT} ORDER BY due_at, id LIMIT ?`,
 );
 const COUNTS = statement<
-  Omit<AlertCounts, 'delivered' | 'failed' | 'overdueMs'> & { readonly since: number | null }
+  Omit<AlertCounts, 'delivered' | 'failed' | 'dropped' | 'overdueMs'> & { readonly since: number | null }
 >(
   `${HEADS}
    SELECT (SELECT count(*) FROM alert_events) AS events,
@@ -55,8 +55,9 @@ const COUNTS = statement<
      (SELECT count(*) FROM heads WHERE attempts > 0) AS retrying,
      (SELECT min(due_at) FROM heads) AS since`,
 );
-const SETTLED = statement<Pick<AlertCounts, 'delivered' | 'failed'>>(
-  `SELECT count(delivered_at) AS delivered, count(*) - count(delivered_at) AS failed
+const SETTLED = statement<Pick<AlertCounts, 'delivered' | 'failed' | 'dropped'>>(
+  `SELECT count(delivered_at) AS delivered, count(*) - count(delivered_at) AS failed,
+     count(CASE WHEN problem = ? THEN 1 END) AS dropped
    FROM alert_messages WHERE due_at IS NULL AND created_at >= ?`,
 );
 
@@ -245,7 +246,7 @@ async function dropOldest({ queries }: RegistryStore, channelId: number): Promis
 /** What waits at `now`, as the port describes it. */
 export async function countAlerts({ queries }: RegistryStore, now: number): Promise<AlertCounts> {
   const waiting = await queries.first(COUNTS());
-  const settled = await queries.first(SETTLED(now - DAY_MS));
+  const settled = await queries.first(SETTLED(JSON.stringify(OUTBOX_FULL), now - DAY_MS));
   if (waiting === undefined || settled === undefined) throw new Error('the alerts were not counted');
   const { since, ...counts } = waiting;
   return { ...counts, ...settled, overdueMs: since === null ? 0 : Math.max(0, now - since) };
