@@ -19,6 +19,7 @@ import { createActiveRole } from './main/active-role.ts';
 import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
+import { watchLateChecks } from './main/late-checks.ts';
 import { openSharedStores } from './main/open-stores.ts';
 import { operatorChannels } from './main/operator-channels.ts';
 import type { Probing } from './main/start-probing.ts';
@@ -68,6 +69,7 @@ export async function startProgram(
   // A probing node reports its own connection and its own checks.
   const prober = () => started.probing()?.prober() ?? role.prober();
   const fleet = { report: () => (started.probing()?.fleet ?? role.fleet).report() };
+  const lateChecks = watchLateChecks(fleet.report, clock, log);
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
@@ -102,7 +104,11 @@ export async function startProgram(
       ...states(),
       ...ownResults(started.probing()),
       ...ownAlerts(owners?.alertFigures() ?? null),
-      ...ownTroubles({ mail: owners?.mailProblem() ?? null, overload: api.overload() }),
+      ...ownTroubles({
+        checks: lateChecks.problem(),
+        mail: owners?.mailProblem() ?? null,
+        overload: api.overload(),
+      }),
     },
     events: log.recentEvents(),
   });
@@ -228,6 +234,7 @@ export async function startProgram(
     },
     async stop() {
       phase = 'stopping';
+      lateChecks.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       api.close();
       server.closeIdleConnections();

@@ -1,0 +1,41 @@
+/** Notices that checks begin late, which means that the machine or its settings are too small for the fleet. */
+import type { Cancel, Clock } from '../clock.ts';
+import { SECOND_MS } from '../domain/durations.ts';
+import type { Log } from '../log.ts';
+
+/** What it reads of the fleet. */
+interface StartDelays {
+  /** By number of the thread; null: it has not reported yet. */
+  readonly hosts: readonly ({ readonly startDelayMs: { readonly p99: number } } | null)[];
+}
+
+const READ_INTERVAL_MS = 5 * SECOND_MS;
+/** Checks are late that begin later than this, milliseconds; as in deploy/alerts.yaml. */
+const MAX_DELAY_MS = 5 * SECOND_MS;
+/** So many reads in a row are late before it says so, and none of so many before it says that it is over. */
+const READS = 6;
+
+/** Starts to watch the delays that threads report each second. */
+export function watchLateChecks(report: () => StartDelays, clock: Pick<Clock, 'every'>, log: Log) {
+  /** Reads in a row that differ from what was said last. */
+  let differing = 0;
+  let isLate = false;
+  let delayMs = 0;
+  const cancel: Cancel = clock.every(READ_INTERVAL_MS, () => {
+    delayMs = Math.max(0, ...report().hosts.map((host) => host?.startDelayMs.p99 ?? 0));
+    differing = delayMs > MAX_DELAY_MS === isLate ? 0 : differing + 1;
+    if (differing < READS) return;
+    differing = 0;
+    isLate = !isLate;
+    if (isLate) log.warn({ delayMs: Math.round(delayMs) }, 'checks begin late');
+    else log.info({}, 'checks begin in time again');
+  });
+  return {
+    /** For people; null: checks begin in time. */
+    problem: (): string | null =>
+      isLate
+        ? `checks begin ${Math.round(delayMs / SECOND_MS)} s late: the machine cannot make that many`
+        : null,
+    stop: (): void => cancel(),
+  };
+}

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { watchLateChecks } from '../../src/main/late-checks.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+t.test('it says that checks begin late after half a minute of it, and that it is over', async (t) => {
+  const clock = createFakeClock();
+  const lines: string[] = [];
+  const note = (_fields: object, sentence: string) => void lines.push(sentence);
+  let p99 = 0;
+  const watch = watchLateChecks(
+    () => ({ hosts: [null, { startDelayMs: { p99: 10 } }, { startDelayMs: { p99 } }] }),
+    clock,
+    { debug: note, info: note, warn: note, error: note },
+  );
+  t.teardown(watch.stop);
+  const pass = async (delayMs: number, forMs: number) => {
+    p99 = delayMs;
+    await clock.advance(forMs);
+    return [watch.problem(), ...lines.splice(0)];
+  };
+  t.same(await pass(5_000, 60_000), [null], 'not late');
+  t.same(await pass(60_000, 25_000), [null], 'one long pause');
+  t.same(await pass(0, 5_000), [null]);
+  t.match(await pass(12_000, 30_000), [
+    'checks begin 12 s late: the machine cannot make that many',
+    'checks begin late',
+  ]);
+  t.match(await pass(7_000, 60_000), [/begin 7 s late/], 'said once');
+  t.match(await pass(100, 25_000), [/late/], 'a thread may start nothing for a while');
+  t.same(await pass(100, 5_000), [null, 'checks begin in time again']);
+});
