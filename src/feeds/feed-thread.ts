@@ -43,6 +43,7 @@ const POLICY: ThreadPolicy = {
   restart: 'permanent',
   intensity: null,
   backoff: { firstMs: 1_000, maxMs: 300_000, healthyMs: 600_000 },
+  hangMs: 30_000,
 };
 /** Documents are limited in size, so only a fault of a parser needs more. */
 const HEAP_MB = 256;

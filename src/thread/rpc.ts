@@ -47,6 +47,8 @@ export interface ThreadClient<M extends Methods> {
   readonly open: number;
   /** Ends the thread; calls in flight are rejected. */
   terminate(): Promise<void>;
+  /** Ends it for a reason, as if it had ended by itself: calls in flight are rejected with it. */
+  end(reason: Error): Promise<void>;
 }
 
 /**
@@ -75,6 +77,7 @@ export function startThread<M extends Methods>(
   let nextId = 1;
   let ended: Error | null = null;
   let asked = false;
+  let endedFor: Error | null = null;
   const end = (reason: Error) => {
     if (ended !== null) return;
     ended = reason;
@@ -98,7 +101,7 @@ export function startThread<M extends Methods>(
       );
   });
   worker.on('error', end);
-  worker.on('exit', (code) => end(new Error(`thread ${entry.pathname} ended with code ${code}`)));
+  worker.on('exit', (code) => end(endedFor ?? new Error(`thread ${entry.pathname} ended with code ${code}`)));
   worker.unref();
   const send = (
     method: string,
@@ -122,6 +125,10 @@ export function startThread<M extends Methods>(
     },
     async terminate() {
       asked = true;
+      await worker.terminate();
+    },
+    async end(reason) {
+      endedFor = reason;
       await worker.terminate();
     },
   };

@@ -11,12 +11,19 @@ export interface SilenceWatchOptions {
   /** Resolves when the thread has answered; what it rejects with is ignored, since the thread has ended then. */
   readonly ping: () => Promise<void>;
   readonly clock: Pick<Clock, 'monotonic' | 'every'>;
-  /** Called with true when the thread has not answered for {@link SILENCE_MS}, and with false when it answers again. */
+  /** Default: {@link SILENCE_MS}. */
+  readonly silenceMs?: number;
+  /** Called with true when the thread has not answered for `silenceMs`, and with false when it answers again. */
   readonly onChange: (isSilent: boolean) => void;
 }
 
 /** Pings a thread every second. Returns the function that ends the watch. */
-export function watchSilence({ ping, clock, onChange }: SilenceWatchOptions): () => void {
+export function watchSilence({
+  ping,
+  clock,
+  silenceMs = SILENCE_MS,
+  onChange,
+}: SilenceWatchOptions): () => void {
   /** When the ping was sent that has no answer yet, monotonic milliseconds; null: each has its answer. */
   let askedAtMs: number | null = null;
   let isSilent = false;
@@ -38,7 +45,7 @@ export function watchSilence({ ping, clock, onChange }: SilenceWatchOptions): ()
     }
     // The answer may be there and unread, because this thread was busy or stopped itself.
     if (ownDelayMs > PING_MS) askedAtMs = nowMs;
-    if (isSilent || nowMs - askedAtMs < SILENCE_MS) return;
+    if (isSilent || nowMs - askedAtMs < silenceMs) return;
     isSilent = true;
     onChange(true);
   });

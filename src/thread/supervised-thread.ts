@@ -13,12 +13,16 @@ import {
 } from '../actor/supervisor.ts';
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { type Methods, startThread, type ThreadClient } from './rpc.ts';
+import { watchSilence } from './silence-watch.ts';
 
 /** Never restarted. For stores: data that the thread had accepted and not yet written is lost. */
 export const FATAL: ThreadPolicy = { restart: 'permanent', intensity: { restarts: 0, withinMs: 1 } };
 
 /** Started by a call, and again by the next one after its end. Stopped after a minute without a call to free its memory. */
-export const ON_DEMAND: ThreadPolicy = { restart: 'temporary', intensity: null, idleMs: 60_000 };
+export const ON_DEMAND: ThreadPolicy = {
+  ...{ restart: 'temporary', intensity: null, idleMs: 60_000 },
+  hangMs: 20_000,
+};
 
 /** When a thread is restarted. */
 export interface ThreadPolicy {
@@ -28,6 +32,11 @@ export interface ThreadPolicy {
   readonly backoff?: Backoff;
   /** A temporary thread is stopped after this time without a call, milliseconds. Absent: never. */
   readonly idleMs?: number;
+  /**
+   * A thread that has answered nothing for this time is ended, milliseconds, which counts as an end by a fault; one with
+   * `idleMs` only while it has a call. Real time, whatever the clock. Absent: never, as for a store, whose data would be lost.
+   */
+  readonly hangMs?: number;
 }
 
 /** A thread, and its policy. */
@@ -75,13 +84,45 @@ const SHUTDOWN_MS = 5_000;
 
 /** Starts the thread, or prepares a temporary one for its first call. */
 export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): SupervisedThread<M> {
-  const { name, entry, workerData, limits, policy, onStart, onEnd } = spec;
+  const { name, entry, workerData, limits, policy, clock = systemClock, onStart, onEnd } = spec;
   let running: ThreadClient<M> | null = null;
   let lastEnd = new Error(`${name} does not run`);
   let exit: Promise<ExitReason> | null = null;
   let stopped = false;
   let cancelIdle: Cancel = () => {};
   let endIdle = () => {};
+
+  /** Begins the time without calls, if there are none in flight. */
+  const waitForCalls = (thread: ThreadClient<M>): void => {
+    const { idleMs } = policy;
+    if (idleMs === undefined || stopped || running !== thread || thread.open > 0) return;
+    cancelIdle();
+    cancelIdle = clock.after(idleMs, endIdle);
+  };
+
+  /** Ends the thread when it hangs; its end is that of a fault. Returns what ends the watch. */
+  const watchHang = (thread: ThreadClient<M>, hangMs: number): (() => void) => {
+    let hasStarted = false;
+    // To load it may take long on a busy machine.
+    void thread.ping().then(
+      () => {
+        hasStarted = true;
+        waitForCalls(thread);
+      },
+      () => {},
+    );
+    return watchSilence({
+      ping() {
+        const isAtRest = policy.idleMs !== undefined && thread.open === 0;
+        return !hasStarted || isAtRest ? Promise.resolve() : thread.ping().then(() => waitForCalls(thread));
+      },
+      clock: systemClock,
+      silenceMs: hangMs,
+      onChange(isSilent) {
+        if (isSilent) void thread.end(new Error(`${name} has not answered for ${hangMs / 1_000} s`));
+      },
+    });
+  };
 
   const start = (): Child => {
     const exited = Promise.withResolvers<ExitReason>();
@@ -104,10 +145,13 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
       running = null;
       terminate();
     };
+    if (policy.hangMs !== undefined) {
+      const endWatch = watchHang(thread, policy.hangMs);
+      void exited.promise.then(endWatch);
+    }
     return { exited: exited.promise, ask: terminate, kill: terminate };
   };
 
-  const clock = spec.clock ?? systemClock;
   const isTemporary = policy.restart === 'temporary';
   const supervisor = createSupervisor({
     children: [{ id: name, restart: policy.restart, shutdownMs: SHUTDOWN_MS, start, ...backoffOf(policy) }],
@@ -117,14 +161,6 @@ export function superviseThread<M extends Methods>(spec: ThreadSpec<M>): Supervi
     onGiveUp: () => onEnd(lastEnd, null),
   });
   if (!isTemporary) supervisor.start();
-
-  /** Begins the time without calls, if there are none in flight. */
-  const waitForCalls = (thread: ThreadClient<M>): void => {
-    const { idleMs } = policy;
-    if (idleMs === undefined || stopped || running !== thread || thread.open > 0) return;
-    cancelIdle();
-    cancelIdle = clock.after(idleMs, endIdle);
-  };
 
   const send: SupervisedThread<M>['call'] = (method, args, transfer) => {
     const thread = running;

@@ -8,6 +8,9 @@ export const methods = {
     throw Object.assign(new Error('no luck'), { code: 'out_of_luck' });
   },
   sum: (bytes: Uint8Array) => bytes.reduce((total, byte) => total + byte, 0),
+  hang: () => {
+    for (;;);
+  },
   exit: (code: number) => process.exit(code),
 };
 

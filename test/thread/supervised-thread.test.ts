@@ -27,6 +27,10 @@ function supervise(policy: ThreadPolicy) {
     clock,
     ends,
     lives: () => lives,
+    /** Resolves when it has been started so many times. */
+    async restarted(times: number) {
+      while (lives < times) await new Promise((resolve) => setImmediate(resolve));
+    },
     /** Makes the thread end by itself, and waits until its supervisor knows. */
     async crash() {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -109,4 +113,24 @@ t.test('it gives up a thread that ends more often than its policy allows', async
   t.same(ends, [0, 0, null]);
   t.equal(lives(), 3);
   await thread.stop();
+});
+
+t.test('it ends a thread that hangs, and starts it again by its kind', async (t) => {
+  const hangMs = 2_000;
+  const hung = { message: 'the echo thread has not answered for 2 s' };
+  const permanent = supervise({ restart: 'permanent', intensity: null, hangMs });
+  t.equal(await permanent.thread.call('greet', ['Ada']), 'hi Ada');
+  await t.rejects(permanent.thread.call('hang', []), hung);
+  await permanent.restarted(2);
+  t.same(permanent.ends, [0]);
+  t.equal(await permanent.thread.call('greet', ['Ada']), 'hi Ada');
+  await permanent.thread.stop();
+  const temporary = supervise({ ...ON_DEMAND, hangMs });
+  await t.rejects(temporary.thread.call('hang', []), hung);
+  t.same(temporary.ends, [null]);
+  t.equal(await temporary.thread.call('greet', ['Ada']), 'hi Ada');
+  t.equal(temporary.lives(), 2);
+  await temporary.clock.advance(60_000);
+  t.equal(temporary.thread.isRunning(), false, 'a thread at rest is not asked, and ends as ever');
+  await temporary.thread.stop();
 });
