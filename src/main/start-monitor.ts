@@ -17,7 +17,6 @@ import { startRetention } from '../record/retention.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import { loadSampleRegions } from '../record/sample-regions.ts';
 import { type ServiceState, servicePages } from '../store/ports/services.ts';
-import { createStateSharing } from '../store/registry/share-states.ts';
 import type { WriterLease } from '../store/registry/writer-lease.ts';
 import type { InfluxSamples } from '../store/samples/influx/influx-samples.ts';
 import { startObservationFeed } from '../store/samples/influx/observation-feed.ts';
@@ -146,12 +145,13 @@ export async function startMonitor(
   });
   if (stoodBy === null || redis === null) {
     const services: Service[] = [];
-    const pages = redis === null ? servicePages(registry.servicesAfter, createStateSharing()) : [states];
+    const pages = redis === null ? servicePages(registry) : [states];
     await record.loadPages(notingServices(pages, services));
     await directory.loadInParts(services);
   } else
     await record.loadBehind({
-      servicesAfter: registry.servicesAfter,
+      servicesBetween: registry.servicesBetween,
+      lastServiceId: registry.lastServiceId,
       statesOf: registry.statesOf,
       learn: redis.status.learn,
       complete() {

@@ -11,7 +11,7 @@ import type { Log } from '../log.ts';
 import type { ServiceState, ServiceStore } from '../store/ports/services.ts';
 
 /** The source of the services, and what follows their loading. */
-export interface ServiceSource extends Pick<ServiceStore, 'servicesAfter' | 'statesOf'> {
+export interface ServiceSource extends Pick<ServiceStore, 'servicesBetween' | 'lastServiceId' | 'statesOf'> {
   /** Takes the statuses that were read. */
   learn(currents: readonly CurrentStatus[]): void;
   /** Called once when all services are loaded. */
@@ -30,7 +30,7 @@ export interface ServiceLoaderOptions {
 /** The loader. */
 export type ServiceLoader = ReturnType<typeof startServiceLoader>;
 
-/** Services of one read of the list; the event loop serves others after each. */
+/** Ids of one read of the list; the event loop serves others after each. */
 const PAGE = 2_000;
 /** Maximum number of services of one read by their ids. */
 const MAX_WANTED = 4_000;
@@ -58,12 +58,12 @@ export function startServiceLoader({ source, isKnown, add, clock, log }: Service
   }
 
   /** Repeats the read until it succeeds; null: the loader was stopped. */
-  async function read(work: () => Promise<ServiceState[]>): Promise<ServiceState[] | null> {
+  async function read<T>(work: () => Promise<T>): Promise<T | null> {
     let isFailing = false;
     while (!isStopped) {
       try {
-        const states = await work();
-        return isStopped ? null : states;
+        const found = await work();
+        return isStopped ? null : found;
       } catch (error) {
         if (!isFailing && !isStopped)
           log.warn({ problem: messageOf(error) }, 'services could not be loaded; retrying');
@@ -88,13 +88,14 @@ export function startServiceLoader({ source, isKnown, add, clock, log }: Service
 
   async function loadAll(): Promise<void> {
     await new Promise<void>((resolve) => clock.after(LIST_PAUSE_MS, resolve));
-    for (let after = 0; ; ) {
-      const page = await read(() => source.servicesAfter(after, PAGE));
+    // Services that are added from now on are in the feed of changes.
+    const lastId = await read(source.lastServiceId);
+    if (lastId === null) return;
+    for (let after = 0; after < lastId; after += PAGE) {
+      if (after > 0) await yieldToObservations();
+      const page = await read(() => source.servicesBetween(after, after + PAGE));
       if (page === null) return;
       take(page);
-      after = page.at(-1)?.service.id ?? after;
-      if (page.length < PAGE) break;
-      await yieldToObservations();
     }
     isComplete = true;
     wanted.clear();

@@ -191,9 +191,11 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   record.watchTransitions((transition) => void told.push(transition));
   if (options.loadBehind === undefined) await record.load(await registry.loadServices());
   else {
-    const { servicesAfter, statesOf } = registry.client(clock);
+    const { servicesBetween, lastServiceId, statesOf } = registry.client(clock);
     const learn = (currents: readonly CurrentStatus[]) => void status.put(currents);
-    await record.loadBehind(options.loadBehind({ servicesAfter, statesOf, learn, complete() {} }));
+    await record.loadBehind(
+      options.loadBehind({ servicesBetween, lastServiceId, statesOf, learn, complete() {} }),
+    );
   }
   return {
     clock,

@@ -41,7 +41,7 @@ t.test('it goes on from what the former judge committed last', async (t) => {
     // The list of all services comes late.
     loadBehind(source) {
       source.learn([copied]);
-      return { ...source, servicesAfter: () => new Promise(() => {}) };
+      return { ...source, servicesBetween: () => new Promise(() => {}) };
     },
   });
   const routine = world.record.takeRuled([ruled(failed503(1, START + 2_000))]);
@@ -70,9 +70,9 @@ t.test('the first results have the registry to themselves', async (t) => {
     registry,
     loadBehind: (source) => ({
       ...source,
-      servicesAfter(after, limit) {
+      servicesBetween(afterId, untilId) {
         reads.push('list');
-        return source.servicesAfter(after, limit);
+        return source.servicesBetween(afterId, untilId);
       },
       statesOf(ids) {
         reads.push(`services ${ids}`);
@@ -97,7 +97,7 @@ t.test('results are judged in their order, whichever read comes back first', asy
     loadBehind(source) {
       const gate = createGate(source.statesOf);
       ({ waiting } = gate);
-      return { ...source, statesOf: gate.read, servicesAfter: () => new Promise(() => {}) };
+      return { ...source, statesOf: gate.read, servicesBetween: () => new Promise(() => {}) };
     },
   });
   const first = record.takeRuled([ruled(good(1, START))]);
@@ -120,14 +120,14 @@ t.test('changes of services during the load are applied to what was read', async
   const { record, clock, published } = await createWorld({
     registry,
     loadBehind(source) {
-      const gate = createGate(source.servicesAfter);
-      const servicesAfter = async (after: number, limit: number) => {
-        const page = gate.read(after, limit);
+      const gate = createGate(source.servicesBetween);
+      const servicesBetween = async (afterId: number, untilId: number) => {
+        const page = gate.read(afterId, untilId);
         await until(() => gate.waiting.length === 1);
         list.resolve(() => gate.waiting[0]?.());
         return await page;
       };
-      return { ...source, servicesAfter };
+      return { ...source, servicesBetween };
     },
   });
   await clock.advance(2_000);
@@ -180,9 +180,9 @@ t.test('a heartbeat finds its service, and a deadline counts from the takeover',
     ...{ registry, silenceMs: 10_000, clock: former.clock },
     loadBehind: (source) => ({
       ...source,
-      async servicesAfter(after, limit) {
+      async servicesBetween(afterId, untilId) {
         await list.promise;
-        return await source.servicesAfter(after, limit);
+        return await source.servicesBetween(afterId, untilId);
       },
     }),
   });
@@ -209,7 +209,7 @@ t.test('a registry that is away holds results up, and a stop lets go of them', a
     registry,
     loadBehind: (source) => ({
       ...source,
-      servicesAfter: () => new Promise(() => {}),
+      servicesBetween: () => new Promise(() => {}),
       async statesOf(ids) {
         if (isAway) throw new Error('the registry is away');
         return await source.statesOf(ids);

@@ -133,6 +133,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
 
   t.test('it adds many services in their order, and loads them page by page', async (t) => {
     const registry = await open(t);
+    t.equal(await registry.lastServiceId(), 0);
     const count = 1_003;
     const entries = Array.from({ length: count }, (_, index) => entry(`s${index + 1}`));
     t.match(await registry.putCatalogue(entries), { added: count });
@@ -141,11 +142,12 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       changes.map(({ seq, serviceId, slug, service }) => [seq, serviceId, slug, service?.id]),
       [999, 1_000, 1_001, 1_002, 1_003].map((id) => [id, id, `s${id}`, id]),
     );
-    const page = async (afterId: number, limit: number) =>
-      (await registry.servicesAfter(afterId, limit)).map(({ service }) => service.slug);
+    const page = async (afterId: number, untilId: number) =>
+      (await registry.servicesBetween(afterId, untilId)).map(({ service }) => service.slug);
+    t.equal(await registry.lastServiceId(), count);
     t.same(await page(0, 2), ['s1', 's2']);
-    t.same(await page(1_001, 3), ['s1002', 's1003']);
-    t.same(await page(1_003, 3), []);
+    t.same(await page(1_001, 1_010), ['s1002', 's1003']);
+    t.same(await page(1_003, 1_005), []);
     const all = await registry.loadServices();
     t.equal(all.length, count);
     const some = await registry.statesOf([1_003, 9_999, 2]);

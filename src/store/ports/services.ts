@@ -98,8 +98,10 @@ export interface ServiceEdit {
 export interface ServiceStore {
   /** All services with their states, for the start. */
   loadServices(): Promise<ServiceState[]>;
-  /** The first `limit` services with an id above `afterId` and their states, by id. */
-  servicesAfter(afterId: number, limit: number): Promise<ServiceState[]>;
+  /** The services with ids above `afterId`, up to `untilId`, and their states, by id. */
+  servicesBetween(afterId: number, untilId: number): Promise<ServiceState[]>;
+  /** The highest id of a service, live or removed; 0: there was none. */
+  lastServiceId(): Promise<number>;
   /** The services with these ids and their states, in any order; an id of no live service is left out. */
   statesOf(serviceIds: readonly number[]): Promise<ServiceState[]>;
   /**
@@ -160,34 +162,42 @@ export interface ServiceStore {
   watchChanges(seq: number, listener: (change: ServiceChange) => void): () => void;
 }
 
-/** Maximum number of services that are loaded by one call. */
-const SERVICES_PER_CALL = 2_500;
+/** Ids of services that are loaded by one call: as many services, at most. */
+const IDS_PER_CALL = 2_500;
+
+/** The calls that read all services page by page. */
+type PagedServices = Pick<ServiceStore, 'servicesBetween' | 'lastServiceId'>;
 
 /**
- * Reads all services by several calls, so that a million of them never cross a connection, or threads, at once. The next page is
- * read while the caller works on one. `prepare` is called with each page; default: it stays as it is.
+ * Reads all services by several calls, so that a million of them never cross a connection, or threads, at once. While the caller
+ * works on a page, two further ones are requested, so that the registry does not wait for the next request.
  */
-export async function* servicePages(
-  servicesAfter: ServiceStore['servicesAfter'],
-  prepare = (states: readonly ServiceState[]) => states,
-): AsyncGenerator<readonly ServiceState[], void, undefined> {
-  let page = await servicesAfter(0, SERVICES_PER_CALL);
-  while (page.length === SERVICES_PER_CALL) {
-    const next = servicesAfter(page.at(-1)?.service.id ?? 0, SERVICES_PER_CALL);
+export async function* servicePages({
+  servicesBetween,
+  lastServiceId,
+}: PagedServices): AsyncGenerator<readonly ServiceState[], void, undefined> {
+  const lastId = await lastServiceId();
+  let requestedId = 0;
+  const request = (): Promise<readonly ServiceState[]> | null => {
+    if (requestedId >= lastId) return null;
+    const afterId = requestedId;
+    requestedId += IDS_PER_CALL;
+    const page = servicesBetween(afterId, requestedId);
     // If the caller stops early, nothing else would catch a failure of this read.
-    next.catch(() => {});
-    yield prepare(page);
-    page = await next;
+    page.catch(() => {});
+    return page;
+  };
+  let [next, second] = [request(), request()];
+  while (next !== null) {
+    const page = await next;
+    [next, second] = [second, request()];
+    yield page;
   }
-  yield prepare(page);
 }
 
 /** The services of all pages. */
-export async function loadInPages(
-  servicesAfter: ServiceStore['servicesAfter'],
-  prepare?: (states: readonly ServiceState[]) => readonly ServiceState[],
-): Promise<ServiceState[]> {
+export async function loadInPages(registry: PagedServices): Promise<ServiceState[]> {
   const states: ServiceState[] = [];
-  for await (const page of servicePages(servicesAfter, prepare)) states.push(...page);
+  for await (const page of servicePages(registry)) states.push(...page);
   return states;
 }

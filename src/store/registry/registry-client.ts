@@ -6,11 +6,11 @@ import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import { loadInPages } from '../ports/services.ts';
 import type { RegistryHealth } from '../ports/storage-health.ts';
+import { unpackStates } from './packed-states.ts';
 import { refuseWhileSilent } from './refuse-silent.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
 import { outcomesOf, toRoutineRows } from './routine-rows.ts';
-import { createStateSharing } from './share-states.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeFeed, type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 
@@ -103,6 +103,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     await end();
   };
 
+  const servicesBetween = async (afterId: number, untilId: number) =>
+    unpackStates(await remote.packedBetween(afterId, untilId));
   const registry: Omit<RegistryClient, 'forRequests'> = {
     ...remote,
     async commitUpdates(updates) {
@@ -110,7 +112,8 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       if (rows === null) return await remote.commitUpdates(updates);
       return outcomesOf(rows.length, await remote.commitRows(rows));
     },
-    loadServices: () => loadInPages(remote.servicesAfter, createStateSharing()),
+    servicesBetween,
+    loadServices: () => loadInPages({ lastServiceId: remote.lastServiceId, servicesBetween }),
     watchOtherProcesses(listener) {
       const remove = listeners.add(listener);
       stopWatching ??= watchCommits(remote.commitVersion, clock, onCommit);

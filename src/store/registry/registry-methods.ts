@@ -32,6 +32,7 @@ import { OWNER_INCIDENT_CALLS } from './owner-incident-rows.ts';
 import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
 import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, changeServices, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
+import type { StateMethods } from './packed-states.ts';
 import { PEOPLE_CALLS } from './people-rows.ts';
 import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './put-catalogue.ts';
 import { registerTogether } from './register-together.ts';
@@ -52,8 +53,9 @@ import { UPDATE_CALLS } from './update-rows.ts';
 import { VENDOR_CALLS } from './vendor-rows.ts';
 import { removeAllWebhooks, WEBHOOK_CALLS } from './webhook-rows.ts';
 
-/** Methods of the port that the client implements by polling, or that need more than a transaction. */
+/** Methods of the port that the client implements by others, or that need more than a transaction. */
 type OtherMethods =
+  | 'servicesBetween'
   | 'watchChanges'
   | 'watchOtherProcesses'
   | 'readLease'
@@ -82,7 +84,7 @@ export interface SecretMethods {
   }>;
 }
 
-type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods & RoutineMethods;
+type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods & RoutineMethods & StateMethods;
 
 const CALLS: Calls<ServedByCalls> = {
   ...SERVICE_STATE_CALLS,

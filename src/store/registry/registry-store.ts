@@ -32,6 +32,8 @@ export const { PostgresDialect } = kysely;
 export interface Queries {
   /** All rows. */
   all<Row>(query: Compilable<Row>): Promise<Row[]>;
+  /** The same, each row as the list of its values in the order of the columns, which costs half as much where there are many rows. */
+  lists(query: Compilable<unknown>): Promise<unknown[][]>;
   /** The first row; undefined: none. */
   first<Row>(query: Compilable<Row>): Promise<Row | undefined>;
   /** Runs a query for its effect; resolves with the number of rows changed. */

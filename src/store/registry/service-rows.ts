@@ -2,13 +2,13 @@
  * Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of
  * changes.
  */
-import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
 import { isSameCheck } from '../../domain/check-target.ts';
 import { type CheckDefinition, dashDomain, type Service } from '../../domain/service.ts';
 import type { NewService, ServiceStore } from '../ports/services.ts';
 import { type Calls, read } from './registry-calls.ts';
 import { type Batch, fromRow, type Parameters, type RegistryStore, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
+import { toCheck } from './shared-checks.ts';
 import { endSubscriptions } from './subscription-changes.ts';
 
 /** A row of the services table. */
@@ -24,15 +24,6 @@ export function toService(row: ServiceRow): Service {
   return { id: row.id, ...toDefinition(row), revision: row.revision };
 }
 
-/** Maximum number of different checks that are shared; the oldest are dropped beyond it. */
-const MAX_SHARED_CHECKS = 1_000;
-const sharedChecks = new BoundedMap<string, CheckDefinition>(MAX_SHARED_CHECKS);
-
-/** The check of a row. Services with the same check share an object, because there may be a million of them. */
-export function toCheck(stored: string): CheckDefinition {
-  return getOrInsert(sharedChecks, stored, () => JSON.parse(stored));
-}
-
 /** The same without the columns that the registry assigns, for comparison with a new definition. */
 export function toDefinition(row: ServiceRow): NewService {
   return {
@@ -45,6 +36,17 @@ export function toDefinition(row: ServiceRow): NewService {
     verified: row.verified === 1,
     paused: row.paused === 1,
     check: toCheck(row.check_definition),
+    statusPage: null,
+    ...optionalMembersOf(row),
+  };
+}
+
+/** The members that few services have; null: it has none. */
+export function optionalMembersOf(
+  row: Pick<ServiceRow, 'status_page' | 'public_dependencies' | 'former_slugs'>,
+): Partial<Pick<NewService, 'statusPage' | 'publicDependencies' | 'formerSlugs'>> | null {
+  if (row.status_page === null && row.public_dependencies !== 1 && row.former_slugs === null) return null;
+  return {
     statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
     ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
     ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),

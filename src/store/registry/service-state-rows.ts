@@ -2,22 +2,30 @@
 import { isCheckedFrom } from '../../domain/check-timing.ts';
 import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
-import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import { SHARDS } from '../../domain/shard.ts';
 import { loadInPages, type ServiceState, type ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
+import { PACKED_COLUMNS, packStates } from './pack-states.ts';
+import { type PackedStates, type StateMethods, unpackStates } from './packed-states.ts';
 import { type Calls, read } from './registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
-import { type ServiceRow, toCheck, toService } from './service-rows.ts';
-import { toCurrent } from './update-rows.ts';
+import { type ServiceRow, toService } from './service-rows.ts';
+import { toCheck } from './shared-checks.ts';
+import { toCurrent, toMemory } from './update-rows.ts';
 
 /** Services with their states. */
 export const SERVICE_STATE_CALLS: Calls<
-  Pick<ServiceStore, 'loadServices' | 'servicesAfter' | 'statesOf' | 'loadTargets'>
+  Pick<ServiceStore, 'loadServices' | 'lastServiceId' | 'statesOf' | 'loadTargets'> & StateMethods
 > = {
-  loadServices: read((store) => loadInPages((afterId, limit) => readServices(store, afterId, limit))),
-  servicesAfter: read(readServices),
+  loadServices: read((store) =>
+    loadInPages({
+      lastServiceId: () => lastServiceId(store),
+      servicesBetween: async (afterId, untilId) => unpackStates(await packedBetween(store, afterId, untilId)),
+    }),
+  ),
+  packedBetween: read(packedBetween),
+  lastServiceId: read(lastServiceId),
   statesOf: read(async ({ queries }, serviceIds) => {
     const lists = serviceIds.map((id) => [id]);
     const [rows, incidents] = await Promise.all([
@@ -51,39 +59,34 @@ export const SERVICE_STATE_CALLS: Calls<
   }),
 };
 
-async function readServices(
+async function lastServiceId({ kysely, queries }: RegistryStore): Promise<number> {
+  const newest = kysely.selectFrom('services').select('id').orderBy('id', 'desc').limit(1);
+  return (await queries.first(newest))?.id ?? 0;
+}
+
+async function packedBetween(
   { kysely, queries }: RegistryStore,
   afterId: number,
-  limit: number,
-): Promise<ServiceState[]> {
-  const rows = await queries.all(
+  untilId: number,
+): Promise<PackedStates> {
+  const rows = await queries.lists(
     kysely
       .selectFrom('services')
       .innerJoin('current', 'current.service_id', 'services.id')
       .leftJoin('heartbeat_services', (join) =>
         join
           .onRef('heartbeat_services.service_id', '=', 'services.id')
-          .on('heartbeat_services.service_id', '>', afterId),
+          .on('heartbeat_services.service_id', '>', afterId)
+          .on('heartbeat_services.service_id', '<=', untilId),
       )
-      .selectAll('services')
-      .select([
-        'current.service_id',
-        'seq',
-        'observed_at',
-        'status',
-        'since',
-        'latest',
-        'regions',
-        'memory',
-        'timestamp',
-        'arrived_at',
-      ])
+      .select(PACKED_COLUMNS)
       .where('removed', '=', 0)
       .where('services.id', '>', afterId)
+      .where('services.id', '<=', untilId)
       // PostgreSQL does not conclude it, and would read the joined tables from their beginning for each page.
       .where('current.service_id', '>', afterId)
-      .orderBy('services.id')
-      .limit(limit),
+      .where('current.service_id', '<=', untilId)
+      .orderBy('services.id'),
   );
   const incidents = await queries.all(
     kysely
@@ -92,13 +95,12 @@ async function readServices(
       .where('source', '=', sql.lit('own'))
       .where('status', '<>', sql.lit('resolved'))
       .where('service_id', '>', afterId)
-      .where('service_id', '<=', rows.at(-1)?.id ?? afterId)
+      .where('service_id', '<=', untilId)
       // As in READ_OPEN_INCIDENT.
       .orderBy('started_at')
       .orderBy('id'),
   );
-  const open = new Map(incidents.map((row) => [row.service_id, toIncident(row)]));
-  return rows.map((row) => toState(row, open.get(row.id) ?? null));
+  return packStates(rows, new Map(incidents.map((row) => [row.service_id, toIncident(row)])));
 }
 
 /** A row of the services table, with those of the service in the tables `current` and `heartbeat_services`. */
@@ -137,8 +139,4 @@ function lastCheckOf(latest: string | null, stored: string | null, region: strin
   const { regions }: StoredRegions = JSON.parse(stored);
   const own = regions.find((one) => one.region === region);
   return own === undefined ? null : ((own.check ?? check)?.checkedAt ?? null);
-}
-
-function toMemory(stored: string | null): ProbeMemory {
-  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
 }

@@ -130,17 +130,34 @@ export function createSqliteStore(
 export function createQueries(current: () => DatabaseSync): Queries {
   let database: DatabaseSync | null = null;
   let kept = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
+  /** Statements whose rows are lists. */
+  let keptLists = new BoundedMap<string, StatementSync>(MAX_STATEMENTS);
+  const renew = (): void => {
+    if (database === current()) return;
+    database = current();
+    kept = new BoundedMap(MAX_STATEMENTS);
+    keptLists = new BoundedMap(MAX_STATEMENTS);
+  };
   const prepare = (sql: string): StatementSync => {
-    if (database !== current()) {
-      database = current();
-      kept = new BoundedMap(MAX_STATEMENTS);
-    }
+    renew();
     return getOrInsert(kept, sql, () => current().prepare(sql));
+  };
+  const prepareLists = (sql: string): StatementSync => {
+    renew();
+    return getOrInsert(keptLists, sql, () => {
+      const statement = current().prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    });
   };
   return {
     async all<Row>(query: Compilable<Row>) {
       const { sql, parameters } = query.compile();
       return prepare(sql).all(...toInputs(parameters)) as Row[];
+    },
+    async lists(query) {
+      const { sql, parameters } = query.compile();
+      return prepareLists(sql).all(...toInputs(parameters)) as unknown as unknown[][];
     },
     async first<Row>(query: Compilable<Row>) {
       const { sql, parameters } = query.compile();

@@ -12,6 +12,7 @@ import {
   unknownStatus,
 } from '../../domain/current.ts';
 import { describeReasonOrNull, fromStoredReason } from '../../domain/incident.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../domain/result.ts';
 import type { CommitOutcome, StatusUpdate, UpdateStore } from '../ports/updates.ts';
 import { addAlertEvents } from './alert-rows.ts';
 import {
@@ -278,4 +279,9 @@ export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
     latest,
     ...(row.regions === null ? {} : fromStoredRegions(JSON.parse(row.regions), latest)),
   };
+}
+
+/** The probe memory in a row of the table `current`; null: it is empty. */
+export function toMemory(stored: string | null): ProbeMemory {
+  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
 }

@@ -72,11 +72,11 @@ export async function setSessionTimeouts(
 export function createPostgresQueries(runner: () => Runner): Queries {
   const prepared = new BoundedMap<string, pg.QueryConfig>(MAX_PREPARED);
   let made = 0;
-  const send = <Row>(query: Compilable<Row>): Promise<pg.QueryResult> => {
+  const send = <Row>(query: Compilable<Row>, form = {}): Promise<pg.QueryResult> => {
     const { sql, parameters } = query.compile();
-    return sendText(sql, parameters.map(toValue));
+    return sendText(sql, parameters.map(toValue), form);
   };
-  const sendText = (sql: string, values: readonly unknown[]): Promise<pg.QueryResult> => {
+  const sendText = (sql: string, values: readonly unknown[], form = {}): Promise<pg.QueryResult> => {
     let config = prepared.get(sql);
     if (config === undefined) {
       made += 1;
@@ -85,7 +85,7 @@ export function createPostgresQueries(runner: () => Runner): Queries {
       config = made <= MAX_PREPARED ? { name: `upbeat-${made}`, text } : { text };
       prepared.set(sql, config);
     }
-    return runner().query({ ...config, values: [...values] });
+    return runner().query({ ...config, ...form, values: [...values] });
   };
   const sendBatch = (batch: Batch<unknown>, lists: readonly Parameters[]): Promise<pg.QueryResult> =>
     sendText(
@@ -94,6 +94,7 @@ export function createPostgresQueries(runner: () => Runner): Queries {
     );
   return {
     all: async <Row>(query: Compilable<Row>) => (await send(query)).rows as Row[],
+    lists: async (query) => (await send(query, { rowMode: 'array' })).rows,
     first: async <Row>(query: Compilable<Row>) => (await send(query)).rows[0] as Row | undefined,
     run: async (query) => (await send(query)).rowCount ?? 0,
     async firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]) {
