@@ -12,8 +12,6 @@ const HEADER = /^(?:[ ]*(?:#.*)?\r?\n)*services:[ ]*\r?\n/;
 /** A comment or an empty line. */
 const EMPTY_LINE = /^[ ]*(?:#.*)?$/;
 const ITEM = /^( *)- [A-Za-z]/m;
-/** A line that begins at the margin and is no comment ends the list. A tab has a meaning of its own. */
-const OTHER_CONTENT = /^[^ \n\r#]|\t/m;
 const MEMBER = /^( +)(- )?([A-Za-z]+):(?: +(\S.*))?$/;
 /** Words that are no text in YAML, and what may be a number or a date in another notation. */
 const WORD_OF_YAML = /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
@@ -45,23 +43,6 @@ export function findList(text: string): PlainList | undefined {
   )
     return NOT_PLAIN;
   return { start: header[0].length + item.index, indent: item[1] ?? '' };
-}
-
-/**
- * Splits a part of the list, which begins with an entry and ends before one, into the texts of its entries; undefined: it
- * holds something other than entries.
- */
-export function splitEntries(part: string, { indent }: Pick<PlainList, 'indent'>): string[] | undefined {
-  if (OTHER_CONTENT.test(indent === '' ? part.replaceAll(/^- /gm, '  ') : part)) return NOT_PLAIN;
-  const mark = `\n${indent}- `;
-  const entries: string[] = [];
-  for (let from = 0; from < part.length; ) {
-    const next = part.indexOf(mark, from);
-    const until = next === -1 ? part.length : next + 1;
-    entries.push(part.slice(from, until));
-    from = until;
-  }
-  return entries;
 }
 
 /** Reads the text of an entry; undefined: it is not in the plain form. */

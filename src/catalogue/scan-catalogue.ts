@@ -2,20 +2,21 @@
  * Reads a catalogue file of any length in parts, so that the event loop serves requests in between and no more than a part
  * is in memory. Entries that are as they were before are recognized by a hash and not parsed.
  */
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { StringDecoder } from 'node:string_decoder';
 import { dashDomain } from '../domain/service.ts';
 import type { NewService } from '../store/ports/services.ts';
 import { readYaml } from '../yaml-file.ts';
-import { findList, type PlainList, readPlainEntry, splitEntries } from './plain-entries.ts';
+import { createEntrySplitter, type EntrySplitter, hashText } from './entry-bytes.ts';
+import { createKnownEntries } from './known-entries.ts';
+import { findList, readPlainEntry } from './plain-entries.ts';
 import { readEntry } from './read-entry.ts';
 
 /** What identifies the content of a file. */
 export interface CatalogueMark {
   /** SHA-256 of the whole file, hexadecimal. */
   readonly digest: string;
-  /** Hashes of the texts of the entries, ascending; null: the file is not in the plain form. */
+  /** Hashes of the entries in their order; null: the file is not in the plain form. */
   readonly hashes: Float64Array | null;
 }
 
@@ -30,77 +31,103 @@ export interface CatalogueScan extends CatalogueMark {
   readonly slugs: readonly string[];
 }
 
-/** Bytes that are read at a time: a millisecond of work, or a few where the entries are parsed. Requests are served in between. */
-const PART_BYTES = 65_536;
+/**
+ * Bytes that are read at a time: half a millisecond of work where entries are compared, a few where they are parsed. Requests are
+ * served in between.
+ */
+const PART_BYTES = { compared: 131_072, parsed: 65_536 };
+/** Longer entries, and longer comments before the list, are left to the parser. */
+const MAX_ENTRY_BYTES = 1_048_576;
 const ENTRIES_PER_PAGE = 5_000;
 
 /**
  * Reads the file. `wanted`: which entries are parsed: none, all, or those that are not among the hashes of an earlier
- * reading. Rejects if the file cannot be read.
+ * reading. `isOutdated`: whether nobody needs the rest; the scan then ends with null. Rejects if the file cannot be read.
  */
 export async function scanCatalogue(
   file: string,
   wanted: 'none' | 'all' | { readonly except: Float64Array },
-): Promise<CatalogueScan> {
+): Promise<CatalogueScan>;
+export async function scanCatalogue(
+  file: string,
+  wanted: 'none' | 'all' | { readonly except: Float64Array },
+  isOutdated: () => boolean,
+): Promise<CatalogueScan | null>;
+export async function scanCatalogue(
+  file: string,
+  wanted: 'none' | 'all' | { readonly except: Float64Array },
+  isOutdated = () => false,
+): Promise<CatalogueScan | null> {
   const digest = createHash('sha256');
   const entries = wanted === 'none' ? null : createEntries();
+  const known = typeof wanted === 'object' ? createKnownEntries(wanted.except) : null;
   const hashes = createNumbers();
-  let list: PlainList | null = null;
+  let splitter: EntrySplitter | null = null;
   let isPlain = true;
-  let rest = '';
+  /** What was read of an entry that has not ended, or of what stands before the list. */
+  let rest: Buffer = Buffer.alloc(0);
 
   /** Takes whole entries. */
-  const take = (part: string, { indent }: PlainList): boolean => {
-    const texts = splitEntries(part, { indent });
-    if (texts === undefined) return false;
+  const take = (part: Buffer, { split }: EntrySplitter): boolean => {
     const parsed: string[] = [];
-    for (const text of texts) {
-      const hash = hashText(text);
+    const isSplit = split(part, (from, until, hash) => {
       hashes.add(hash);
-      if (entries !== null && (wanted === 'all' || (typeof wanted === 'object' && !has(wanted.except, hash))))
-        parsed.push(text);
-    }
-    return entries?.add(parsed) ?? true;
+      if (entries !== null && known?.has(hash) !== true) parsed.push(part.toString('utf8', from, until));
+      return true;
+    });
+    return isSplit && (entries?.add(parsed) ?? true);
   };
 
-  for await (const text of readTexts(file, digest)) {
+  const partBytes = wanted === 'all' ? PART_BYTES.parsed : PART_BYTES.compared;
+  for await (const read of readParts(file, partBytes)) {
+    if (isOutdated()) return null;
+    digest.update(read);
     if (!isPlain) continue;
-    rest += text;
-    if (list === null) {
-      const found = findList(rest);
-      if (found === undefined) continue;
-      list = found;
-      rest = rest.slice(found.start);
+    let part: Buffer = rest.length === 0 ? read : Buffer.concat([rest, read]);
+    if (splitter === null) {
+      const text = part.toString();
+      const list = findList(text);
+      if (list !== undefined) {
+        splitter = createEntrySplitter(list);
+        part = part.subarray(Buffer.byteLength(text.slice(0, list.start)));
+      }
     }
-    const until = rest.lastIndexOf(`\n${list.indent}- `) + 1;
-    if (until === 0) continue;
-    isPlain = take(rest.slice(0, until), list);
-    rest = rest.slice(until);
+    const until = splitter?.lastEntry(part) ?? 0;
+    if (splitter !== null && until > 0) isPlain = take(part.subarray(0, until), splitter);
+    // The memory of a part is used again.
+    rest = Buffer.from(part.subarray(until));
+    if (rest.length > MAX_ENTRY_BYTES) isPlain = false;
   }
-  isPlain = isPlain && list !== null && take(rest, list);
-  const sorted = isPlain ? hashes.sorted() : null;
+  isPlain = isPlain && splitter !== null && take(rest, splitter);
+  const isWhole = isPlain && entries !== null && !(known?.hasDouble() ?? hasEqual(hashes.sorted()));
   return {
     digest: digest.digest('hex'),
-    hashes: sorted,
-    pages: isPlain && entries !== null && !hasEqual(sorted) ? entries.pages() : null,
+    hashes: isPlain ? hashes.all() : null,
+    pages: isWhole ? entries.pages() : null,
     slugs: entries?.slugs ?? [],
   };
 }
 
-async function* readTexts(file: string, digest: Hash): AsyncGenerator<string> {
+/** Reads a file part by part. While the caller works on a part, the next one is read; each is valid until the next one is asked for. */
+async function* readParts(file: string, bytes: number): AsyncGenerator<Buffer> {
   const handle = await open(file);
+  const buffers = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)] as const;
+  const read = (buffer: Buffer) => {
+    const reading = handle.read(buffer, 0, bytes);
+    // If the caller stops early, nothing else would catch a failure of this read.
+    reading.catch(() => {});
+    return reading;
+  };
+  let reading = read(buffers[0]);
   try {
-    const decoder = new StringDecoder('utf8');
-    const buffer = Buffer.allocUnsafe(PART_BYTES);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, PART_BYTES);
+    for (let turn = 1; ; turn++) {
+      const { bytesRead, buffer } = await reading;
       if (bytesRead === 0) break;
-      const part = buffer.subarray(0, bytesRead);
-      digest.update(part);
-      yield decoder.write(part);
+      reading = read(buffers[turn % 2 === 0 ? 0 : 1]);
+      yield buffer.subarray(0, bytesRead);
     }
-    yield decoder.end();
   } finally {
+    await reading.catch(() => {});
     await handle.close();
   }
 }
@@ -168,34 +195,11 @@ function createNumbers() {
       }
       numbers[length++] = value;
     },
+    all: (): Float64Array => numbers.slice(0, length),
     sorted: (): Float64Array => numbers.slice(0, length).sort(),
   };
 }
 
-/** A hash of 53 bits (cyrb53, public domain): among a million texts, two are equal by chance once in 18,000 files. */
-export function hashText(text: string): number {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57];
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    a = Math.imul(a ^ code, 0x9e3779b1);
-    b = Math.imul(b ^ code, 0x5f356495);
-  }
-  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
-  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
-  return (b & 0x1fffff) * 2 ** 32 + (a >>> 0);
-}
-
-function has(sorted: Float64Array, value: number): boolean {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) < value) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low] === value;
-}
-
-function hasEqual(sorted: Float64Array | null): boolean {
-  return sorted?.some((value, index) => index > 0 && value === sorted[index - 1]) ?? false;
+function hasEqual(sorted: Float64Array): boolean {
+  return sorted.some((value, index) => index > 0 && value === sorted[index - 1]);
 }

@@ -28,7 +28,7 @@ interface CatalogueWatchOptions {
   readonly log: Log;
 }
 
-/** Editors write a file in several steps; it is read after this long without a change, milliseconds. */
+/** Editors write a file in several steps; what was read is taken after this long without a change, milliseconds. */
 const QUIET_MS = 200;
 /** Where the system reports no changes (network folders, some containers), the file is looked at this often. */
 const POLL_MS = 5_000;
@@ -86,7 +86,16 @@ function toPages(services: readonly NewService[]): string[] {
   return pages;
 }
 
-/** Watches `file`, whose content `seen` is in use. An invalid file is only logged. */
+/**
+ * Why the file is looked at: a change was reported just now; none was reported for {@link QUIET_MS}; its time has come where no
+ * changes are reported; or an operator has asked for it.
+ */
+type Occasion = 'changed' | 'quiet' | 'polled' | 'demanded';
+
+/**
+ * Watches `file`, whose content `seen` is in use. An invalid file is only logged. A large file takes a second to read, so it is read
+ * while it is still unknown whether it is complete, and taken when it has not changed for a while.
+ */
 export function watchCatalogue(
   seen: SeenCatalogue,
   { file, onChange, isListed, clock, log }: CatalogueWatchOptions,
@@ -98,14 +107,42 @@ export function watchCatalogue(
   let closed = false;
   let running: Promise<void> = Promise.resolve();
   let cancelQuiet = () => {};
-  const read = async (demanded: boolean) => {
+  /** Ends the wait of a look for {@link QUIET_MS} without a change. */
+  let endWait = () => {};
+  let changedMs = Number.NEGATIVE_INFINITY;
+  /** Grows with each reported change and each demand, either of which makes what is being read by itself outdated. */
+  let epoch = 0;
+  const waitUntil = (dueMs: number) =>
+    new Promise<void>((resolve) => {
+      const cancel = clock.after(Math.max(0, dueMs - clock.monotonic()), resolve);
+      endWait = () => {
+        cancel();
+        resolve();
+      };
+    });
+  const outdate = () => {
+    epoch++;
+    endWait();
+  };
+  const read = async (occasion: Occasion) => {
     if (closed) return;
-    const before = stamp;
+    const [before, since, startedMs] = [stamp, epoch, clock.monotonic()];
+    const demanded = occasion === 'demanded';
+    const isOutdated = () => closed || (!demanded && epoch !== since);
+    let isComplete = demanded || occasion === 'quiet';
     try {
       stamp = await stampOf(file);
       if (stamp === before && !(demanded && lastProblem !== null)) return;
-      const scan = await scanCatalogue(file, taken.hashes === null ? 'none' : { except: taken.hashes });
-      if (closed) return;
+      const wanted = taken.hashes === null ? 'none' : { except: taken.hashes };
+      const scan = await scanCatalogue(file, wanted, isOutdated);
+      if (!isComplete && scan !== null)
+        await waitUntil((occasion === 'polled' ? startedMs : changedMs) + QUIET_MS);
+      if (scan === null || isOutdated() || (!demanded && (await stampOf(file)) !== stamp)) {
+        // Another look follows: at the end of the changes, as demanded, or at the next poll.
+        stamp = null;
+        return;
+      }
+      isComplete = true;
       if (scan.digest !== taken.digest) {
         await apply(scan);
         taken = { digest: scan.digest, hashes: scan.hashes };
@@ -114,7 +151,7 @@ export function watchCatalogue(
     } catch (error) {
       // A list that is invalid is not read again before it changes; one that could not be stored is.
       if (!(error instanceof CatalogueError)) stamp = null;
-      if (refusalOf(error) !== null) return;
+      if (refusalOf(error) !== null || (occasion === 'changed' && !isComplete)) return;
       const problem = messageOf(error);
       // The file is polled every few seconds: a lasting problem is logged once, unless a reload was requested.
       if (closed || (problem === lastProblem && !demanded)) return;
@@ -141,24 +178,36 @@ export function watchCatalogue(
     const gone = (taken.hashes?.length ?? 0) - ((hashes?.length ?? 0) - slugs.length);
     return gone !== slugs.filter(isListed).length;
   };
-  const look = (demanded: boolean) => {
-    running = running.then(() => read(demanded));
+  const look = (occasion: Occasion) => {
+    running = running.then(() => read(occasion));
     return running;
   };
+  let isQuiet = true;
   const stopWatching = watchFolder(file, () => {
+    changedMs = clock.monotonic();
+    outdate();
     cancelQuiet();
-    cancelQuiet = clock.after(QUIET_MS, () => void look(false));
+    cancelQuiet = clock.after(QUIET_MS, () => {
+      isQuiet = true;
+      void look('quiet');
+    });
+    if (isQuiet) void look('changed');
+    isQuiet = false;
   });
-  const stopPolling = clock.every(POLL_MS, () => void look(false));
+  const stopPolling = clock.every(POLL_MS, () => void look('polled'));
   return {
     /**
      * Reloads the file on request: a list that was refused before is validated again, and its problems are logged again.
      * Resolves when the list has been applied or refused. Never rejects.
      */
-    reload: (): Promise<void> => look(true),
+    reload(): Promise<void> {
+      outdate();
+      return look('demanded');
+    },
     /** Stops watching; nothing is applied or logged afterwards. */
     close(): void {
       closed = true;
+      outdate();
       cancelQuiet();
       stopPolling();
       stopWatching();

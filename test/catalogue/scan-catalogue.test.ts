@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { findList, readPlainEntry, splitEntries } from '../../src/catalogue/plain-entries.ts';
+import { createEntrySplitter } from '../../src/catalogue/entry-bytes.ts';
+import { findList, readPlainEntry } from '../../src/catalogue/plain-entries.ts';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
 import { scanCatalogue } from '../../src/catalogue/scan-catalogue.ts';
 import { readYaml } from '../../src/yaml-file.ts';
@@ -13,6 +14,17 @@ const PUBLIC_LIST = join(import.meta.dirname, '../../config/catalogue.yaml');
 const entry = (slug: string, more = '') =>
   `  - slug: ${slug}\n    name: Name\n    domain: ${slug}.example\n    category: ai\n${more}`;
 const parse = (pages: readonly string[] | null) => pages?.flatMap((page) => JSON.parse(page)) ?? null;
+
+/** The texts of the entries of a list; undefined: it holds something else. */
+function splitEntries(text: string, indent = '  '): string[] | undefined {
+  const bytes = Buffer.from(text);
+  const entries: string[] = [];
+  const isSplit = createEntrySplitter({ indent }).split(bytes, (from, until) => {
+    entries.push(bytes.toString('utf8', from, until));
+    return true;
+  });
+  return isSplit ? entries : undefined;
+}
 
 /** What the parser of YAML makes of the text of an entry; undefined: a problem. */
 function asYaml(text: string): unknown {
@@ -115,7 +127,7 @@ t.test('what it takes for a plain entry, the parser of YAML reads alike', async 
   fc.assert(
     fc.property(value, fc.array(line, { maxLength: 4 }), (first, lines) => {
       const text = `  - slug: ${first}\n${lines.map(([indent, name, one]) => `${indent}${name}: ${one}\n`).join('')}`;
-      const read = splitEntries(text, { indent: '  ' })?.length === 1 ? readPlainEntry(text) : undefined;
+      const read = splitEntries(text)?.length === 1 ? readPlainEntry(text) : undefined;
       if (read === undefined) return;
       plain += 1;
       t.same(asYaml(text), read, JSON.stringify(text));
@@ -130,4 +142,73 @@ t.test('it finds the list behind comments', async (t) => {
   t.same(findList('services:\n- slug: a\n'), { start: 10, indent: '' });
   t.equal(findList('name: x\nservices:\n  - slug: a\n'), undefined);
   t.equal(findList('services:\n  text\n  - slug: a\n'), undefined);
+});
+
+t.test('it splits a list into its entries, and knows what ends one', async (t) => {
+  t.same(splitEntries('  - a: 1\n\n    # c\n  - b: é\r\n'), ['  - a: 1\n\n    # c\n', '  - b: é\r\n']);
+  t.same(splitEntries('- a: 1\n  b: 2\n- c: 3', ''), ['- a: 1\n  b: 2\n', '- c: 3']);
+  for (const other of [
+    '  - a: 1\nb: 2\n',
+    '  - a: 1\rb: 2\n',
+    '  - a:\t1\n',
+    '  - a: 1\n- b: 2\n',
+    '  - a: 1\n---\n',
+  ])
+    t.equal(splitEntries(other), undefined, other);
+  t.equal(splitEntries('- a: 1\n-b: 2\n', ''), undefined);
+});
+
+t.test('it finds what is new in a list, wherever entries were added, removed and moved', async (t) => {
+  const folder = t.testdir({});
+  const before = Array.from({ length: 2_000 }, (_, index) => entry(`s${index}`));
+  const write = (entries: readonly string[]) => {
+    const file = join(folder, 'c.yaml');
+    writeFileSync(file, `services:\n${entries.join('')}`);
+    return file;
+  };
+  const { hashes } = await scanCatalogue(write(before), 'none');
+  const slugs = async (entries: readonly string[]) => {
+    const scan = await scanCatalogue(write(entries), { except: hashes ?? new Float64Array() });
+    return scan.pages === null ? null : scan.slugs;
+  };
+  const added = ['x', 'y', 'z'].map((slug) => entry(slug));
+  t.same(await slugs(before), []);
+  t.same(await slugs([...added, ...before]), ['x', 'y', 'z']);
+  t.same(await slugs(before.toSpliced(1_000, 500, ...added)), ['x', 'y', 'z']);
+  t.same(await slugs([...before.slice(700), ...added, ...before.slice(0, 700)]), ['x', 'y', 'z']);
+  t.same(await slugs([...added, ...before.toReversed()]), ['x', 'y', 'z']);
+  t.same(await slugs(before.toSpliced(5, 1, entry('s5', '    statusPage: null\n'))), null);
+  t.same(await slugs(before.toSpliced(5, 0, before[900] ?? '')), null, 'an entry that is there twice');
+  t.same(await slugs([...before.toReversed(), before[3] ?? '']), null, 'an entry that is there twice');
+});
+
+t.test(
+  'entries that differ in one byte, or in the order of their bytes, have different hashes',
+  async (t) => {
+    const texts = new Set<string>();
+    const text = '  - slug: q23q1w5\n    name: aaaa\n';
+    for (let at = 4; at < text.length; at++)
+      for (let byte = 33; byte < 127; byte++) {
+        texts.add(text.slice(0, at) + String.fromCharCode(byte) + text.slice(at + 1));
+        // The same bit of two bytes that are hashed at the same place of two words.
+        const twice = [...text].map((one, place) =>
+          place === at || place === at + 4 ? String.fromCharCode(one.charCodeAt(0) ^ (byte & 0x40)) : one,
+        );
+        texts.add(twice.join(''));
+      }
+    const hashes = new Set<number>();
+    const whole = [...texts].filter((one) => splitEntries(one)?.length === 1);
+    for (const one of whole)
+      createEntrySplitter({ indent: '  ' }).split(
+        Buffer.from(one),
+        (_from, _until, hash) => !hashes.add(hash),
+      );
+    t.equal(hashes.size, whole.length);
+  },
+);
+
+t.test('it gives up what nobody needs any more', async (t) => {
+  let parts = 0;
+  t.equal(await scanCatalogue(PUBLIC_LIST, 'none', () => ++parts > 0), null);
+  t.equal(parts, 1);
 });

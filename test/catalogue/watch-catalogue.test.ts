@@ -208,3 +208,27 @@ t.test('it takes the whole list where more has changed than is stored in one tra
   await watch.reload();
   t.same({ parts, list: lists.at(-1)?.length }, { parts: [false], list: 5_003 });
 });
+
+t.test('it never takes a file that is being written, and takes it when it is complete', async (t) => {
+  const file = join(t.testdir({ 'c.yaml': plainListOf('a', 'b', 'c') }), 'c.yaml');
+  const clock = createFakeClock();
+  const { lists, problems } = await follow(t, file, clock);
+  // Each step is a valid list, or none at all, and comes before the file has been quiet.
+  for (const step of ['', 'services: [', plainListOf('a'), plainListOf('a', 'b')]) {
+    writeFileSync(file, step);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await clock.advance(100);
+  }
+  writeFileSync(file, plainListOf('a', 'b', 'c', 'd'));
+  await until(clock, () => lists.length > 1);
+  t.same(
+    { lists, problems },
+    {
+      lists: [
+        ['a', 'b', 'c'],
+        ['a', 'b', 'c', 'd'],
+      ],
+      problems: [],
+    },
+  );
+});

@@ -1,0 +1,86 @@
+/**
+ * Splits a list in the plain form into its entries, and hashes them, without making texts of them: of a million entries, a few
+ * are new.
+ */
+import type { PlainList } from './plain-entries.ts';
+
+const TAB = 9;
+const NEWLINE = 10;
+const RETURN = 13;
+const SPACE = 32;
+const HASH_SIGN = 35;
+const DASH = 45;
+
+/** The splitter of one list. */
+export type EntrySplitter = ReturnType<typeof createEntrySplitter>;
+
+/** Creates the splitter of a list; `indent`: what stands before the dash of each entry. */
+export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
+  const mark = Buffer.from(`\n${indent}- `);
+  const isMargin = indent === '';
+  return {
+    /** Where the last entry of a part of the list begins; 0: it has no further entry than the one that it begins with. */
+    lastEntry: (part: Buffer): number => part.lastIndexOf(mark) + 1,
+    /**
+     * Calls `take` with the place of each entry and a hash of it. The part begins with an entry and ends before one, or with the
+     * list. False: it holds something other than entries, or `take` returned false.
+     */
+    split(part: Buffer, take: (from: number, until: number, hash: number) => boolean): boolean {
+      for (let from = 0; from < part.length; ) {
+        const next = part.indexOf(mark, from);
+        const until = next === -1 ? part.length : next + 1;
+        const hash = hashEntry(part, from, until, isMargin);
+        if (hash === null || !take(from, until, hash)) return false;
+        from = until;
+      }
+      return true;
+    },
+  };
+}
+
+/**
+ * A hash of 53 bits: among a million entries, two are equal by chance once in 18,000 files. It takes four bytes at a time, with a
+ * rotation after each, so that differences do not cancel out. Null: a line begins at the margin and is no comment, so that it ends
+ * the list, or there is a tab, which has a meaning of its own. `isMargin`: the dashes of entries stand at the margin.
+ */
+function hashEntry(bytes: Uint8Array, from: number, until: number, isMargin: boolean): number | null {
+  let [a, b] = [0xdeadbeef | 0, 0x41c6ce57];
+  let word = 0;
+  let count = 0;
+  for (let at = from; at < until; ) {
+    let byte = bytes[at] as number;
+    if (byte !== SPACE && byte !== NEWLINE && byte !== RETURN && byte !== HASH_SIGN) {
+      if (!isMargin || byte !== DASH || bytes[at + 1] !== SPACE) return null;
+    }
+    do {
+      byte = bytes[at++] as number;
+      if (byte === TAB) return null;
+      word = (word << 8) | byte;
+      if ((++count & 3) === 0) {
+        a = Math.imul(a ^ word, 0x9e3779b1);
+        b = Math.imul(b ^ word, 0x5f356495);
+        a = (a << 13) | (a >>> 19);
+        b = (b << 17) | (b >>> 15);
+      }
+    } while (byte !== NEWLINE && byte !== RETURN && at < until);
+  }
+  return finish(a ^ word, b ^ count);
+}
+
+/** A hash of 53 bits of a text (cyrb53, public domain). */
+export function hashText(text: string): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x9e3779b1);
+    b = Math.imul(b ^ code, 0x5f356495);
+  }
+  return finish(a, b);
+}
+
+function finish(from: number, to: number): number {
+  let [a, b] = [from, to];
+  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
+  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  return (b & 0x1fffff) * 2 ** 32 + (a >>> 0);
+}
