@@ -38,6 +38,21 @@ const NOTE_CANVAS_TEXTS = `
     fillText.call(this, text, x, y, ...more);
   };`;
 
+/** Words and figures in the cells of tables that are broken where they have no hyphen. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.scroll.tall :is(th, td)')].flatMap((cell) => {
+  const text = cell.firstChild;
+  return [...(text?.data ?? '').matchAll(/[^ \\n\\u00ad-]+/g)].flatMap(({ 0: word, index }) => {
+    const range = new Range();
+    const lines = [...word].map((_, place) => {
+      range.setStart(text, index + place);
+      range.setEnd(text, index + place + 1);
+      // After a hyphen, a character has a place at the end of the line before, too.
+      return [...range.getClientRects()].at(-1)?.top;
+    });
+    return new Set(lines).size > 1 ? [word] : [];
+  });
+})`;
+
 /** What the page asks for of a service that was first checked so many minutes ago, a column each five minutes. */
 function youngTimes(minutes: number) {
   const at = Array.from({ length: minutes / 5 + 1 }, (_, index) => NOW / 1_000 - minutes * 60 + index * 300);
@@ -72,6 +87,7 @@ t.test('pages in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, async (t) =
       for (const width of PHONE_WIDTHS) {
         await page.setViewportSize({ width, height: 700 });
         t.same(await findOverhangs(page), [], `${path} ${width}`);
+        t.same(await page.evaluate(BROKEN_WORDS), [], `${path} ${width}: words are broken at hyphens alone`);
       }
     }
     t.same(complaints, []);

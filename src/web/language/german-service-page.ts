@@ -115,10 +115,11 @@ export const germanServicePage: Texts['page'] = {
   monthTable: 'Erreichbarkeit nach Monaten',
   date: 'Tag (UTC)',
   month: 'Monat',
-  upColumn: 'Erreichbar',
+  // With soft hyphens, as the columns are narrow on phones.
+  upColumn: 'Erreich\u00adbar',
   downColumn: 'Gestört',
-  checksColumn: 'Prüfungen',
-  remark: 'Bemerkung',
+  checksColumn: 'Prü\u00adfun\u00adgen',
+  remark: 'Bemer\u00adkung',
 
   ranges: 'Zeitraum',
   range: { '24h': '24 Stunden', '7d': '7 Tage', '30d': '30 Tage', '90d': '90 Tage', '1y': '1 Jahr' },
@@ -131,7 +132,7 @@ export const germanServicePage: Texts['page'] = {
   },
   percentile: { p50: 'Median', p95: 'p95', p99: 'p99' },
   failures: 'fehlgeschlagene Prüfungen',
-  failureShare: 'Fehlgeschlagen',
+  failureShare: 'Fehl\u00adge\u00adschla\u00adgen',
   time: 'Zeit (UTC)',
   noTimes: 'In diesem Zeitraum gibt es keine Antwortzeiten.',
   chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
