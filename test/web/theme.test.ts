@@ -34,7 +34,7 @@ t.test('it shows the theme that the reader chose, on every page and for a year',
     ['/?appearance=neon', 'upbeat-theme="><script>', undefined],
   ];
   for (const [path, cookie, theme] of table) {
-    const { text } = await world.get(path, { cookie });
+    const { text } = await world.get(path, { accept: 'text/html', cookie });
     t.equal(/<html[^>]* data-theme="([^"]*)"/.exec(text)?.[1], theme, `${path} ${cookie}`);
   }
   const badge = async (cookie: string) =>
@@ -76,7 +76,9 @@ t.test('it marks the item of the navigation that the reader is at', async (t) =>
     ['/docs', 'API'],
     ['/status/nobody', undefined],
   ] as const) {
-    const nav = /<nav aria-label="Site">.*?<\/nav>/s.exec((await world.get(path)).text)?.[0] ?? '';
+    const nav =
+      /<nav aria-label="Site">.*?<\/nav>/s.exec((await world.get(path, { accept: 'text/html' })).text)?.[0] ??
+      '';
     t.equal(/aria-current="page">([^<]+)</.exec(nav)?.[1], item, path);
   }
 });
