@@ -309,6 +309,9 @@ export function buildCommands(): Command {
     'reset',
     'remove all webhooks and credentials of checks because their key is lost, and notify their owners',
   ).action(act(async () => (await import('./keys.ts')).resetSecrets));
+  addJson(secrets, 'rotate', 'encrypt all secrets with a new key, while no process of Upbeat runs')
+    .option('--key-file <file>', 'the new key, where the present one is the setting secrets.key')
+    .action(act(async () => (await import('./rotate-secrets.ts')).rotateSecrets));
   add(
     secrets,
     'checks-key',

@@ -23,7 +23,7 @@ import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { findChecksKey, keyFile } from '../store/registry/secret-box.ts';
+import { findChecksKey, keyFile } from '../store/registry/secret-key.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';

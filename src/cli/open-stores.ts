@@ -23,18 +23,23 @@ export async function serviceFinder(
   return (slug) => bySlug.get(slug) ?? null;
 }
 
-/** Opens the registry, runs `work`, and always closes the registry. */
+/**
+ * Opens the registry, runs `work`, and always closes the registry. `alone`: no other process may have it open, in a file;
+ * `secretKey`: another one than the setting `secrets.key`.
+ */
 export async function withRegistry<T>(
   configFile: string,
   work: (registry: RegistryClient, config: Config) => Promise<T>,
+  { alone = false, secretKey }: { readonly alone?: boolean; readonly secretKey?: string | undefined } = {},
 ): Promise<T> {
   const config = readConfig(configFile);
   makeFilesPrivate();
   const registry = await openRegistryInProcess({
     dataDir: config.storage.dataDir,
     postgresUrl: config.storage.postgres.url,
-    secretKey: config.secrets.key,
+    secretKey: secretKey ?? config.secrets.key,
     checksKey: config.secrets.checksKey,
+    alone,
     log: silentLog,
     clock: systemClock,
     // The limit applies to owners, and the command line acts for the operator.

@@ -114,6 +114,10 @@ t.test('it lists the nodes of a cluster, and names those that need attention', N
     /^ {2}3 services, 0\.75 checks\/s, online, clock -5\.\d s$/,
   ]);
   t.match((await runOnTerminal(200, ['nodes', '--config', config]))[0], /^NAME +REGION +ROLES/);
+  t.match(await runCommandHere(['secrets', 'rotate', '--config', config]), {
+    status: 1,
+    stderr: /stop all nodes first, .*: eu-1, eu-2, eu-3/,
+  });
   t.match(
     stderr,
     /^warning: the clock of eu-2 is [45]\.\d s behind Redis' clock; synchronize it by NTP\nwarning: eu-3 does not reach PostgreSQL; it learns of no changes until it does\n$/,

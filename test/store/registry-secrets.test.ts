@@ -9,7 +9,8 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
 import { registryFile } from '../../src/store/registry/registry-file.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { createSecretBox, findChecksKey, findKey, keyFile } from '../../src/store/registry/secret-box.ts';
+import { createSecretBox } from '../../src/store/registry/secret-box.ts';
+import { findChecksKey, findKey, keyFile } from '../../src/store/registry/secret-key.ts';
 import { testOverBoth } from '../support/both-registries.ts';
 import { NOON } from './registry-fixtures.ts';
 

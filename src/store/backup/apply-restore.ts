@@ -6,7 +6,8 @@ import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
 import { registryFile } from '../registry/registry-file.ts';
 import { FRESH_MS } from '../registry/writer-lease.ts';
-import { moveFile, movingFolder, stagingFolder, syncFolder } from './durable-files.ts';
+import { syncFolder } from '../sqlite/sync-files.ts';
+import { moveFile, movingFolder, stagingFolder } from './durable-files.ts';
 import { BACKUP_FILES } from './manifest.ts';
 
 /**

@@ -12,7 +12,7 @@ import { copySnapshot, openSqliteTarget } from '../registry/copy-registry.ts';
 import { registryFile } from '../registry/registry-file.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
-import { syncFile, syncFolder } from './durable-files.ts';
+import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import {
   BACKUP_FILES,
   BackupError,

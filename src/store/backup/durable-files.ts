@@ -1,5 +1,5 @@
 /** Files and folders that must be on disk before the next step, so that a power cut leaves the old state or the new one. */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The complete files of a restore, until they take their places. */
@@ -14,31 +14,6 @@ export function isRestorePending(dataDir: string): boolean {
 
 /** SQLite's files beside a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'];
-
-/** Writes what the system keeps of a file to the disk. */
-export function syncFile(file: string): void {
-  const handle = openSync(file, 'r+');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-/** Writes the names in a folder to the disk. Does nothing where the system cannot open folders. */
-export function syncFolder(folder: string): void {
-  let handle: number;
-  try {
-    handle = openSync(folder, 'r');
-  } catch {
-    return;
-  }
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
 
 /** Moves a file from one folder to another, with SQLite's files beside it. Those that do not exist are left out. */
 export function moveFile(name: string, from: string, to: string): void {

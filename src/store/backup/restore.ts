@@ -10,8 +10,9 @@ import type { Clock } from '../../clock.ts';
 import { type CopyReport, copyRegistry, openSqliteSource } from '../registry/copy-registry.ts';
 import { openRegistryDatabase } from '../registry/registry-database.ts';
 import { registryFile } from '../registry/registry-file.ts';
+import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import { applyRestore, finishMove, type RestoreOutcome } from './apply-restore.ts';
-import { stagingFolder, syncFile, syncFolder } from './durable-files.ts';
+import { stagingFolder } from './durable-files.ts';
 import {
   BACKUP_FILES,
   BackupError,

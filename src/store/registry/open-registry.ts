@@ -84,6 +84,6 @@ export async function openMethods(data: RegistryThreadData): Promise<RegistryMet
 
 function threadData(options: RegistryOptions): RegistryThreadData {
   const { dataDir, domainsPerAccount = 100, postgresUrl = null } = options;
-  const { secretKey = null, checksKey = null } = options;
-  return { dataDir, domainsPerAccount, postgresUrl, secretKey, checksKey };
+  const { secretKey = null, checksKey = null, alone = false } = options;
+  return { dataDir, domainsPerAccount, postgresUrl, secretKey, checksKey, alone };
 }

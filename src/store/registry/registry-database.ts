@@ -41,8 +41,11 @@ export interface RegistryDatabase {
   readonly access: SqliteAccess;
 }
 
-/** Opens or creates the registry of `dataDir`. Throws a RegistryError with a code of RegistryFaultCode. */
-export async function openRegistryDatabase(dataDir: string): Promise<RegistryDatabase> {
+/**
+ * Opens or creates the registry of `dataDir`. `alone`: no other process may have it open until it is closed. Throws a
+ * RegistryError with a code of RegistryFaultCode; it is `storage_busy` if another process has it open and this one must be alone.
+ */
+export async function openRegistryDatabase(dataDir: string, alone = false): Promise<RegistryDatabase> {
   const file = registryFile(dataDir);
   makeDirectory(dataDir);
   const damage = findLogDamage(file);
@@ -50,6 +53,8 @@ export async function openRegistryDatabase(dataDir: string): Promise<RegistryDat
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+    // With a log, each open connection holds a shared lock of the file, which excludes this one.
+    if (alone) database.exec('PRAGMA locking_mode = EXCLUSIVE');
     claimFile(database, file);
     database.exec('PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = FULL');

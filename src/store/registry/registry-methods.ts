@@ -39,6 +39,7 @@ import { registerTogether } from './register-together.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { RETENTION_CALLS } from './retention-rows.ts';
+import { type ResealedCheck, type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
 import type { RoutineMethods } from './routine-rows.ts';
 import { RULE_CALLS } from './rule-rows.ts';
 import type { Secrets } from './secret-box.ts';
@@ -82,6 +83,12 @@ export interface SecretMethods {
     readonly checks: number;
     readonly passwords: number;
   }>;
+  /**
+   * Encrypts all secrets with another key, and gives checks the credentials that the caller has encrypted anew, in one transaction.
+   * `newKey`: hexadecimal digits. No other process may use the registry meanwhile, since it would go on with the key before.
+   * Rejects with `secrets_key` if a secret cannot be decrypted.
+   */
+  rotateSecrets(newKey: string, checks: readonly ResealedCheck[]): Promise<RotatedSecrets>;
 }
 
 type ServedByCalls = Omit<Registry, OtherMethods> & SecretMethods & RoutineMethods & StateMethods;
@@ -143,6 +150,7 @@ const CALLS: Calls<ServedByCalls> = {
       passwords: await removeAllPasswords(registry),
     };
   }),
+  rotateSecrets: write(rotateSecrets),
   sealCredentials: read(({ secrets }, credentials) => secrets.sealCredentials(credentials)),
   matchCredentials: read(async ({ secrets }, credentials) => secrets.matchCredentials(credentials)),
   foreignCredentials: read(async ({ secrets }, sealed) => {

@@ -38,6 +38,8 @@ export interface RegistryThreadData {
   readonly secretKey?: string | null;
   /** The setting `secrets.checksKey`; null or absent: that key is derived from the other one. */
   readonly checksKey?: string | null;
+  /** Whether no other process may have the registry open; in a file only. Default false. */
+  readonly alone?: boolean;
 }
 
 /** The methods of the thread. */
@@ -49,8 +51,9 @@ export async function openRegistryMethods({
   domainsPerAccount,
   secretKey = null,
   checksKey = null,
+  alone = false,
 }: RegistryThreadData) {
-  let opened = await openWithShortWaits(dataDir);
+  let opened = await openWithShortWaits(dataDir, alone);
   let openedAt = systemClock.monotonic();
   let busyTimeoutMs = BUSY_TIMEOUT_MS;
   const { store, transactions, read } = createSqliteStore(() => opened, {
@@ -73,7 +76,7 @@ export async function openRegistryMethods({
     if (now - openedAt < REOPEN_MS) throw fullDisk(opened.file);
     openedAt = now;
     opened.database.close();
-    opened = await openWithShortWaits(dataDir);
+    opened = await openWithShortWaits(dataDir, alone);
     if (opened.access !== 'shared') throw fullDisk(opened.file);
   };
   const explained = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -138,8 +141,8 @@ function freeBytes(folder: string): number {
   return bavail * bsize;
 }
 
-async function openWithShortWaits(dataDir: string): Promise<RegistryDatabase> {
-  const opened = await openRegistryDatabase(dataDir);
+async function openWithShortWaits(dataDir: string, alone: boolean): Promise<RegistryDatabase> {
+  const opened = await openRegistryDatabase(dataDir, alone);
   opened.database.exec(`PRAGMA busy_timeout = ${TRY_TIMEOUT_MS}`);
   return opened;
 }

@@ -12,19 +12,25 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   deriveChecksKey,
   NONCE_BYTES,
   openCredential,
   sealCredential,
 } from '../../domain/credential-seal.ts';
-import { errorCodeOf } from '../../error.ts';
 import type { CredentialToSeal } from '../ports/credentials.ts';
 import { getFact, setFact } from './fact-rows.ts';
-import { RegistryError } from './registry-error.ts';
 import type { RegistryStore } from './registry-store.ts';
+import {
+  adoptNewKey,
+  findChecksKey,
+  findKey,
+  KEY_BYTES,
+  lostKey,
+  makeKeyFile,
+  readChecksKey,
+  readNewKey,
+} from './secret-key.ts';
 
 /** Encrypts and decrypts with one key. */
 export interface SecretBox {
@@ -33,23 +39,9 @@ export interface SecretBox {
   open(text: string): string;
 }
 
-/** Where the key is configured. */
-export type KeySource =
-  /** Key of the setting `secrets.key`. */
-  | { readonly kind: 'setting'; readonly key: Buffer }
-  | { readonly kind: 'file'; readonly key: Buffer }
-  /** There is no key. */
-  | { readonly kind: 'none' };
-
 const ALGORITHM = 'aes-256-gcm';
-const KEY_BYTES = 32;
 const TAG_BYTES = 16;
 const PREFIX = 'sealed:v1:';
-
-/** The file of the key in a data directory that has no setting for it. */
-export function keyFile(dataDir: string): string {
-  return join(dataDir, 'secret.key');
-}
 
 /** Whether a text is sealed. */
 function isSealed(text: string): boolean {
@@ -84,82 +76,21 @@ export function createSecretBox(keyBytes: Buffer): SecretBox {
   };
 }
 
-/**
- * Finds the key: the setting (64 hexadecimal digits, or base64 of 32 bytes) before the file. Throws `secrets_key` for a
- * file without a valid key.
- */
-export function findKey(dataDir: string, setting: string | null): KeySource {
-  if (setting !== null) {
-    const key = readKeyText(setting);
-    if (key === null) throw lostKey('in the setting secrets.key has not the form of one');
-    return { kind: 'setting', key };
-  }
-  let text: string;
-  try {
-    text = readFileSync(keyFile(dataDir), 'utf8');
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return { kind: 'none' };
-    throw lostKey(`in ${keyFile(dataDir)} cannot be read`, error);
-  }
-  const key = readKeyText(text);
-  if (key === null) throw lostKey(`in ${keyFile(dataDir)} has not the form of one`);
-  return { kind: 'file', key };
-}
-
-/**
- * The key of the credentials of checks: the setting `secrets.checksKey`, else derived from the key of secrets; null: there is
- * none yet. Throws as {@link findKey}.
- */
-export function findChecksKey(
-  dataDir: string,
-  { key, checksKey }: { readonly key: string | null; readonly checksKey: string | null },
-): Buffer | null {
-  if (checksKey !== null) return readChecksKey(checksKey);
-  const found = findKey(dataDir, key);
-  return found.kind === 'none' ? null : deriveChecksKey(found.key);
-}
-
-function readChecksKey(setting: string): Buffer {
-  const key = readKeyText(setting);
-  if (key === null) throw lostKey('in the setting secrets.checksKey has not the form of one');
-  return key;
-}
-
-/** Creates the file with a new key; if another process was first, uses its key. */
-function makeKeyFile(dataDir: string): Buffer {
-  const key = randomBytes(KEY_BYTES);
-  try {
-    writeFileSync(keyFile(dataDir), `${key.toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    return key;
-  } catch (error) {
-    const found = errorCodeOf(error) === 'EEXIST' ? findKey(dataDir, null) : null;
-    if (found === null || found.kind === 'none') throw error;
-    return found.key;
-  }
-}
-
-/** The error for a missing or wrong key. */
-function lostKey(what: string, cause?: unknown): RegistryError {
-  return new RegistryError(
-    'secrets_key',
-    `The key of the secrets of webhooks ${what}. Put back secret.key from a backup of the data directory, or set secrets.key to the key that was used. If it is lost, run "npx upbeat secrets reset": it removes all webhooks, the credentials of checks and the passwords of people, which can no longer be read, and tells the owners.`,
-    { cause },
-  );
-}
-
-/** 64 hexadecimal digits, or base64 of 32 bytes; null: neither. */
-function readKeyText(text: string): Buffer | null {
-  const trimmed = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, 'hex');
-  const bytes = Buffer.from(trimmed, 'base64');
-  return /^[A-Za-z0-9+/]{43}=$/.test(trimmed) && bytes.length === KEY_BYTES ? bytes : null;
+/** The texts and digests of one key and those of the next. */
+export interface KeyChange {
+  /** Decrypts a text of the key before. */
+  readonly open: (text: string) => string;
+  /** A text of the key before, encrypted with the next one. */
+  readonly reseal: (text: string) => string;
+  readonly digestBefore: (text: string) => string;
+  readonly digestAfter: (text: string) => string;
 }
 
 /** The secrets of a registry, for its thread. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
 /** Name of the fact with a sealed text that detects a wrong key before it is used. */
-const CHECK_FACT = 'secrets-check';
+export const CHECK_FACT = 'secrets-check';
 const CHECK_WORD = 'upbeat';
 
 /**
@@ -177,19 +108,23 @@ export function createSecrets(
   /** The key and its box. The first call reads or creates the key. Throws `secrets_key`. */
   const open = async () => {
     if (known !== null) return known;
-    const word = await getFact(store, CHECK_FACT);
-    const found = findKey(dataDir, setting);
-    // If there are sealed secrets, a new key would only hide that the old one is missing.
-    if (found.kind === 'none' && word !== null) throw lostKey('is missing');
-    const key = found.kind === 'none' ? makeKeyFile(dataDir) : found.key;
-    const made = createSecretBox(key);
-    if (word !== null) made.open(word);
-    known = {
-      box: made,
-      key,
-      digestKey: createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES))),
-    };
+    const key = keyFor(await getFact(store, CHECK_FACT));
+    known = { box: createSecretBox(key), key, digestKey: digestKeyOf(key) };
     return known;
+  };
+  /** The key that opens the sealed word; null: there is none yet, and the first key is created. */
+  const keyFor = (word: string | null): Buffer => {
+    const found = findKey(dataDir, setting);
+    if (word === null) return found.kind === 'none' ? makeKeyFile(dataDir) : found.key;
+    if (found.kind !== 'none' && opens(found.key, word)) return found.key;
+    const next = setting === null ? readNewKey(dataDir) : null;
+    if (next !== null && opens(next, word)) {
+      // A rotation was interrupted after its commit.
+      adoptNewKey(dataDir);
+      return next;
+    }
+    // If there are sealed secrets, another key would only hide that the right one is missing.
+    throw lostKey(found.kind === 'none' ? 'is missing' : 'does not fit the secrets in the database');
   };
   const box = async (): Promise<SecretBox> => (await open()).box;
 
@@ -201,8 +136,7 @@ export function createSecrets(
      * enough to try passwords on it. Throws `secrets_key`.
      */
     async digest(text: string): Promise<string> {
-      const { digestKey } = await open();
-      return createHmac('sha256', digestKey).update(text).digest('base64url');
+      return digestWith((await open()).digestKey, text);
     },
     /** Encrypts credentials of checks. Throws `secrets_key`. */
     async sealCredentials(credentials: readonly CredentialToSeal[]): Promise<string[]> {
@@ -250,10 +184,43 @@ export function createSecrets(
         );
       return clear.length;
     },
+    /** What turns the texts and digests of the present key into those of another one. Throws `secrets_key`. */
+    async changeTo(newKey: Buffer): Promise<KeyChange> {
+      const present = await open();
+      const [{ seal }, digestKey] = [createSecretBox(newKey), digestKeyOf(newKey)];
+      return {
+        open: present.box.open,
+        reseal: (text) => seal(present.box.open(text)),
+        digestBefore: (text) => digestWith(present.digestKey, text),
+        digestAfter: (text) => digestWith(digestKey, text),
+      };
+    },
+    /** Records that everything is sealed with another key, inside the caller's transaction. */
+    async recordKey(writable: RegistryStore, newKey: Buffer): Promise<void> {
+      await setFact(writable, CHECK_FACT, createSecretBox(newKey).seal(CHECK_WORD));
+      known = null;
+    },
     /** Deletes the record of the previous key, inside the caller's transaction, so that another key is accepted. */
     async forgetKey({ kysely, queries }: RegistryStore): Promise<void> {
       known = null;
       await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
     },
   };
+}
+
+function opens(key: Buffer, word: string): boolean {
+  try {
+    createSecretBox(key).open(word);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function digestKeyOf(key: Buffer): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'upbeat digests', KEY_BYTES)));
+}
+
+function digestWith(key: KeyObject, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
 }

@@ -132,9 +132,14 @@ function digestSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
+/** The text whose digest an address is found by. */
+export function mailboxText(address: string): string {
+  return `mailbox ${mailboxKey(address)}`;
+}
+
 /** The digest by which an address is found. */
 export async function digestMailbox({ secrets }: OpenRegistry, address: string): Promise<string> {
-  return await secrets.digest(`mailbox ${mailboxKey(address)}`);
+  return await secrets.digest(mailboxText(address));
 }
 
 /** Counts a request for a confirmation under a name; false: there are `max` of the UTC day already, and it is not counted. */

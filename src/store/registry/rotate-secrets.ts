@@ -1,0 +1,152 @@
+/** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction. */
+import { eachPage, ROWS_PER_PAGE } from './each-page.ts';
+import { forgetIdempotent } from './idempotency-rows.ts';
+import type { OpenRegistry } from './registry-calls.ts';
+import { type Batch, type RegistryStore, statement } from './registry-store.ts';
+import type { KeyChange } from './secret-box.ts';
+import { toDefinition, updateServices } from './service-rows.ts';
+import { mailboxText } from './subscription-rows.ts';
+
+/** Credentials of a check that are encrypted with the next key. */
+export interface ResealedCheck {
+  readonly serviceId: number;
+  /** All credentials of the check by the names of their settings. */
+  readonly sealed: Readonly<Record<string, string>>;
+}
+
+/** What a rotation has encrypted. */
+export interface RotatedSecrets {
+  /** Number of secrets of webhooks, channels, subscriptions, letters and passwords. */
+  readonly secrets: number;
+  /** Number of checks with credentials. */
+  readonly checks: number;
+}
+
+/** Columns with sealed texts, each with the number that identifies its row. */
+const SEALED_COLUMNS: readonly (readonly [table: string, id: string, column: string])[] = [
+  ['webhooks', 'id', 'secret'],
+  ['channels', 'id', 'settings'],
+  ['subscriptions', 'id', 'address'],
+  ['subscriptions', 'id', 'secret'],
+  ['letters', 'id', 'secret'],
+  ['passwords', 'person_id', 'totp_secret'],
+];
+
+/** As `SecretMethods` describes it. Outcomes of requests are forgotten, since their digests cannot be made again. */
+export async function rotateSecrets(
+  registry: OpenRegistry,
+  newKey: string,
+  checks: readonly ResealedCheck[],
+): Promise<RotatedSecrets> {
+  const key = Buffer.from(newKey, 'hex');
+  const change = await registry.secrets.changeTo(key);
+  await digestMailboxes(registry, change);
+  await digestAskedMailboxes(registry, change);
+  let secrets = 0;
+  for (const place of SEALED_COLUMNS) secrets += await resealColumn(registry, place, change);
+  await putCredentials(registry, checks);
+  await forgetIdempotent(registry);
+  await registry.secrets.recordKey(registry, key);
+  return { secrets, checks: checks.length };
+}
+
+interface TextRow {
+  readonly id: number;
+  readonly text: string;
+}
+
+async function resealColumn(
+  store: RegistryStore,
+  [table, id, column]: (typeof SEALED_COLUMNS)[number],
+  { reseal }: KeyChange,
+): Promise<number> {
+  const update: Batch<unknown> = {
+    types: ['text', 'bigint'],
+    sql: `UPDATE ${table} SET ${column} = ? WHERE ${id} = ?`,
+  };
+  let count = 0;
+  await eachText(store, table, id, column, async (page) => {
+    count += page.length;
+    await store.queries.runEach(
+      update,
+      page.map((row) => [reseal(row.text), row.id]),
+    );
+  });
+  return count;
+}
+
+async function eachText(
+  { queries }: RegistryStore,
+  table: string,
+  id: string,
+  column: string,
+  visit: (page: readonly TextRow[]) => Promise<void>,
+): Promise<void> {
+  const select = statement<TextRow>(
+    `SELECT ${id} AS id, ${column} AS text FROM ${table} WHERE ${id} > ? AND ${column} IS NOT NULL ORDER BY ${id} LIMIT ?`,
+  );
+  await eachPage((afterId) => queries.all(select(afterId, ROWS_PER_PAGE)), visit);
+}
+
+const SET_MAILBOX: Batch<unknown> = {
+  types: ['text', 'bigint'],
+  sql: 'UPDATE subscriptions SET mailbox = ? WHERE id = ?',
+};
+
+/** Gives subscriptions the digest of their address with the next key. */
+async function digestMailboxes(store: RegistryStore, { open, digestAfter }: KeyChange): Promise<void> {
+  await eachText(store, 'subscriptions', 'id', 'address', async (page) => {
+    await store.queries.runEach(
+      SET_MAILBOX,
+      page.map(({ id, text }) => [digestAfter(mailboxText(open(text))), id]),
+    );
+  });
+}
+
+/** The same for channels whose receiver was asked, unless the channel has another address by now. */
+async function digestAskedMailboxes(
+  { kysely, queries }: RegistryStore,
+  { open, digestBefore, digestAfter }: KeyChange,
+): Promise<void> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('channel_confirmations')
+      .innerJoin('channels', 'channels.id', 'channel_confirmations.channel_id')
+      .select(['sha256', 'mailbox', 'settings']),
+  );
+  for (const { sha256, mailbox, settings } of rows) {
+    const { to } = JSON.parse(open(settings)) as { readonly to?: unknown };
+    if (typeof to !== 'string' || mailbox !== digestBefore(mailboxText(to))) continue;
+    await queries.run(
+      kysely
+        .updateTable('channel_confirmations')
+        .set({ mailbox: digestAfter(mailboxText(to)) })
+        .where('sha256', '=', sha256),
+    );
+  }
+}
+
+async function putCredentials(store: RegistryStore, checks: readonly ResealedCheck[]): Promise<void> {
+  const { kysely, queries } = store;
+  for (let at = 0; at < checks.length; at += CHECKS_PER_STATEMENT) {
+    const byId = new Map(
+      checks.slice(at, at + CHECKS_PER_STATEMENT).map(({ serviceId, sealed }) => [serviceId, sealed]),
+    );
+    const rows = await queries.all(
+      kysely
+        .selectFrom('services')
+        .selectAll()
+        .where('id', 'in', [...byId.keys()])
+        .where('removed', '=', 0),
+    );
+    await updateServices(
+      store,
+      rows.map((row) => {
+        const { check, ...definition } = toDefinition(row);
+        return { row, service: { ...definition, check: { ...check, sealed: byId.get(row.id) ?? {} } } };
+      }),
+    );
+  }
+}
+
+const CHECKS_PER_STATEMENT = 500;
