@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
@@ -13,7 +14,9 @@ import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
 import { findChecksKey } from '../../src/store/registry/secret-key.ts';
 import { NOON, owned } from '../store/registry-fixtures.ts';
+import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
+import { usePostgres } from '../support/run-servers.ts';
 
 t.setTimeout(300_000);
 
@@ -25,13 +28,14 @@ const PLACE = { domain: 'a.example', kind: 'http', destination: 'https:443', set
 const hexKey = () => randomBytes(32).toString('hex');
 
 /** An installation whose registry has secrets, and its key of secrets; null: in the data directory. */
-async function setUp(t: Test, secretKey: string | null = null) {
+async function setUp(t: Test, secretKey: string | null = null, postgresUrl: string | null = null) {
   const secrets = secretKey === null ? {} : { secrets: { key: secretKey } };
-  const installation = await install([], secrets);
+  const storage = postgresUrl === null ? {} : { storage: { postgres: { url: postgresUrl } } };
+  const installation = await install([], { ...secrets, ...storage });
   t.teardown(installation.remove);
   const dataDir = join(installation.folder, 'data');
   const withRegistry = async <T>(work: (registry: RegistryClient) => Promise<T>, key = secretKey) => {
-    const options = { dataDir, secretKey: key, log: silentLog, clock: systemClock };
+    const options = { dataDir, postgresUrl, secretKey: key, log: silentLog, clock: systemClock };
     const registry = await openRegistryInProcess(options);
     return await work(registry).finally(registry.close);
   };
@@ -125,6 +129,30 @@ t.test('it refuses while a process has the registry open', async (t) => {
   const refused = await withRegistry(() => runHere('secrets', 'rotate'));
   t.match(refused, { status: 1, stderr: /is in use: stop all processes of Upbeat first/ });
   t.equal(existsSync(join(dataDir, 'secret.key.new')), false);
+  t.same(await wrong(), []);
+});
+
+t.test('it refuses while a monitor holds the lease in PostgreSQL', NEEDS_POSTGRES, async (t) => {
+  const server = await usePostgres(t);
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await createDatabase(server.url('postgres'), name);
+  const { runHere, withRegistry, wrong, dataDir } = await setUp(t, null, server.url(name));
+  const refused = await withRegistry(async (registry) => {
+    const { now } = systemClock;
+    const { fence: replacing, renewedAt } = await registry.readLease();
+    // A process with this number runs on every machine.
+    const fence = await registry.takeLease({ pid: 1, host: hostname(), replacing, renewedAt, now: now() });
+    if (fence === null) throw new Error('another process has the lease');
+    const renewing = setInterval(() => registry.renewLease(fence, now()), 250);
+    const outcome = await runHere('secrets', 'rotate');
+    clearInterval(renewing);
+    await registry.releaseLease(fence);
+    return outcome;
+  });
+  t.match(refused, { status: 1, stderr: /Process 1 on .* is the monitor of the database already/ });
+  t.equal(existsSync(join(dataDir, 'secret.key.new')), false);
+  t.same(await wrong(), []);
+  t.match(await runHere('secrets', 'rotate'), { status: 0, stderr: /51 secrets, .* 1 checks/ });
   t.same(await wrong(), []);
 });
 
