@@ -269,6 +269,16 @@ t.test('pages show what the owner says as safe HTML, beside what checks see', as
     /data-live-part="overall">[\s\S]{0,300}No service has been checked yet/,
     'the verdict is of checks',
   );
+  await send('POST', '/api/v1/maintenances', { title: 'Silent', duration: '1h', pages: ['acme'] }, ada);
+  await world.registry.advanceMaintenances(NOW);
+  const boxes = (await world.get('/p/acme')).text.match(
+    /<article class="card"><h3>Silent[\s\S]*?<\/article>/,
+  );
+  t.notMatch(
+    boxes?.[0] ?? 'no box',
+    /no box|class="said"/,
+    'where there is no text, no line ends in nothing',
+  );
   const german = (await world.get('/p/acme', { 'accept-language': 'de' })).text;
   t.match(german, /Der Betreiber meldet:/);
   t.match(

@@ -63,6 +63,14 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     ],
     timelineLabel: 'Verlauf, 2 Einträge',
   });
+  const silent = { code: 'opened', name: 'Shop', outage: 'silent', isReported: true, reason: null } as const;
+  const note = { ...silent, domain: 'shop.example' };
+  const updates = [{ at: NOW, status: 'investigating', text: 'It is down.', note }] as const;
+  t.same(
+    [en, de].map((language) => viewPageIncident(incident('x', 1, { updates }), 'shop', NOW, language).source),
+    ['Detected by its heartbeats', 'An seinen Lebenszeichen festgestellt'],
+    'a service that sends heartbeats is not checked',
+  );
   const look = (more: object) => viewPageIncident(incident('x', 1, more), 'shop-example', NOW, en).look;
   t.same(
     [{ severity: 'minor' }, { severity: 'major' }, { severity: 'critical' }, { severity: 'maintenance' }].map(

@@ -176,6 +176,7 @@ export const englishServicePage = {
   incidents: 'Incidents',
   noIncidents: 'No incidents.',
   detectedByUs: 'Detected by our checks',
+  detectedByHeartbeats: 'Detected by its heartbeats',
   withoutMaintenance: (uptime: string) => `${uptime} without announced maintenance`,
   postMortem: 'Post-mortem',
   calendar: 'Maintenance calendar',

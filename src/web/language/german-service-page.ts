@@ -163,6 +163,7 @@ export const germanServicePage: Texts['page'] = {
   incidents: 'Vorfälle',
   noIncidents: 'Keine Vorfälle.',
   detectedByUs: 'Von unseren Prüfungen festgestellt',
+  detectedByHeartbeats: 'An seinen Lebenszeichen festgestellt',
   withoutMaintenance: (uptime) => `${uptime} ohne angekündigte Wartung`,
   postMortem: 'Nachbetrachtung',
   calendar: 'Kalender der Wartungen',

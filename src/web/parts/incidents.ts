@@ -17,7 +17,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     severity: texts.severity[severity],
     isOpen: resolvedAt === null,
     voice: incident.source,
-    source: sourceOf(incident, texts),
+    source: reportedBy(written, texts),
     began: texts.page.began(time(startedAt)),
     ended: resolvedAt === null ? null : texts.page.ended(time(resolvedAt)),
     /** How long it lasted or has lasted so far, and when, as people say it. */
@@ -70,9 +70,13 @@ export function webAddress(text: string): string | null {
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : null;
 }
 
-function sourceOf({ source }: Incident, { page }: Language['texts']): string {
+/** Who noticed an incident. A service that sends heartbeats is not checked: it reported the failure, or fell silent. */
+export function reportedBy({ source, updates }: Incident, { page }: Language['texts']): string {
   if (source === 'owner') return page.saidByOwner;
-  return source === 'own' ? page.detectedByUs : page.reportedByVendor;
+  if (source === 'vendor') return page.reportedByVendor;
+  const opening = updates[0]?.note;
+  const isReported = opening?.code === 'opened' && opening.isReported;
+  return isReported ? page.detectedByHeartbeats : page.detectedByUs;
 }
 
 function lookOf({ resolvedAt, severity }: Incident): 'up' | 'slow' | 'down' | 'unknown' {

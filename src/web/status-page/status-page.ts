@@ -28,7 +28,7 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import { inLanguage, webAddress } from '../parts/incidents.ts';
+import { inLanguage, reportedBy, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
@@ -271,6 +271,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return [
       {
         ...translated,
+        reportedBy: reportedBy(incident, texts),
         name: fullName(service),
         page: directory.pageName(service),
         started: from(time(startedAt)),
