@@ -163,6 +163,12 @@ const TAG_YEAR = 2026;
 /** Time of the last change of a feed without entries. */
 const NEVER_CHANGED = Date.UTC(TAG_YEAR, 0, 1);
 
+/** The title of an incident with the name of its service, once: `Shop is not reachable`, `Shop: Delayed mails`. */
+function namedTitle({ source, title }: Incident, name: string): string {
+  if (source === 'owner') return `${name}: the owner says: ${title}`;
+  return title.startsWith(`${name} `) ? title : `${name}: ${title}`;
+}
+
 /** Creates the function that writes the feeds of a site. `siteUrl` has no slash at its end. */
 function createFeedWriter(
   directory: ServiceDirectory,
@@ -173,11 +179,11 @@ function createFeedWriter(
   const entryOf = (incident: Incident): AtomEntry[] => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
-    const { id, source, title, status, severity, startedAt, updates } = incident;
+    const { id, status, severity, startedAt, updates } = incident;
     return [
       {
         id: `${tag}incident/${id}`,
-        title: `${fullName(service)}: ${source === 'owner' ? 'the owner says: ' : ''}${title} (${severity}, ${status})`,
+        title: `${namedTitle(incident, fullName(service))} (${severity}, ${status})`,
         url: `${siteUrl}/status/${directory.pageName(service)}`,
         publishedAt: updates[0]?.at ?? startedAt,
         updatedAt: updates.at(-1)?.at ?? startedAt,

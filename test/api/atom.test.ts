@@ -44,6 +44,22 @@ t.test('it writes valid feeds of all incidents and of one service', NEEDS_XMLLIN
   }
 });
 
+t.test('the title of an entry names the service once', async (t) => {
+  const api = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
+  t.teardown(api.close);
+  const source = 'vendor' as const;
+  await api.putIncidents(
+    incident('own-1', 1, { title: 'Shop is not reachable' }),
+    incident('v-1', 1, { source, title: 'Delayed mails', startedAt: NOW - 1_000 }),
+    incident('v-2', 1, { source, title: 'Shopping is slow', startedAt: NOW - 2_000 }),
+  );
+  const { text } = await api.get('/incidents.atom');
+  t.same(
+    [...text.matchAll(/<entry>[\s\S]*?<title>(.*?) \(/g)].map(([, title]) => title),
+    ['Shop is not reachable', 'Shop: Delayed mails', 'Shop: Shopping is slow'],
+  );
+});
+
 t.test('ids of incidents never change, and a changed entry has a new time', async (t) => {
   const api = await world();
   t.teardown(api.close);
