@@ -103,7 +103,7 @@ export function followsChecks(sort: ServiceSort): boolean {
 export interface SortedServices {
   readonly services: readonly Service[];
   /** Null: the slugs. */
-  readonly keys: readonly SortKey[] | null;
+  readonly keys: ArrayLike<SortKey> | null;
 }
 
 /** Sorts services that are in the order of slugs. */
@@ -115,31 +115,35 @@ export function sortServices(
   if (sort === 'slug') return { services, keys: null };
   if (sort === '-slug') return { services: services.toReversed(), keys: null };
   const { keyOf, isText } = ORDERS[sort];
+  if (!isText) return sortByNumber(services, (service) => Number(keyOf(service, sources)));
   const keys = services.map((service) => keyOf(service, sources));
-  const order = isText ? sortTexts(keys, comparator(sort)) : sortNumbers(keys);
-  const sorted: Service[] = [];
-  const sortedKeys: SortKey[] = [];
-  for (const index of order) {
-    const [service, key] = [services[index], keys[index]];
-    if (service === undefined || key === undefined) continue;
-    sorted.push(service);
-    sortedKeys.push(key);
-  }
-  return { services: sorted, keys: sortedKeys };
+  const compare = comparator(sort);
+  // The sort is stable, so equal keys stay in the order of slugs.
+  const order = keys.map((_, index) => index).sort((a, b) => compare(keys[a] ?? '', keys[b] ?? ''));
+  return {
+    services: order.map((index) => services[index] as Service),
+    keys: order.map((index) => keys[index] as SortKey),
+  };
 }
 
-/** The indexes of the keys in their order. The sort is stable, so equal keys stay in the order of slugs. */
-function sortTexts(keys: readonly SortKey[], compare: (a: SortKey, b: SortKey) => number): Iterable<number> {
-  return keys.map((_, index) => index).sort((a, b) => compare(keys[a] ?? '', keys[b] ?? ''));
-}
-
-/** As {@link sortTexts}. Keys are packed with their indexes, since a sort without a comparator is native. */
-function sortNumbers(keys: readonly SortKey[]): Iterable<number> {
-  const count = keys.length;
+/**
+ * Sorts by whole numbers, those with equal ones in their order. Numbers are packed with the indexes of their services, since a sort
+ * without a comparator is native, and nothing is allocated for a service: there may be a million of them.
+ */
+function sortByNumber(services: readonly Service[], numberOf: (service: Service) => number): SortedServices {
+  const count = services.length;
   const packed = new Float64Array(count);
-  for (let index = 0; index < count; index++) packed[index] = Number(keys[index]) * count + index;
+  for (let index = 0; index < count; index++)
+    packed[index] = numberOf(services[index] as Service) * count + index;
   packed.sort();
-  return packed.map((value) => value - Math.floor(value / count) * count);
+  const sorted = new Array<Service>(count);
+  for (let place = 0; place < count; place++) {
+    const value = packed[place] as number;
+    const key = Math.floor(value / count);
+    sorted[place] = services[value - key * count] as Service;
+    packed[place] = key;
+  }
+  return { services: sorted, keys: packed };
 }
 
 /** The place at an index of a list. */

@@ -101,6 +101,18 @@ t.test('it counts checks a second over the last minute, and what is late', async
   changes.close();
 });
 
+t.test('among very many services it counts those that are late once a second', async (t) => {
+  const services = Array.from({ length: 10_001 }, (_, index) => service(index + 1, `s${index + 1}`));
+  const { clock, status, make } = world(services);
+  const changes = make();
+  t.equal(changes.monitor().late, 0);
+  await status.put([current(1, check(NOW - 3 * INTERVAL_MS))]);
+  t.equal(changes.monitor().late, 0);
+  await clock.advance(1_000);
+  t.equal(changes.monitor().late, 1);
+  changes.close();
+});
+
 t.test('it counts no copy that is filled from elsewhere', async (t) => {
   const { status, make } = world();
   const changes = make();

@@ -66,7 +66,10 @@ export function readHomeView(
 ) {
   const text = filter.text.trim().toLowerCase();
   const counts: Record<ServiceStatus, number> = { up: 0, slow: 0, down: 0, unknown: 0 };
+  /** Matching services that may be listed; all of a million would be a burden for the garbage collector. */
   const found: Found[] = [];
+  let matching = 0;
+  const countOf = new Map<Category, number>();
   /** Services in the filter that do not contain the text. */
   const others: Found[] = [];
   const troubled: TroubledEntry[] = [];
@@ -86,21 +89,25 @@ export function readHomeView(
     // The status of a paused service is not current (as on status pages).
     const isTroubled = !service.paused && (word === 'down' || word === 'slow');
     if (filter.status === 'troubled' ? !isTroubled : filter.status !== '' && word !== filter.status) continue;
-    if (text === '' || `${service.name}\n${service.domain}`.toLowerCase().includes(text))
+    if (text !== '' && !`${service.name}\n${service.domain}`.toLowerCase().includes(text)) {
+      others.push({ service, word, isTroubled });
+      continue;
+    }
+    matching += 1;
+    const ofCategory = countIn(countOf, service.category);
+    if (isTroubled || ofCategory <= MAX_OF_CATEGORY || matching <= maxWholeList)
       found.push({ service, word, isTroubled });
-    else others.push({ service, word, isTroubled });
   }
   const similar =
     found.length > 0 || text === '' ? [] : findSimilar(others, ({ service }) => service, text, MAX_SIMILAR);
-  const shown = found.length > 0 ? found : similar;
-  const isLong = shown.length > maxWholeList;
-  const byCategory = new Map<Category, { count: number; readonly entries: HomeEntry[] }>();
-  for (const { service, word, isTroubled } of shown) {
-    const group = getOrInsert(byCategory, service.category, () => ({ count: 0, entries: [] }));
-    group.count += 1;
-    if (isLong && group.entries.length >= MAX_OF_CATEGORY && !isTroubled) continue;
+  for (const { service } of similar) countIn(countOf, service.category);
+  const isLong = matching > maxWholeList;
+  const byCategory = new Map<Category, HomeEntry[]>();
+  for (const { service, word, isTroubled } of found.length > 0 ? found : similar) {
+    const entries = getOrInsert(byCategory, service.category, () => []);
+    if (isLong && entries.length >= MAX_OF_CATEGORY && !isTroubled) continue;
     const entry = { service, name: fullName(service), page: directory.pageName(service), status: word };
-    if (!isLong || group.entries.length < MAX_OF_CATEGORY) group.entries.push(entry);
+    if (!isLong || entries.length < MAX_OF_CATEGORY) entries.push(entry);
     if (isTroubled) troubled.push({ ...entry, current: status.get(service.id) ?? unknownStatus(service.id) });
   }
   return {
@@ -114,10 +121,10 @@ export function readHomeView(
      * Matching services by category, with their number, of which very many are not all in the list; no category is empty.
      */
     groups: CATEGORIES.flatMap((category) => {
-      const group = byCategory.get(category);
-      return group === undefined
+      const entries = byCategory.get(category);
+      return entries === undefined
         ? []
-        : [{ category, count: group.count, entries: group.entries.sort(byName) }];
+        : [{ category, count: countOf.get(category) ?? 0, entries: entries.sort(byName) }];
     }),
     /** Number of services that are not paused, matching or not, and how many of these have been checked. */
     watched,
@@ -125,10 +132,17 @@ export function readHomeView(
     /** Number of services that are not paused and up, matching or not. */
     operational,
     /** Number of services that contain the text, or have a similar name. */
-    total: found.length + similar.length,
+    total: matching + similar.length,
     /** Whether the matching services do not contain the text, but have a similar name. */
     isSimilar: similar.length > 0,
   };
+}
+
+/** Counts a service of a category; the number of those that were counted. */
+function countIn(countOf: Map<Category, number>, category: Category): number {
+  const count = (countOf.get(category) ?? 0) + 1;
+  countOf.set(category, count);
+  return count;
 }
 
 function worstFirst(a: TroubledEntry, b: TroubledEntry): number {

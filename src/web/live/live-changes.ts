@@ -26,6 +26,9 @@ export interface LiveChangeSources extends Pick<SiteSources, 'intervalMs' | 'lis
 }
 
 const RATE_SECONDS = 60;
+/** Among more services than this, those that are late are counted once in {@link MAX_COUNT_AGE_MS}: a page asks several times. */
+const MAX_COUNTED_ANEW = 10_000;
+const MAX_COUNT_AGE_MS = 1_000;
 
 /** Creates the numbering, which follows the status store until `close`. */
 export function createLiveChanges({ directory, status, intervalMs, listenedAt, clock }: LiveChangeSources) {
@@ -53,6 +56,26 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     listeners.notify(head, changed);
   });
 
+  const isLate = (service: Service, now: number): boolean => {
+    const head = service.verified && !service.paused ? status.headOf(service.id) : null;
+    const ownIntervalMs = intervalOf(service, intervalMs);
+    // A service is seen at its latest check or later, so most statuses need not be read.
+    if (head === null || !isCheckStale(head.checkedAt, ownIntervalMs, now)) return false;
+    const current = status.get(service.id);
+    return current !== null && isStale(current, ownIntervalMs, now, listenedAt);
+  };
+  let kept: { readonly late: number; readonly at: number } | null = null;
+  const countLate = (): number => {
+    const now = clock.now();
+    const services = directory.all();
+    const isLarge = services.length > MAX_COUNTED_ANEW;
+    if (isLarge && kept !== null && Math.abs(now - kept.at) < MAX_COUNT_AGE_MS) return kept.late;
+    let late = 0;
+    for (const service of services) if (isLate(service, now)) late++;
+    kept = { late, at: now };
+    return late;
+  };
+
   return {
     /** The position of a page that is rendered now, for {@link read}. */
     position: (): string => `${start}-${number}`,
@@ -71,19 +94,11 @@ export function createLiveChanges({ directory, status, intervalMs, listenedAt, c
     /**
      * The state of the monitor. `checksPerSecond`: over the last minute, or since the start if that is shorter.
      * `newestCheckAt`: start of the newest check, epoch milliseconds; null: none was seen. `late`: number of services
-     * that were last seen more than two intervals ago, without paused ones and those of unverified domains.
+     * that were last seen more than two intervals ago, without paused ones and those of unverified domains; with many services it
+     * is up to a second old.
      */
     monitor() {
-      const now = clock.now();
-      const late = directory.all().filter((service) => {
-        const head = service.verified && !service.paused ? status.headOf(service.id) : null;
-        const ownIntervalMs = intervalOf(service, intervalMs);
-        // A service is seen at its latest check or later, so most statuses need not be read.
-        if (head === null || !isCheckStale(head.checkedAt, ownIntervalMs, now)) return false;
-        const current = status.get(service.id);
-        return current !== null && isStale(current, ownIntervalMs, now, listenedAt);
-      });
-      return { checksPerSecond: rate.perSecond(), newestCheckAt, late: late.length };
+      return { checksPerSecond: rate.perSecond(), newestCheckAt, late: countLate() };
     },
     close: unwatch,
   };
