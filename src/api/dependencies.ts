@@ -50,7 +50,7 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
     id: 'listServiceDependencies',
     tag: 'Heartbeats',
     summary: 'What a service says of its dependencies',
-    description: 'Only where its owner has made them public.',
+    description: 'Only where its owner has made them public; services of the public catalogue have none.',
     query: SERVICE_QUERY,
     answer: ServiceDependenciesSchema,
     problems: {
@@ -62,7 +62,9 @@ function serviceRoute({ directory, registry }: DependencySources): Route {
       if (service.publicDependencies !== true)
         throw new HttpError(
           'dependencies_private',
-          `The owner of ${service.slug} has not made its dependencies public.`,
+          service.origin === 'owner'
+            ? `The owner of ${service.slug} has not made its dependencies public.`
+            : `${service.slug} is a service of the public catalogue, which sends no heartbeats with dependencies.`,
         );
       const known = await registry.dependenciesOf(service.id, limit);
       return json({

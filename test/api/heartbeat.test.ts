@@ -368,7 +368,11 @@ t.test('it documents the endpoints, their bodies and the limits in force', async
 });
 
 t.test('it shows the dependencies of a service where its owner has made them public', async (t) => {
-  const services = [service(1, 'open', { publicDependencies: true }), service(2, 'closed')];
+  const services = [
+    service(1, 'open', { publicDependencies: true }),
+    service(2, 'closed', { origin: 'owner', accountId: 1 }),
+    service(3, 'public'),
+  ];
   const world = await startApi({ services });
   t.teardown(world.close);
   const path = (slug: string) => `/api/v1/services/${slug}/dependencies`;
@@ -388,7 +392,23 @@ t.test('it shows the dependencies of a service where its owner has made them pub
     dependencies: [{ name: '<db>', status: 'down', latency: null, since: '2026-11-20T09:59:59.000Z' }],
     changes: [{ name: '<db>', status: 'down', at: '2026-11-20T09:59:59.000Z' }],
   });
-  t.match(await world.get(path('closed')), { status: 403, json: { code: 'dependencies_private' } });
+  const refused = [await world.get(path('closed')), await world.get(path('public'))];
+  t.match(refused, [
+    {
+      status: 403,
+      json: {
+        code: 'dependencies_private',
+        detail: 'The owner of closed has not made its dependencies public.',
+      },
+    },
+    {
+      status: 403,
+      json: {
+        code: 'dependencies_private',
+        detail: 'public is a service of the public catalogue, which sends no heartbeats with dependencies.',
+      },
+    },
+  ]);
   t.match(await world.get(path('nobody')), { status: 404, json: { code: 'service_not_found' } });
   t.match(await world.get(`${path('open')}?limit=0`), { status: 400 });
 });
