@@ -16,6 +16,8 @@ t.test('each error of the server has a code of ours, and says where', async (t) 
     ['25006', 'storage_unreachable'],
     ['57P01', 'storage_unreachable'],
     ['53300', 'storage_unreachable'],
+    ['53200', 'storage_unreachable'],
+    ['57P04', 'storage_unreachable'],
     ['08006', 'storage_unreachable'],
     ['ECONNREFUSED', 'storage_unreachable'],
     ['55P03', 'storage_busy'],
@@ -34,7 +36,15 @@ t.test('each error of the server has a code of ours, and says where', async (t) 
     t.notMatch(error.message, /p@ss|p%40ss/, 'without the password');
     t.equal(explainPostgresError(error, TARGET), error, 'it is explained once');
   }
-  const bug = errorOf('23505');
+  const closed = Object.assign(errorOf('55000', 'database "upbeat" is not currently accepting connections'), {
+    severity: 'FATAL',
+  });
+  t.match(
+    explainPostgresError(closed, TARGET),
+    { code: 'storage_unreachable' },
+    'a session that is refused for any other reason',
+  );
+  const bug = Object.assign(errorOf('23505'), { severity: 'ERROR' });
   t.equal(explainPostgresError(bug, TARGET), bug, 'a bug of ours stays what it is');
 });
 

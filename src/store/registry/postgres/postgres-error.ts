@@ -50,12 +50,13 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
       `There is no trusted connection to PostgreSQL at ${where} (${error.message}). Let its certificate name the host of storage.postgres.url and be signed by an authority that is trusted here: NODE_EXTRA_CA_CERTS, or ?sslmode=verify-full&sslrootcert=, names the file of your own.`,
       options,
     );
-  if (isConnectionLost(error, code))
-    return new RegistryError(
+  const unreachable = () =>
+    new RegistryError(
       'storage_unreachable',
       `PostgreSQL at ${where} cannot be reached (${error.message || code}). Start it, or correct storage.postgres.url.`,
       options,
     );
+  if (isConnectionLost(error, code)) return unreachable();
   switch (code) {
     case '28P01': // invalid_password
     case '28000': // invalid_authorization_specification
@@ -106,7 +107,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
         options,
       );
     default:
-      return error;
+      return isFatal(error) ? unreachable() : error;
   }
 }
 
@@ -130,8 +131,15 @@ function isConnectionLost(error: Error, code: string): boolean {
   if (NETWORK_ERRORS.has(code) || code.startsWith('08') || LOST.test(error.message)) return true;
   // For a host with several addresses, each was tried.
   if (error instanceof AggregateError) return true;
-  // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout, too_many_connections
-  return ['57P01', '57P02', '57P03', '57P05', '53300'].includes(code);
+  // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped, idle_session_timeout
+  if (['57P01', '57P02', '57P03', '57P04', '57P05'].includes(code)) return true;
+  // Insufficient resources, such as too_many_connections and out_of_memory; a full disk has words of its own.
+  return code.startsWith('53') && code !== '53100';
+}
+
+/** Whether the server has ended the session, or refused to begin it, whatever its reason. */
+function isFatal(error: Error): boolean {
+  return 'severity' in error && ['FATAL', 'PANIC'].includes(String(error.severity));
 }
 
 /** The statement that makes the database of a target. */
