@@ -67,6 +67,40 @@ t.test('it takes what each part costs from lines that a benchmark or trial print
   );
 });
 
+t.test('it names tests that exist for each fault', async (t) => {
+  const [, section = ''] = read('docs/reliability.md').split('\n## Faults of servers and threads\n');
+  const rows = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (?!part |---).*$/gm)].map(([row]) => row);
+  t.ok(rows.length >= 15);
+  const cells = rows.flatMap((row) => row.split(' | ').slice(1)).flatMap((cell) => cell.split('; '));
+  const wrong = cells.filter((cell) => {
+    const [, file] = /^`([\w-]+)`/.exec(cell) ?? [];
+    if (file === undefined) return !/^– ?\|?$/.test(cell);
+    const sources = SOURCES.filter((path) => basename(path) === `${file}.test.ts`);
+    // The titles of these are in their table.
+    if (file.startsWith('fault-')) sources.push('test/e2e/fault-table.ts');
+    const literals = sources.flatMap((path) => literalsOf(read(path)));
+    const titles = [...cell.matchAll(/"(.+?)"(?=,| \||$)/g)].map(([, title = '']) => title);
+    return (
+      sources.length === 0 || !titles.every((title) => literals.some((literal) => begins(literal, title)))
+    );
+  });
+  t.same(wrong, []);
+});
+
+/** The texts of the literals of a source. */
+function literalsOf(source: string): string[] {
+  return [...source.matchAll(/(['"`])((?:(?!\1)[^\\\n]|\\.)+)\1/g)].map(([, , text = '']) => text);
+}
+
+/** Whether a literal begins with a text; `${…}` stands for anything. */
+function begins(literal: string, text: string): boolean {
+  if (literal.startsWith(text)) return true;
+  const parts = literal.split(/\$\{[^}]*\}/);
+  if (parts.length === 1) return false;
+  const pattern = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.+');
+  return new RegExp(`^${pattern}`).test(text);
+}
+
 t.test('it answers where things are with files that define them', async (t) => {
   const answers = [...read('docs/architecture.md').matchAll(/^\| .+\? \| `(\w+)` in `(\S+)` \|$/gm)];
   t.ok(answers.length >= 15);

@@ -1,9 +1,11 @@
 /** Clients of every kind, and what each sees of the program at present. */
 import type { RunningProgram } from '../support/program.ts';
-import type { ClientKind, Row } from './fault-table.ts';
+import { type ClientKind, type Row, WELL } from './fault-table.ts';
 
 /** A request without an answer for this time waits. */
 const WAITS_MS = 4_000;
+/** The program gives a provider 10 s for each answer. */
+const SIGN_IN_WAITS_MS = 25_000;
 /** For what a client should see, on a machine that does much else. */
 const PATIENCE_MS = 90_000;
 const PAUSE_MS = 250;
@@ -30,6 +32,8 @@ export function createClients({ program, key, turn }: ClientOptions) {
   const { siteUrl } = program;
   const authorization = `Bearer ${key}`;
   let written = 0;
+  /** Answers that no client should ever see. */
+  const faults: string[] = [];
   /** Requests that wait for an answer. */
   const waiting = new Set<Promise<number>>();
 
@@ -40,17 +44,29 @@ export function createClients({ program, key, turn }: ClientOptions) {
     void pending.finally(() => waiting.delete(pending));
     const answer = await within(asked, WAITS_MS);
     if (answer === null) return 'waits';
-    const { status, age, code, retryAfter, hasHistory } = answer;
-    if (status === 200 && !hasHistory) return '200 without history';
-    if (status === 200) return Number(age) >= 1 ? '200 old' : '200';
-    return `${status} ${code}${status === 503 && retryAfter === null ? ', without Retry-After' : ''}`;
+    if (answer.status >= 500 && answer.status !== 503) faults.push(`${path}: ${answer.status}`);
+    return wordOf(answer);
+  };
+  /** Signs in by the provider, which sends whoever asks for it back with a code. */
+  const signIn = async (): Promise<string> => {
+    const begun = await request(`${siteUrl}/sign-in/acme`, {});
+    const { location, cookie } = begun;
+    if (begun.status !== 302 || location === null) return wordOf(begun);
+    const { state = '', nonce = '' } = Object.fromEntries(new URL(location).searchParams);
+    const query = new URLSearchParams({ code: nonce, state });
+    const ended = await request(`${siteUrl}/sign-in/acme/callback?${query}`, {
+      headers: { cookie, accept: 'text/html' },
+    });
+    return ended.status === 303 ? 'signs in' : wordOf(ended);
   };
   const asks: Readonly<Record<Exclude<ClientKind, 'events' | 'readyz'>, () => Promise<string>>> = {
+    signIn: () => trySignIn(signIn),
     status: () => ask('/api/v1/status/shop'),
     history: () => ask('/api/v1/services/shop/history'),
     badge: () => ask(`/api/badge/shop-example?theme=${++written % 2 === 0 ? 'dark' : 'light'}`),
     figure: () =>
       ask(`/api/badge/shop-example?variant=uptime&theme=${++written % 2 === 0 ? 'dark' : 'light'}`),
+    drawn: () => ask(`/api/badge/shop-example?label=${++written}`),
     page: () => ask('/status/shop-example', { headers: { accept: 'text/html' } }),
     heartbeat: () =>
       ask('/api/v1/heartbeat', {
@@ -96,10 +112,20 @@ export function createClients({ program, key, turn }: ClientOptions) {
     return { seen: isTold === null ? 'later' : 'tells', told };
   };
 
+  /** As {@link until}, where the words of the table may say what is seen first, and what later. */
+  const untilSeen = async (kind: keyof typeof asks, wanted: string): Promise<string> => {
+    const first = FIRST_SEEN[wanted];
+    if (first === undefined) return await until(wanted, asks[kind]);
+    const seen = await until(first, asks[kind]);
+    if (seen !== first) return seen;
+    const later = await until(WELL[kind], asks[kind]);
+    return later === WELL[kind] ? wanted : `${first}, ${later}`;
+  };
+
   const seeAnswers = async (wanted: Row): Promise<Seen> => {
     const kinds = Object.keys(asks) as (keyof typeof asks)[];
     const answers = await Promise.all(
-      kinds.map(async (kind) => [kind, await until(wanted[kind], asks[kind])] as const),
+      kinds.map(async (kind) => [kind, await untilSeen(kind, wanted[kind])] as const),
     );
     const seen = Object.fromEntries(answers) as Record<ClientKind, string>;
     return { ...seen, events: wanted.events, readyz: await until(wanted.readyz, readyz) };
@@ -135,9 +161,27 @@ export function createClients({ program, key, turn }: ClientOptions) {
       const { told } = await watchTurn(events, false, 'tells');
       await told;
     },
+    /** Answers by faults of the program, since the start. */
+    faults,
     /** Resolves with the statuses of the requests that have waited. */
     settle: () => Promise.all(waiting),
   };
+}
+
+/** What is seen first, by the words of the table, of what is well again while the part is still broken. */
+const FIRST_SEEN: Readonly<Record<string, string>> = { 'waits, 200': 'waits', again: '0' };
+
+/** What a client sees of an answer, in the words of the table. */
+function wordOf({ status, age, code, retryAfter, hasHistory }: Awaited<ReturnType<typeof request>>): string {
+  if (status === 200 && !hasHistory) return '200 without history';
+  if (status === 200) return Number(age) >= 1 ? '200 old' : '200';
+  if (code === '') return `${status}`;
+  return `${status} ${code}${status === 503 && retryAfter === null ? ', without Retry-After' : ''}`;
+}
+
+/** A sign-in takes several requests, and waits for a provider as long as the program does. */
+async function trySignIn(signIn: () => Promise<string>): Promise<string> {
+  return (await within(signIn(), SIGN_IN_WAITS_MS)) ?? 'waits';
 }
 
 async function request(url: string, init: RequestInit) {
@@ -151,7 +195,9 @@ async function request(url: string, init: RequestInit) {
   const [, shown = ''] = /href="\/docs#(\w+)"/.exec(response.text) ?? [];
   const code = isProblem ? (JSON.parse(response.text) as { code: string }).code : shown;
   const hasHistory = !response.text.includes('Past checks cannot be read at the moment');
-  return { status, code, hasHistory, age: headers.get('age'), retryAfter: headers.get('retry-after') };
+  const [cookie = ''] = (headers.get('set-cookie') ?? '').split(';');
+  const [age, retryAfter] = [headers.get('age'), headers.get('retry-after')];
+  return { status, code, hasHistory, age, retryAfter, location: headers.get('location'), cookie };
 }
 
 /** A reader of events. */

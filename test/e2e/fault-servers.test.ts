@@ -1,33 +1,31 @@
-/** PostgreSQL, Redis or InfluxDB is away, hangs, is slow or sends garbage: what clients of each kind see is what the table says (`fault-table.ts`). */
-import t from 'tap';
+/** What befalls PostgreSQL, Redis and InfluxDB: what clients of each kind see is what the table says (`fault-table.ts`). */
+import t, { type Test } from 'tap';
 import { NEEDS_INFLUX } from '../store/influx-world.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
-import { NEEDS_REDIS } from '../support/redis-server.ts';
-import { useInflux, usePostgres, useRedis } from '../support/run-servers.ts';
+import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { NEEDS_REDIS, startRedis } from '../support/redis-server.ts';
+import { useInflux, usePostgres } from '../support/run-servers.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Fault, SERVER_FAULTS } from './fault-table.ts';
-import { type Switch, startWorld, tryFault } from './fault-world.ts';
+import { befall, type Mishap, type Switch, startWorld, tryFault } from './fault-world.ts';
 
 t.setTimeout(900_000);
+t.jobs = 2;
+const NEEDS = { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_INFLUX, buffered: true };
 
-/** What can befall the road to a server: what is set then, and what otherwise. */
-const MISHAPS = {
-  isCut: [true, false],
-  silent: [true, false],
-  garbles: [true, false],
-  delayMs: [40, 0],
-} as const;
-type Mishap = keyof typeof MISHAPS;
-
-t.test('servers', { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_INFLUX }, async (t) => {
-  const [postgres, redis, influx] = await Promise.all([usePostgres(t), useRedis(t), useInflux(t)]);
-  const name = redis.prefix;
+/** A program with the three servers behind roads, and what befalls each of them besides its road. */
+async function startServers(t: Test) {
+  const [postgres, redis, influx] = await Promise.all([
+    usePostgres(t),
+    startRedis(t, ['--maxmemory-policy', 'noeviction']),
+    useInflux(t),
+  ]);
+  const name = influx.database;
   await createDatabase(postgres.url('postgres'), name);
-  const roadTo = (port: string) => startTcpProxy(t, `http://127.0.0.1:${port}`);
+  const roadTo = (port: string | number) => startTcpProxy(t, `http://127.0.0.1:${port}`);
   const url = new URL(postgres.url(name));
   const roads = {
     postgres: await roadTo(url.port),
-    redis: await roadTo(new URL(redis.url).port),
+    redis: await roadTo(redis.port),
     influx: await roadTo(new URL(influx.url).port),
   };
   url.port = new URL(roads.postgres.url).port;
@@ -35,19 +33,95 @@ t.test('servers', { ...NEEDS_POSTGRES, ...NEEDS_REDIS, ...NEEDS_INFLUX }, async 
     storage: {
       postgres: { url: url.href },
       redis: { url: `${roads.redis.url.replace('http:', 'redis:')}?prefix=${name}` },
-      influx: { url: roads.influx.url, bucket: influx.database, api: 'v1' },
+      influx: { url: roads.influx.url, bucket: name, api: 'v1' },
     },
   });
-  for (const server of ['postgres', 'redis', 'influx'] as const)
-    for (const [word, fault] of Object.entries<Fault>(SERVER_FAULTS[server]))
-      await tryFault(t, world, fault, befall(roads[server], word as Mishap));
-});
-
-/** The road with that mishap. */
-function befall(road: TcpProxy, mishap: Mishap): Switch {
-  const [fault, none] = MISHAPS[mishap];
+  const all = (statement: string) => executeSql(postgres.url('postgres'), statement);
+  const own = (statement: string) => executeSql(postgres.url(name), statement);
+  const endSessions = () =>
+    all(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+  const setDatabase = async (setting: string) => {
+    await all(`ALTER DATABASE ${name} ${setting}`);
+    await endSessions();
+  };
+  const setRedis = async (...setting: readonly [string, string]) => {
+    await redis.client.config('SET', ...setting);
+    // Connections that are open have what they had.
+    roads.redis.isCut = true;
+    roads.redis.isCut = false;
+  };
+  const answering = (answers: TcpProxy['answers']): Switch => ({
+    begin: () => Object.assign(roads.influx, { answers }),
+    end: () => Object.assign(roads.influx, { answers: () => null }),
+  });
+  const others: Readonly<Record<string, Readonly<Record<string, Switch>>>> = {
+    postgres: {
+      refuses: {
+        begin: () => setDatabase('ALLOW_CONNECTIONS false'),
+        end: () => setDatabase('ALLOW_CONNECTIONS true'),
+      },
+      readOnly: {
+        begin: () => setDatabase('SET default_transaction_read_only = on'),
+        end: () => setDatabase('SET default_transaction_read_only = off'),
+      },
+      full: { begin: () => own(REFUSE_AS_FULL), end: () => own('DROP FUNCTION full_disk CASCADE') },
+    },
+    redis: {
+      refuses: {
+        async begin() {
+          await setRedis('requirepass', 'other');
+          await redis.client.auth('other');
+        },
+        end: () => setRedis('requirepass', ''),
+      },
+      full: { begin: () => setRedis('maxmemory', '1'), end: () => setRedis('maxmemory', '0') },
+    },
+    influx: {
+      refuses: answering(() => answerOf('401 Unauthorized', 'authorization failed')),
+      full: answering((request) => (request.startsWith('POST /write') ? FULL_INFLUX : null)),
+    },
+  };
   return {
-    begin: () => Object.assign(road, { [mishap]: fault }),
-    end: () => Object.assign(road, { [mishap]: none }),
+    /** Tries all faults of a server. */
+    async tryAll(t: Test, server: keyof typeof SERVER_FAULTS) {
+      for (const [word, fault] of Object.entries<Fault>(SERVER_FAULTS[server]))
+        await tryFault(t, world, fault, others[server]?.[word] ?? befall(word as Mishap, roads[server]));
+    },
   };
 }
+
+/** Refuses each write as a server does that has no room: `postgres-faults.test.ts` fills a disk. */
+const REFUSE_AS_FULL = `
+  CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+    END $$;
+  DO $$
+    DECLARE name text;
+    BEGIN
+      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
+        EXECUTE format('CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON %I EXECUTE FUNCTION full_disk()', name);
+      END LOOP;
+    END $$`;
+
+/** As InfluxDB answers whose disk is full; `influx-faults.test.ts` fills one. */
+const FULL_INFLUX = answerOf(
+  '500 Internal Server Error',
+  'engine: error writing WAL entry: no space left on device',
+);
+
+function answerOf(status: string, error: string): string {
+  const body = JSON.stringify({ error });
+  return `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+t.test('PostgreSQL', NEEDS, async (t) => {
+  const { tryAll } = await startServers(t);
+  await tryAll(t, 'postgres');
+});
+
+t.test('Redis and InfluxDB', NEEDS, async (t) => {
+  const { tryAll } = await startServers(t);
+  await tryAll(t, 'redis');
+  await tryAll(t, 'influx');
+});

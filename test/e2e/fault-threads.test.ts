@@ -23,8 +23,10 @@ t.test('threads and the mail server', { buffered: true }, async (t) => {
     t,
     { alerts: { smtp } },
     {
-      NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
-      TEST_END_THREADS: orders,
+      environment: {
+        NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
+        TEST_END_THREADS: orders,
+      },
     },
   );
   /** A thread that hangs. */
@@ -39,11 +41,35 @@ t.test('threads and the mail server', { buffered: true }, async (t) => {
       end: () => rmSync(order, { force: true }),
     };
   };
+  /** Threads that stand still three quarters of the time. */
+  const slowDown = (...entries: readonly string[]): Switch => {
+    const all = entries.map((entry) => join(orders, entry));
+    return {
+      begin: () => all.forEach((order) => void writeFileSync(order, 'slow')),
+      end: () => all.forEach((order) => void rmSync(order)),
+    };
+  };
+  /** A thread that ends by a fault; `said`: what the log says then. */
+  const endThread = (entry: string, said: RegExp): Switch => ({
+    async begin() {
+      const before = world.output().length;
+      writeFileSync(join(orders, entry), '');
+      await until(() => said.test(world.output().slice(before)), 60_000);
+    },
+    end() {},
+  });
   await tryFault(t, world, EMBEDDED_FAULTS.registry, hang('registry.ts'));
   await tryFault(t, world, EMBEDDED_FAULTS.samples, hang('samples.ts'));
   await tryFault(t, world, EMBEDDED_FAULTS.probe, hang('worker.js'));
   await tryFault(t, world, EMBEDDED_FAULTS.feeds, hang('feeds.ts'));
   await tryFault(t, world, EMBEDDED_FAULTS.render, hang('render.ts'));
+  const threads = ['registry.ts', 'samples.ts', 'worker.js', 'feeds.ts', 'render.ts'];
+  await tryFault(t, world, EMBEDDED_FAULTS.slow, slowDown(...threads));
+  await tryFault(t, world, EMBEDDED_FAULTS.probeEnds, endThread('worker.js', /a probe thread is replaced/));
+  await tryFault(t, world, EMBEDDED_FAULTS.feedsEnd, endThread('feeds.ts', /the feed thread ended/));
+  await tryFault(t, world, EMBEDDED_FAULTS.renderEnds, endThread('render.ts', /the render thread ended/));
+  await tryFault(t, world, EMBEDDED_FAULTS.registryEnds, endThread('registry.ts', /starting again in/));
+  await tryFault(t, world, EMBEDDED_FAULTS.samplesEnd, endThread('samples.ts', /starting again in/));
   await tryFault(t, world, EMBEDDED_FAULTS.mail, {
     async begin() {
       hangs = true;
@@ -65,7 +91,7 @@ t.test('the disk', { buffered: true }, async (t) => {
     t.comment('SKIPPED: no namespace of mounts can be made here');
     return;
   }
-  const world = await startWorld(t, { storage: { dataDir } }, {}, disk.enter);
+  const world = await startWorld(t, { storage: { dataDir } }, { enter: disk.enter });
   await tryFault(t, world, EMBEDDED_FAULTS.disk, { begin: disk.fill, end: disk.empty });
 });
 

@@ -2,7 +2,9 @@
 import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import { listenOn } from '../support/loopback.ts';
+import { plainProvider, startPlainIdentityServer } from '../support/plain-identity-server.ts';
 import { type Installation, install } from '../support/program.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Clients, createClients } from './fault-clients.ts';
 import { type Fault, WELL } from './fault-table.ts';
 
@@ -13,31 +15,74 @@ const START_TIMEOUT_MS = 240_000;
 export interface World {
   readonly installation: Installation;
   readonly clients: Clients;
+  /** Gives the vendor's page another address, so that it is read at once, whatever became of the last one. */
+  readonly moveVendorPage: () => void;
+  /** What the program has printed. */
+  readonly output: () => string;
+  /** The roads to the servers outside. */
+  readonly roads: Readonly<Record<'control' | 'vendor' | 'provider', TcpProxy>>;
+  /** How the servers outside answer, and what the outage of the checked site is. */
+  readonly outside: {
+    /** Status of the vendor's page and of the provider of identities. */
+    status: number;
+    /** True: the site that is down closes its connections; false: it answers 503. */
+    isUnreachable: boolean;
+  };
 }
 
-/** Starts the program with a service, and clients of it. `enter`: what stands before its command. */
-export async function startWorld(
-  t: Test,
-  settings: object,
-  environment: Readonly<Record<string, string>> = {},
-  enter: readonly string[] = [],
-): Promise<World> {
+/** Options of {@link startWorld}. */
+export interface WorldOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** What stands before the command of the program. */
+  readonly enter?: readonly string[];
+  /** The host of the site and of the control target in URLs. Default: an address. */
+  readonly hostOf?: (name: 'site' | 'control') => string;
+}
+
+/** Starts the program with a service, and clients of it. */
+export async function startWorld(t: Test, settings: object, options: WorldOptions = {}): Promise<World> {
+  const { environment = {}, enter = [], hostOf = () => '127.0.0.1' } = options;
   let isDown = false;
+  const outside = { status: 200, isUnreachable: false };
   const site = await listenOn(
-    createServer((request, response) => {
-      const about = { page: { id: 'abc', name: 'Shop', url: 'https://status.shop.example' } };
-      if (request.url === '/') response.writeHead(isDown ? 503 : 200).end();
-      else response.end(JSON.stringify({ ...about, incidents: [], scheduled_maintenances: [] }));
+    createServer((_request, response) => {
+      if (isDown && outside.isUnreachable) response.destroy();
+      else response.writeHead(isDown ? 503 : 200).end();
     }),
   );
-  const url = `http://127.0.0.1:${site.port}`;
+  const page = await listenOn(
+    createServer((_request, response) => {
+      const about = { page: { id: 'abc', name: 'Shop', url: 'https://status.shop.example' } };
+      response.writeHead(outside.status);
+      response.end(JSON.stringify({ ...about, incidents: [], scheduled_maintenances: [] }));
+    }),
+  );
+  const identity = await startPlainIdentityServer();
+  const roadTo = (port: number) => startTcpProxy(t, `http://127.0.0.1:${port}`);
+  const roads = {
+    control: await roadTo(page.port),
+    vendor: await roadTo(page.port),
+    provider: await roadTo(identity.port),
+  };
+  const controlPort = new URL(roads.control.url).port;
+  const checkUrl = `http://${hostOf('site')}:${site.port}/`;
+  let pages = 0;
+  const catalogue = () => {
+    const statusPage = { url: `${roads.vendor.url}/${++pages}`, kind: 'statuspage' };
+    return [{ slug: 'shop', check: { url: checkUrl }, statusPage }];
+  };
   const installation = await install(
-    [{ slug: 'shop', check: { url: `${url}/` }, statusPage: { url, kind: 'statuspage' } }],
+    catalogue(),
     {
-      checks: { controlTargets: [`${url}/control`], confirmAfter: [] },
+      checks: {
+        controlTargets: [`http://${hostOf('control')}:${controlPort}/control`],
+        confirmAfter: [],
+        ...('checks' in settings ? (settings.checks as object) : {}),
+      },
       incidents: { feedInterval: '1s' },
       limits: { anonymousPerMinute: 100_000, authenticatedPerMinute: 100_000 },
-      ...settings,
+      auth: { providers: [plainProvider(roads.provider.url)] },
+      ...Object.fromEntries(Object.entries(settings).filter(([name]) => name !== 'checks')),
     },
     environment,
     enter,
@@ -52,7 +97,7 @@ export async function startWorld(
   t.teardown(async () => {
     await program.killHard();
     installation.remove();
-    await site.close();
+    await Promise.all([site.close(), page.close(), identity.close()]);
   });
   const clients = createClients({
     program,
@@ -61,13 +106,54 @@ export async function startWorld(
       isDown = next;
     },
   });
-  return { installation, clients };
+  return {
+    installation,
+    clients,
+    moveVendorPage: () => installation.writeCatalogue(catalogue()),
+    output: program.output,
+    roads,
+    outside: {
+      get status() {
+        return outside.status;
+      },
+      set status(status: number) {
+        outside.status = status;
+        identity.status = status;
+      },
+      get isUnreachable() {
+        return outside.isUnreachable;
+      },
+      set isUnreachable(isUnreachable: boolean) {
+        outside.isUnreachable = isUnreachable;
+      },
+    },
+  };
 }
 
 /** What breaks a part, and makes it whole again. */
 export interface Switch {
   begin(): unknown;
   end(): unknown;
+}
+
+/** What can befall the road to a server: what is set then, and what otherwise. */
+const MISHAPS = {
+  isCut: [true, false],
+  silent: [true, false],
+  garbles: [true, false],
+  delayMs: [40, 0],
+} as const;
+
+/** One of them. */
+export type Mishap = keyof typeof MISHAPS;
+
+/** Lets it befall roads. */
+export function befall(mishap: Mishap, ...roads: readonly TcpProxy[]): Switch {
+  const [fault, none] = MISHAPS[mishap];
+  const set = (value: boolean | number) => {
+    for (const road of roads) Object.assign(road, { [mishap]: value });
+  };
+  return { begin: () => set(fault), end: () => set(none) };
 }
 
 /** Breaks a part: each kind of client sees its cell of the row meanwhile, and everything is as ever afterwards. */
@@ -99,5 +185,6 @@ export async function tryFault(
     );
     await clients.recover(events);
     t.strictSame(await clients.seeAnswers(WELL), WELL, 'afterwards');
+    t.strictSame(clients.faults, [], 'nobody sees a fault of the program');
   });
 }

@@ -12,6 +12,7 @@ import { examinePostgres } from '../../src/store/registry/postgres/examine-postg
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
 import {
   createDatabase,
+  executeSql,
   NEEDS_POSTGRES,
   type PostgresServer,
   startPostgres,
@@ -61,16 +62,6 @@ async function untilWritten(registry: Registry, name: string): Promise<void> {
   });
 }
 
-/** Runs a statement as the superuser, past the registry. */
-async function execute(url: string, sql: string): Promise<readonly unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  const { rows } = await client.query(sql);
-  await client.end().catch(() => {});
-  return rows;
-}
-
 /** Tries a call until it is refused; what came before was on its way already. */
 async function untilRefused(t: Test, call: () => Promise<unknown>): Promise<void> {
   const startedMs = performance.now();
@@ -94,7 +85,7 @@ async function untilRefused(t: Test, call: () => Promise<unknown>): Promise<void
 }
 
 const killSessions = (server: PostgresServer) =>
-  execute(
+  executeSql(
     server.url('postgres'),
     "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'upbeat'",
   );
@@ -189,7 +180,10 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
 
   await t.test('a server that is set to read-only is read, and takes writes again', async (t) => {
     const set = (value: string) =>
-      execute(server.url('postgres'), `ALTER DATABASE upbeat SET default_transaction_read_only = ${value}`);
+      executeSql(
+        server.url('postgres'),
+        `ALTER DATABASE upbeat SET default_transaction_read_only = ${value}`,
+      );
     await set('on');
     await killSessions(server);
     await t.rejects(registry.setFact('read-only', '1'), {
@@ -291,8 +285,8 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
     await failOver(),
     /^the primary of 2 servers is used; commits wait for no standby: .* of what was confirmed$/,
   );
-  await execute(first.url('postgres'), "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await execute(first.url('postgres'), 'SELECT pg_reload_conf()');
+  await executeSql(first.url('postgres'), "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await executeSql(first.url('postgres'), 'SELECT pg_reload_conf()');
   await until(async () => /commits wait for \*: a fail-over to it loses nothing/.test(await failOver()));
   await t.rejects(
     openRegistry(t, `${second.url('upbeat')}?target_session_attrs=read-write`),
@@ -334,13 +328,13 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
     await other.setFact('copied', '1');
     await until(
       async () =>
-        (await execute(third.url('upbeat'), "SELECT FROM facts WHERE name = 'copied'")).length === 1,
+        (await executeSql(third.url('upbeat'), "SELECT FROM facts WHERE name = 'copied'")).length === 1,
     );
     // The copy ends, as over a cut line.
-    await execute(third.url('postgres'), "ALTER SYSTEM SET primary_conninfo = ''");
-    await execute(third.url('postgres'), 'SELECT pg_reload_conf()');
+    await executeSql(third.url('postgres'), "ALTER SYSTEM SET primary_conninfo = ''");
+    await executeSql(third.url('postgres'), 'SELECT pg_reload_conf()');
     await until(
-      async () => (await execute(third.url('postgres'), 'SELECT FROM pg_stat_wal_receiver')).length === 0,
+      async () => (await executeSql(third.url('postgres'), 'SELECT FROM pg_stat_wal_receiver')).length === 0,
     );
     await other.setFact('asynchronous', '1');
     await second.crash();

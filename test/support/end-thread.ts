@@ -1,7 +1,7 @@
 /**
  * Loaded into every thread of a program by `NODE_OPTIONS`: ends the thread by a fault once a file with the name of its entry
  * appears in the folder of `TEST_END_THREADS`. With the content `hang`, the thread hangs until the file is gone; it writes `hangs`
- * to the file first. No signal reaches a single thread. Entries are those of `workers/`, and Piscina's `worker.js` for a probe thread.
+ * to the file first; with `slow` it stands still for three quarters of the time. No signal reaches a single thread. Entries are those of `workers/`, and Piscina's `worker.js` for a probe thread.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -23,6 +23,10 @@ if (!isMainThread && folder !== undefined)
     if (!existsSync(order)) return;
     const word = readFileSync(order, 'utf8');
     if (word === 'hang') hangWhile(order);
+    if (word === 'slow') {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * POLL_MS);
+      return;
+    }
     // The thread that hung may have been replaced by this one.
     if (word === 'hang' || word === 'hangs') return;
     rmSync(order);

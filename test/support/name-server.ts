@@ -12,6 +12,8 @@ export type NameResult =
   | { readonly code: number }
   /** Does not fit into the datagram; over TCP the whole answer is asked for again. */
   | 'truncated'
+  /** Bytes that are no message. */
+  | 'garbage'
   | 'silence';
 
 /** A question as it came. */
@@ -121,6 +123,7 @@ function readQuestion(packet: Buffer): NameQuestion {
 }
 
 function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameResult, 'silence'>): Buffer {
+  if (said === 'garbage') return Buffer.concat([packet.subarray(0, 2), Buffer.alloc(40, 0xc0)]);
   const questionEnd = packet.indexOf(0, HEADER_BYTES) + 5;
   const records = said === 'truncated' ? [] : recordsOf(question, said);
   const header = Buffer.alloc(HEADER_BYTES);

@@ -271,3 +271,13 @@ function processesOf(pid: number): number[] {
       .filter((one) => one > 0),
   ];
 }
+
+/** Executes statements, and returns the rows of the last one. */
+export async function executeSql(url: string, sql: string): Promise<readonly unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query(sql);
+  await client.end().catch(() => {});
+  return rows;
+}

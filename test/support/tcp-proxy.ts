@@ -15,6 +15,8 @@ export interface TcpProxy {
   losesAnswers: boolean;
   /** What the server answers arrives as other bytes. */
   garbles: boolean;
+  /** What a request gets in place of the server's answer, by its first bytes, before the connection ends; null: the server's. */
+  answers: (request: string) => string | null;
   /** How long each piece takes, in both directions, milliseconds; `bytesPerSecond` does not count then. */
   delayMs: number;
   /** True: all connections have ended, and new ones are refused. */
@@ -26,6 +28,8 @@ export interface TcpProxy {
   silent: boolean;
   /** Answers that were lost. */
   readonly lost: number;
+  /** Connections, refused ones included, and pieces of what clients have sent, since the start. */
+  readonly uses: number;
 }
 
 const TICK_MS = 20;
@@ -35,11 +39,13 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let lost = 0;
+  let uses = 0;
   let isCut = false;
   let silent = false;
   /** Closes the connections that have lost something while it was silent. */
   const broken = new Set<() => void>();
   const server = createServer((client) => {
+    uses++;
     if (isCut) {
       client.destroy();
       return;
@@ -55,10 +61,17 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
       socket.on('close', () => {
         sockets.delete(socket);
         if (silent) broken.add(close);
+        // What is on its way arrives before the end.
+        else if (proxy.delayMs > 0) setTimeout(close, proxy.delayMs);
         else close();
       });
     }
-    client.pipe(slowDown(close), { end: false }).pipe(upstream);
+    const reply = (answer: string) => {
+      client.unpipe();
+      client.end(answer);
+      client.resume();
+    };
+    client.pipe(slowDown(close, reply), { end: false }).pipe(upstream);
     upstream.on('data', (answer: Buffer) => {
       const chunk = proxy.garbles ? answer.map((byte) => byte ^ 0x55) : answer;
       if (silent) {
@@ -75,9 +88,16 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     });
   });
 
-  const slowDown = (close: () => void) =>
+  const slowDown = (close: () => void, reply: (answer: string) => void) =>
     new Transform({
       transform(chunk: Buffer, _encoding, done) {
+        uses++;
+        const answer = proxy.answers(chunk.toString('latin1', 0, 32));
+        if (answer !== null) {
+          reply(answer);
+          done();
+          return;
+        }
         if (silent) {
           broken.add(close);
           done();
@@ -119,6 +139,7 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     bytesPerSecond: null as number | null,
     losesAnswers: false,
     garbles: false,
+    answers: (_request: string): string | null => null,
     delayMs: 0,
     get isCut() {
       return isCut;
@@ -129,6 +150,9 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     },
     get lost() {
       return lost;
+    },
+    get uses() {
+      return uses;
     },
   };
   server.listen(0, '127.0.0.1');
