@@ -56,6 +56,9 @@ t.test('connections that take all descriptors cost neither a service nor the pro
   t.equal(await beat(), 200, 'one client takes nothing from others');
   const { body: metrics } = await program.get('/metrics');
   t.match(String(metrics), /^upbeat_http_connections_refused_total\{reason="client"\} [1-9]/m);
+  t.match((await program.get('/readyz')).body, {
+    events: [{ event: 'client_connections_refused', count: 1, last_at: /^2/ }],
+  });
   t.notMatch(program.output(), /a connection could not be accepted/);
 
   for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6']) take(address);

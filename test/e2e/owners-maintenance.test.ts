@@ -77,6 +77,8 @@ t.test(
       await new Promise((resolve) => setTimeout(resolve, 500));
     t.match(await figures(), `${backlog}\n`);
     t.match(await figures(), `${overdue}\n`);
+    t.match(await figures(), 'upbeat_deliveries_total{what="messages",end="delivered"} 8\n');
+    t.match(await figures(), 'upbeat_observations_dropped_total 0\n');
     const ready = (await (await fetch(`${program().siteUrl}/readyz`)).json()) as { parts: object };
     t.match(ready, { degraded: [] });
     t.notOk('alerts' in ready.parts, 'nothing of alerts is wrong');
