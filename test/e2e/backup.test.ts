@@ -187,8 +187,17 @@ t.test('it refuses what is no whole backup, and changes nothing', async (t) => {
       /has a form that this version does not know/,
     ],
     [
-      'a changed file',
+      'a file that is cut off',
       () => writeFileSync(join(folder, 'registry.sqlite'), registry.subarray(0, -1)),
+      /registry\.sqlite is not the file that was backed up/,
+    ],
+    [
+      'a file with another byte',
+      () => {
+        const changed = Buffer.from(registry);
+        changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+        writeFileSync(join(folder, 'registry.sqlite'), changed);
+      },
       /registry\.sqlite is not the file that was backed up/,
     ],
     [
