@@ -80,6 +80,8 @@ t.test('a backup of a running program is whole, and restored it answers as befor
   t.teardown(() => program.killHard());
   await program.until<Status>('/api/v1/status/github', ({ status }) => status === 'up');
   t.equal(await beat(program, key, 'jobs.example.com'), 200);
+  // Samples are on disk within a second: the first one is when there are some of two seconds later.
+  while ((await checksOf(program)) < 3) await new Promise((resolve) => setTimeout(resolve, 100));
 
   const folder = join(installation.folder, 'backup');
   // Heartbeats arrive while the copy is made: each that was answered before it is in it.
