@@ -125,6 +125,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   delivery_failed: '* could not be delivered',
   delivery_outcome_not_stored: 'an outcome of * could not be stored',
   deliveries_given_up: '* were given up: their receivers refuse them, or failed for a day',
+  deliveries_dropped: '* were dropped: a receiver has failed for so long that too many wait',
   alert_messages_dropped:
     'messages of alerts were dropped: a channel has failed for so long that too many wait',
   operator_not_told: 'the operator could not be told',

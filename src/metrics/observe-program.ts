@@ -126,7 +126,7 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   if (deliveries !== undefined)
     metrics.counterByAll(
       'upbeat_deliveries_total',
-      'Attempts to send webhooks, letters and messages of alerts: delivered, retried (another one follows), and given_up.',
+      'Attempts to send webhooks, letters and messages of alerts: delivered, retried (another one follows), given_up, and dropped (deleted before, because too many waited).',
       ['what', 'end'],
       () =>
         Object.entries(deliveries()).flatMap(([what, counts]) =>

@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
 
-/** How an attempt ended. `given_up`: it failed, and none follows. */
-export const DELIVERY_ENDS = ['delivered', 'retried', 'given_up'] as const;
+/** How an attempt ended. `given_up`: it failed, and none follows; `dropped`: none was made, because too many waited. */
+export const DELIVERY_ENDS = ['delivered', 'retried', 'given_up', 'dropped'] as const;
 
 /** One of {@link DELIVERY_ENDS}. */
 export type DeliveryEnd = (typeof DELIVERY_ENDS)[number];
@@ -21,7 +21,7 @@ const LOG_INTERVAL_MS = 10 * MINUTE_MS;
 
 /** Creates the counter. `what`: for the log, in the plural, such as `webhooks`. */
 export function createDeliveryCounter(what: string, { monotonic }: Pick<Clock, 'monotonic'>, log: Log) {
-  const counts: Record<DeliveryEnd, number> = { delivered: 0, retried: 0, given_up: 0 };
+  const counts: Record<DeliveryEnd, number> = { delivered: 0, retried: 0, given_up: 0, dropped: 0 };
   const mayLog = atMostEvery(LOG_INTERVAL_MS, monotonic);
   let logged = 0;
   return {
@@ -33,6 +33,12 @@ export function createDeliveryCounter(what: string, { monotonic }: Pick<Clock, '
         `${what} were given up: their receivers refuse them, or failed for a day`,
       );
       logged = counts.given_up;
+    },
+    /** Notes deliveries that were deleted before they were made. */
+    drop(count: number): void {
+      if (count === 0) return;
+      counts.dropped += count;
+      log.warn({ count }, `${what} were dropped: a receiver has failed for so long that too many wait`);
     },
     counts: (): DeliveryCounts => ({ ...counts }),
   };

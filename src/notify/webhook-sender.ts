@@ -23,7 +23,7 @@ interface WebhookSenderOptions {
   readonly policy: AddressPolicy;
   /** The time by which the age of settled deliveries counts, epoch milliseconds. */
   readonly retentionNow: () => Promise<number>;
-  readonly counter: Pick<DeliveryCounter, 'note'>;
+  readonly counter: Pick<DeliveryCounter, 'note' | 'drop'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -78,7 +78,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
     note: registry.noteDelivery,
     endOf: ({ deliveredAt, dueAt }) => deliveryEnd(deliveredAt !== null, dueAt),
     counter,
-    forget: registry.forgetDeliveries,
+    forget: async (before) => counter.drop(await registry.forgetDeliveries(before)),
     retentionNow,
     clock,
     log,

@@ -23,11 +23,20 @@ t.test(
       await clock.advance(60_000);
     }
     counter.note(deliveryEnd(false, null));
-    t.strictSame(counter.counts(), { delivered: 1, retried: 1, given_up: 11 });
+    t.strictSame(counter.counts(), { delivered: 1, retried: 1, given_up: 11, dropped: 0 });
     const sentence = 'webhooks were given up: their receivers refuse them, or failed for a day';
     t.strictSame(lines, [
       [sentence, { count: 1 }],
       [sentence, { count: 10 }],
+    ]);
+    counter.drop(0);
+    counter.drop(3);
+    counter.drop(2);
+    t.equal(counter.counts().dropped, 5);
+    const dropped = 'webhooks were dropped: a receiver has failed for so long that too many wait';
+    t.strictSame(lines.slice(2), [
+      [dropped, { count: 3 }],
+      [dropped, { count: 2 }],
     ]);
   },
 );

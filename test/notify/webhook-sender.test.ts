@@ -17,13 +17,18 @@ import {
   signatureHeaders,
 } from '../../src/notify/webhook-signature.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
+import type { WebhookStore } from '../../src/store/ports/webhooks.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;
 
-async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8']) {
+async function start(
+  t: Test,
+  allowPrivate: readonly string[] = ['127.0.0.0/8'],
+  others: Partial<Pick<WebhookStore, 'forgetDeliveries'>> = {},
+) {
   const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
   const state = { status: 204, headers: {} as Record<string, string>, hangs: false, isOurs: true };
   const server = createServer((request, response) => {
@@ -51,7 +56,7 @@ async function start(t: Test, allowPrivate: readonly string[] = ['127.0.0.0/8'])
   const outbound = createOutbound({ userAgent: 'Upbeat/test', nameservers: [] });
   const counter = createDeliveryCounter('webhooks', clock, silentLog);
   const options = {
-    registry,
+    registry: { ...registry, ...others },
     outbound,
     policy: { allowPrivate, ports: [80, 443] },
     retentionNow: async () => clock.now(),
@@ -167,7 +172,7 @@ t.test('it tries again over a day, over restarts, with the same identifier', asy
   await world.clock.skip(17 * HOUR);
   await world.clock.advance(2_000);
   t.equal(world.heard.length, RETRY_AFTER_MS.length + 1, 'then it gives up');
-  t.same(world.counts(), { delivered: 0, retried: RETRY_AFTER_MS.length, given_up: 1 });
+  t.same(world.counts(), { delivered: 0, retried: RETRY_AFTER_MS.length, given_up: 1, dropped: 0 });
 });
 
 t.test('it does not wait until the clock has caught up with one that was ahead', async (t) => {
@@ -254,4 +259,16 @@ t.test('slow receivers of one account do not delay the deliveries of another', a
   const stopped = world.stop();
   await world.clock.advance(5_000);
   await stopped;
+});
+
+t.test('it counts the deliveries that are deleted before they are made, because too many wait', async (t) => {
+  const dropped = [3, 0, 4];
+  const world = await start(t, undefined, { forgetDeliveries: async () => dropped.shift() ?? 0 });
+  for (let hour = 0; hour < 3; hour++) {
+    await world.clock.skip(2 * HOUR);
+    await world.clock.advance(2_000);
+    await setTimeout(5);
+  }
+  while (dropped.length > 0) await setTimeout(5);
+  t.equal(world.counts().dropped, 7);
 });

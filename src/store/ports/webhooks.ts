@@ -85,7 +85,7 @@ export interface WebhookStore {
   noteDelivery(outcome: DeliveryOutcome): Promise<void>;
   /**
    * Deletes settled deliveries from before `before`, epoch milliseconds, and all but the newest 10,000 deliveries of
-   * each webhook. Resolves with their number.
+   * each webhook. Resolves with the number of those that had not been delivered yet.
    */
   forgetDeliveries(before: number): Promise<number>;
 }

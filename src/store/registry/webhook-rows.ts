@@ -143,9 +143,10 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     );
   }),
   forgetDeliveries: write(async ({ kysely, queries }, before) => {
-    let forgotten = await queries.run(
+    await queries.run(
       kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
     );
+    let dropped = 0;
     for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
       const newestTooMany = kysely
         .selectFrom('deliveries')
@@ -154,11 +155,14 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
         .orderBy('id', 'desc')
         .limit(1)
         .offset(MAX_KEPT);
-      forgotten += await queries.run(
-        kysely.deleteFrom('deliveries').where('webhook_id', '=', id).where('id', '<=', newestTooMany),
-      );
+      const tooMany = kysely
+        .deleteFrom('deliveries')
+        .where('webhook_id', '=', id)
+        .where('id', '<=', newestTooMany);
+      dropped += await queries.run(tooMany.where('due_at', 'is not', null));
+      await queries.run(tooMany);
     }
-    return forgotten;
+    return dropped;
   }),
 };
 
