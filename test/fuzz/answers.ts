@@ -1,9 +1,13 @@
-/** What answers to the program's own requests: receivers of alerts, and providers of identities. */
+/** What answers to the program's own requests: receivers of alerts and webhooks, and providers of identities. */
 import { createIdentityProvider } from '../../src/auth/openid-provider.ts';
 import { systemClock } from '../../src/clock.ts';
+import { DAY_MS } from '../../src/domain/durations.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
+import { silentLog } from '../../src/log.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
+import { startWebhookSender } from '../../src/notify/webhook-sender.ts';
 import type { OutboundResponse } from '../../src/outbound/outbound.ts';
+import type { DeliveryOutcome } from '../../src/store/ports/webhooks.ts';
 import { RECEIVERS } from '../notify/channels/receivers.ts';
 import { SAMPLES } from '../notify/channels/sample-messages.ts';
 import type { FuzzTarget } from './fuzz.ts';
@@ -72,6 +76,54 @@ const channels = RECEIVERS.map((receiver): FuzzTarget => {
   };
 });
 
+const WEBHOOK_SECRET = `whsec_${'QUJD'.repeat(8)}`;
+/** A receiver of an owner's webhook: whatever it says, the delivery succeeded, ends or is made again within a day. */
+const webhook: FuzzTarget = {
+  name: 'answer-of-owners-webhook',
+  weight: 0.3,
+  examples: [
+    ...RESPONSES,
+    '204\nx: y\n',
+    '410\nx: y\ngone',
+    `302\nlocation: http://127.0.0.1/\n${WEBHOOK_SECRET}`,
+  ],
+  async read(input) {
+    const response = responseOf(input);
+    const due = {
+      ...{ id: 1, message: 'msg_1', webhookId: 1, type: 'service.status_changed', body: '{}' },
+      ...{ createdAt: 0, dueAt: 0, attempts: 0, deliveredAt: null, problem: null },
+      ...{ url: 'https://receiver.example/', secret: WEBHOOK_SECRET },
+    };
+    const noted = Promise.withResolvers<DeliveryOutcome>();
+    const sender = startWebhookSender({
+      registry: {
+        dueDeliveries: async () => [due],
+        noteDelivery: async (outcome) => noted.resolve(outcome),
+        forgetDeliveries: async () => 0,
+      },
+      outbound: { request: async () => response },
+      ...{ policy: { allowPrivate: [], ports: [443] }, retentionNow: async () => 0 },
+      ...{
+        counter: { note() {}, drop() {} },
+        clock: systemClock,
+        random: () => 0,
+        log: silentLog,
+        isOurs: () => true,
+      },
+    });
+    const outcome = await noted.promise;
+    await sender.stop();
+    const { deliveredAt, dueAt } = outcome;
+    if ((deliveredAt !== null) !== (response.status >= 200 && response.status < 300))
+      throw new Error(`status ${response.status} counts as ${deliveredAt === null ? 'failed' : 'delivered'}`);
+    if (deliveredAt !== null && dueAt !== null) throw new Error('what was delivered is made again');
+    if (dueAt !== null && !(dueAt > systemClock.now() - 60_000 && dueAt <= systemClock.now() + DAY_MS))
+      throw new Error(`it is made again at ${dueAt}`);
+    const said = JSON.stringify(outcome);
+    if (said.length > 1_000 || said.includes(WEBHOOK_SECRET)) throw new Error(`it says ${said}`);
+  },
+};
+
 const ISSUER = 'https://id.example';
 const METADATA = {
   issuer: ISSUER,
@@ -132,4 +184,4 @@ const signIn: FuzzTarget = {
 };
 
 /** All of them. */
-export const ANSWERS: readonly FuzzTarget[] = [...channels, signIn];
+export const ANSWERS: readonly FuzzTarget[] = [...channels, webhook, signIn];
