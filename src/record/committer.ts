@@ -20,6 +20,15 @@ export interface ServiceUpdate {
   readonly pending: PendingUpdate;
 }
 
+/**
+ * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
+ * account. `lost`: the update was dropped at stop.
+ */
+export type CommitEnd = CommitOutcome | { readonly kind: 'gone' | 'lost' };
+
+/** The end of an update that was dropped at stop. */
+export const LOST: CommitEnd = { kind: 'lost' };
+
 /** How one attempt ended. */
 type CommitAttempt =
   | { readonly isCommitted: true; readonly outcomes: readonly CommitOutcome[] }
@@ -118,4 +127,10 @@ export function toRoutineUpdate(tracked: TrackedService, now: number): StatusUpd
     ...{ serviceId: service.id, expectedSeq, current, transition: null, incident: null, memory },
     recordedAt: now,
   };
+}
+
+/** How an update of a service ended, by the outcome of its commit; absent: it was dropped at stop. */
+export function endOf({ current }: TrackedService, outcome: CommitOutcome | undefined): CommitEnd {
+  if (outcome === undefined) return LOST;
+  return outcome.kind === 'stale' && outcome.current.seq <= current.seq ? { kind: 'gone' } : outcome;
 }

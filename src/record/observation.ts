@@ -1,8 +1,12 @@
 /** The input of the record: a check result, a heartbeat or a missed heartbeat. */
+import { atMostEvery } from '../async/at-most-every.ts';
+import type { Clock } from '../clock.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
 import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';
+import type { Log } from '../log.ts';
 import type { StorageRefusal } from '../store/ports/storage-health.ts';
 
 /** A heartbeat as the API received it. */
@@ -99,4 +103,21 @@ export class HeartbeatRefused extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** Minimum time between two log entries about observations that were dropped. */
+const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
+
+/** Counts the observations that were dropped because too many waited for one service, and tells the log. */
+export function createDropCounter({ monotonic }: Pick<Clock, 'monotonic'>, log: Log) {
+  const mayLog = atMostEvery(DROPPED_LOG_INTERVAL_MS, monotonic);
+  let dropped = 0;
+  return {
+    note(): void {
+      dropped++;
+      if (mayLog())
+        log.warn({ dropped }, 'observations were dropped: the registry was unavailable for too long');
+    },
+    count: (): number => dropped,
+  };
 }

@@ -2,12 +2,10 @@
  * Runs the last steps of the record for each observation: evaluate, commit, publish. Observations of one service are
  * evaluated one after the other, each from the state that the previous one produced.
  */
-import { atMostEvery } from '../async/at-most-every.ts';
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
 import type { CurrentStatus, Transition } from '../domain/current.ts';
-import { MINUTE_MS } from '../domain/durations.ts';
 import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Log } from '../log.ts';
@@ -15,10 +13,18 @@ import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { StorageHealth, StorageRefusal } from '../store/ports/storage-health.ts';
 import type { CommitOutcome, UpdateStore } from '../store/ports/updates.ts';
-import { createCommitter, type ServiceUpdate, toRoutineUpdate, toStatusUpdate } from './committer.ts';
+import {
+  type CommitEnd,
+  createCommitter,
+  endOf,
+  LOST,
+  type ServiceUpdate,
+  toRoutineUpdate,
+  toStatusUpdate,
+} from './committer.ts';
 import { type EvaluationRules, evaluate, type Update } from './evaluate.ts';
 import type { HeartbeatDeadlines } from './heartbeat-deadlines.ts';
-import { checkResultOf, type HeartbeatReceipt, type Observation } from './observation.ts';
+import { checkResultOf, createDropCounter, type HeartbeatReceipt, type Observation } from './observation.ts';
 import { createPreviews, type Publisher } from './publisher.ts';
 import type { RegionRechecks } from './region-rechecks.ts';
 import type { ResultBatch } from './result-batch.ts';
@@ -58,15 +64,6 @@ export interface UpdatePipelineOptions {
 /** The pipeline. */
 export type UpdatePipeline = ReturnType<typeof createUpdatePipeline>;
 
-/**
- * How an update in flight ended. `stale`: another writer was first. `gone`: the service was removed or moved to another
- * account. `lost`: the update was dropped at stop.
- */
-type End = CommitOutcome | { readonly kind: 'gone' | 'lost' };
-/** Minimum time between two log entries about observations that were dropped, milliseconds. */
-const DROPPED_LOG_INTERVAL_MS = MINUTE_MS;
-const LOST: End = { kind: 'lost' };
-
 /** Services with routine updates that are committed together. */
 interface GatheredGroup {
   readonly services: readonly TrackedService[];
@@ -90,9 +87,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   let cancelGathering: (() => void) | null = null;
   const committing = createCoalescingLoop(commitAll);
   let isStopping = false;
-  /** Observations that were dropped because too many waited for one service. */
-  let dropped = 0;
-  const mayLogDropped = atMostEvery(DROPPED_LOG_INTERVAL_MS, clock.monotonic);
+  const drops = createDropCounter(clock, log);
   /** True: updates were dropped at stop. */
   let hasGivenUp = false;
 
@@ -112,14 +107,8 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
     else {
       previews.extend(tracked, observation);
       batch?.hold();
-      if (enqueue(tracked, { observation, reply, batch })) noteDropped();
+      if (enqueue(tracked, { observation, reply, batch })) drops.note();
     }
-  }
-
-  function noteDropped(): void {
-    dropped++;
-    if (mayLogDropped())
-      log.warn({ dropped }, 'observations were dropped: the registry was unavailable for too long');
   }
 
   function evaluateNow(tracked: TrackedService, pending: PendingObservation): void {
@@ -341,7 +330,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
   }
 
   /** Releases the service for its next update and answers the sender of a heartbeat. */
-  function finish({ tracked, pending }: ServiceUpdate, end: End): void {
+  function finish({ tracked, pending }: ServiceUpdate, end: CommitEnd): void {
     const { update, reply } = pending;
     tracked.inFlight = null;
     tracked.preview = null;
@@ -396,7 +385,7 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       await publisher.idle();
     },
     /** Observations that were dropped since the start, because too many of a service waited. */
-    dropped: () => dropped,
+    dropped: drops.count,
     /** Commits waiting updates now, because the registry accepts writes again. */
     retryNow: committer.retryNow,
     /** From now on, updates are dropped after a few failed attempts. */
@@ -405,9 +394,4 @@ export function createUpdatePipeline(options: UpdatePipelineOptions) {
       committer.stop();
     },
   };
-}
-
-function endOf({ current }: TrackedService, outcome: CommitOutcome | undefined): End {
-  if (outcome === undefined) return LOST;
-  return outcome.kind === 'stale' && outcome.current.seq <= current.seq ? { kind: 'gone' } : outcome;
 }
