@@ -33,6 +33,7 @@ export interface TcpProxy {
 }
 
 const TICK_MS = 20;
+const NOTHING = Buffer.alloc(0);
 
 /** Starts a proxy before `url`; it is closed after the test. */
 export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy> {
@@ -71,6 +72,7 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
       client.end(answer);
       client.resume();
     };
+    const back = inOrder((chunk) => void client.write(chunk));
     client.pipe(slowDown(close, reply), { end: false }).pipe(upstream);
     upstream.on('data', (answer: Buffer) => {
       const chunk = proxy.garbles ? answer.map((byte) => byte ^ 0x55) : answer;
@@ -79,8 +81,7 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
         return;
       }
       if (!proxy.losesAnswers) {
-        if (proxy.delayMs === 0) client.write(chunk);
-        else setTimeout(() => client.write(chunk), proxy.delayMs);
+        back(chunk);
         return;
       }
       lost++;
@@ -88,8 +89,27 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
     });
   });
 
-  const slowDown = (close: () => void, reply: (answer: string) => void) =>
-    new Transform({
+  /** Passes pieces on with the delay; none overtakes another when the delay ends. */
+  const inOrder = (pass: (chunk: Uint8Array) => void) => {
+    const waiting: Uint8Array[] = [];
+    let lastDelayMs = 0;
+    return Object.assign(
+      (chunk: Uint8Array) => {
+        if (proxy.delayMs === 0 && waiting.length === 0) {
+          pass(chunk);
+          return;
+        }
+        if (proxy.delayMs > 0) lastDelayMs = proxy.delayMs;
+        waiting.push(chunk);
+        setTimeout(() => pass(waiting.shift() ?? NOTHING), lastDelayMs);
+      },
+      { isIdle: () => waiting.length === 0 },
+    );
+  };
+
+  const slowDown = (close: () => void, reply: (answer: string) => void) => {
+    const late = inOrder((chunk) => void transform.push(chunk));
+    const transform: Transform = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         uses++;
         const answer = proxy.answers(chunk.toString('latin1', 0, 32));
@@ -114,15 +134,17 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
           if (end >= chunk.length) setTimeout(done, TICK_MS);
           else setTimeout(forward, TICK_MS, end);
         };
-        if (proxy.delayMs === 0) {
+        if (proxy.delayMs === 0 && late.isIdle()) {
           forward(0);
           return;
         }
         // Pieces follow each other as fast as they come, each late by as much.
-        setTimeout(() => this.push(chunk), proxy.delayMs);
+        late(chunk);
         done();
       },
     });
+    return transform;
+  };
 
   const proxy = {
     url: '',
