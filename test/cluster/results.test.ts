@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { type ResultReader, startResultReader } from '../../src/cluster/results/result-reader.ts';
 import { createResultSender } from '../../src/cluster/results/result-sender.ts';
-import { MAX_STREAM_RESULTS, resultKeys } from '../../src/cluster/results/result-stream.ts';
+import { BEGIN, MAX_STREAM_RESULTS, READ, resultKeys } from '../../src/cluster/results/result-stream.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import type { RuledResult } from '../../src/domain/result.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
@@ -18,6 +18,7 @@ import {
   startSentinelSet,
   until,
 } from '../support/redis-server.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** Tests that mostly wait run side by side. tap keeps the object: one for each test. */
 const sideBySide = () => ({ ...NEEDS_REDIS, buffered: true });
@@ -66,12 +67,13 @@ function openJudge(
   t: Test,
   url: string,
   take: (results: readonly RuledResult[]) => Promise<boolean> = async () => true,
+  log: Log = silentLog,
 ) {
   const taken: RuledResult[] = [];
   const deliveries: number[] = [];
   const state = { isFresh: true, mayBegin: true };
   const reader = startResultReader({
-    ...contextOf(url),
+    ...contextOf(url, log),
     isFresh: () => state.isFresh,
     mayBegin: () => state.mayBegin,
     take(results, deliveredAt) {
@@ -390,6 +392,55 @@ t.test(
     t.match(node.sender.stats(), { waiting: 0, dropped: 1_000, problem: null });
   },
 );
+
+t.test('a judge goes on after an answer that is none', sideBySide(), async (t) => {
+  const server = await startRedis(t);
+  const road = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
+  // A number in place of the entries, and of the epoch: such as an answer that belongs to another command.
+  for (const script of [READ, BEGIN]) {
+    const prefix = `odd-${script.sha1.slice(0, 4)}`;
+    const { lines, log } = keepLog();
+    const node = openNode(t, urlOf(server, prefix));
+    const judge = openJudge(
+      t,
+      `redis://127.0.0.1:${new URL(road.url).port}?prefix=${prefix}`,
+      undefined,
+      log,
+    );
+    await isConnected(judge);
+    const before = node.send(1, 3);
+    await until(() => judge.taken.length >= 3);
+    let odd = 0;
+    road.answers = (request) => {
+      if (!request.includes(script.sha1.slice(0, 8))) return null;
+      odd++;
+      return script === READ ? ':1\r\n' : '+OK\r\n';
+    };
+    if (script === BEGIN) {
+      road.isCut = true;
+      road.isCut = false;
+    }
+    await until(() => odd > 0);
+    road.answers = () => null;
+    const after = node.send(1, 3);
+    await until(() => judge.taken.length >= 6, 'it reads again');
+    t.same(judge.times().slice(0, 3), before);
+    t.same(judge.times().slice(-3), after);
+    t.notMatch(lines, ['another judge reads the results; this one reads no more']);
+  }
+});
+
+t.test('a judge that is told by mistake of a later one asks again', sideBySide(), async (t) => {
+  const server = await startRedis(t);
+  const road = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
+  const judge = openJudge(t, `redis://127.0.0.1:${new URL(road.url).port}?prefix=upbeat`);
+  await isConnected(judge);
+  let told = 0;
+  road.answers = (request) => (request.includes(READ.sha1.slice(0, 8)) && told++ === 0 ? ':-2\r\n' : null);
+  await until(() => told > 1, 'it reads again');
+  openNode(t, urlOf(server)).send(2, 4);
+  await until(() => judge.taken.length === 4);
+});
 
 t.test('results go through a Redis cluster', sideBySide(), async (t) => {
   const cluster = await startRedisCluster(t);

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
 import type { Cancel } from '../../clock.ts';
 import type { RuledResult } from '../../domain/result.ts';
-import { runScript, runScriptForBytes } from '../../store/status/redis-client.ts';
+import { type RedisClient, runScript, runScriptForBytes } from '../../store/status/redis-client.ts';
 import {
   openRedisConnection,
   type RedisConnectionState,
@@ -65,6 +65,7 @@ const MAX_ACKNOWLEDGED = 1_000;
 const TIMEOUT_MS = 2_000;
 const STOP_TIMEOUT_MS = 1_000;
 const LOG_PERIOD_MS = 60_000;
+const UNREADABLE = 'it sent an answer that cannot be read';
 
 /** An entry of the stream. */
 interface Entry {
@@ -107,11 +108,7 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     blocking: true,
     async prepare(client) {
       if (!isFresh()) throw new Error('the lease of the registry was not renewed lately');
-      const begun = Number(await runScript(client, BEGIN, [stream, state, claims], [epoch]));
-      if (begun === SUPERSEDED) supersede();
-      else epoch = begun;
-      // Reads the entries whose delivery was lost with the connection.
-      cursor = '0';
+      await begin(client);
     },
     probe: (client) => client.exists(state),
     clock,
@@ -122,9 +119,19 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
     void acknowledging.run();
   });
 
-  function supersede(): void {
-    if (!isSuperseded) log.warn({}, 'another judge reads the results; this one reads no more');
-    isSuperseded = true;
+  /** Begins the epoch of this judge, or learns whether a later judge has begun one. */
+  async function begin(client: RedisClient): Promise<void> {
+    const begun = await runScript(client, BEGIN, [stream, state, claims], [epoch]);
+    if (begun === SUPERSEDED) {
+      if (!isSuperseded) log.warn({}, 'another judge reads the results; this one reads no more');
+      isSuperseded = true;
+      return;
+    }
+    if (!Number.isSafeInteger(begun) || Number(begun) < 1) throw new Error(UNREADABLE);
+    epoch = Number(begun);
+    isSuperseded = false;
+    // Reads the entries whose delivery was lost with the connection.
+    cursor = '0';
   }
 
   async function readAll(): Promise<void> {
@@ -146,15 +153,17 @@ export function startResultReader(options: ResultReaderOptions): ResultReader {
   async function readSome(): Promise<number> {
     const from = cursor;
     const args = [epoch, MAX_ENTRIES, from];
-    const answer = await connection.run((client) => runScriptForBytes(client, READ, [stream, state], args));
-    if (answer === SUPERSEDED || !Array.isArray(answer)) {
-      supersede();
-      return 0;
+    const answer = await connection.run(async (client) =>
+      parseAnswer(await runScriptForBytes(client, READ, [stream, state], args)),
+    );
+    if (answer === SUPERSEDED) {
+      // A judge that stops reading by mistake would leave the results of all nodes unread.
+      await connection.run(begin);
+      return isSuperseded ? 0 : 1;
     }
-    const [deliveredAt, backlog, takeovers, read] = answer as [number, number, number, ReadAnswer];
+    const { deliveredAt, backlog, takeovers, entries } = answer;
     counts = { backlog, takeovers };
     redisOffsetMs = deliveredAt - clock.monotonic();
-    const entries = (read?.[0]?.[1] ?? []).map(readEntry);
     // The connection was prepared again meanwhile.
     if (cursor !== from) return 1;
     const isOfFormer = from !== '>';
@@ -251,6 +260,17 @@ type ReadAnswer =
       entries: readonly (readonly [id: Buffer, fields: readonly Buffer[] | null])[],
     ])[]
   | null;
+
+/**
+ * Parses what READ returned. Throws for anything else, such as the answer to another command: the connection is then prepared again, and
+ * entries that were delivered by it are read once more.
+ */
+function parseAnswer(answer: unknown) {
+  if (answer === SUPERSEDED) return SUPERSEDED;
+  if (!Array.isArray(answer) || !answer.slice(0, 3).every(Number.isSafeInteger)) throw new Error(UNREADABLE);
+  const [deliveredAt, backlog, takeovers, read] = answer as [number, number, number, ReadAnswer];
+  return { deliveredAt, backlog, takeovers, entries: (read?.[0]?.[1] ?? []).map(readEntry) };
+}
 
 /** Parses an entry. A deleted entry has no fields and is refused as unreadable. */
 function readEntry([id, fields]: readonly [id: Buffer, fields: readonly Buffer[] | null]): Entry {
