@@ -17,9 +17,12 @@ export interface BenchRun {
   readonly version: string;
   readonly machine: { readonly node: string; readonly processors: number; readonly model: string };
   readonly rows: readonly SectionRow[];
-  /** Sections that were measured again after the others, with the time and the version of that. */
-  readonly renewed?: Readonly<Record<string, Pick<BenchRun, 'at' | 'version'>>>;
+  /** Sections that were measured again after the others, with the time, the version and the machine of that; absent: the same machine. */
+  readonly renewed?: Readonly<Record<string, RenewedSection>>;
 }
+
+/** When and where a section was measured again. */
+type RenewedSection = Pick<BenchRun, 'at' | 'version'> & Partial<Pick<BenchRun, 'machine'>>;
 
 const ROOT = join(import.meta.dirname, '..');
 /** The file of the run that the documentation cites. */
@@ -59,11 +62,11 @@ const TITLES: Readonly<Record<string, string>> = {
   influx: 'InfluxDB',
 };
 
-/** A stored run with sections of a later one in place of its own. Throws where they were measured on different machines. */
+/** A stored run with sections of a later one in place of its own. Ratios hold within a section, so it may be of another machine. */
 export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
   const { at, version, rows } = later;
-  if (JSON.stringify(stored.machine) !== JSON.stringify(later.machine))
-    throw new Error('The stored figures are of another machine or Node.js; store a run of all benchmarks.');
+  const isSame = JSON.stringify(stored.machine) === JSON.stringify(later.machine);
+  const machine = isSame ? {} : { machine: later.machine };
   const sections = new Set(rows.map(({ section }) => section));
   const order = [...Object.keys(TITLES), ...sections];
   return {
@@ -73,7 +76,7 @@ export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
     ),
     renewed: {
       ...stored.renewed,
-      ...Object.fromEntries([...sections].map((name) => [name, { at, version }])),
+      ...Object.fromEntries([...sections].map((name) => [name, { at, version, ...machine }])),
     },
   };
 }
@@ -125,9 +128,9 @@ function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): stri
 
 /** What grows with the fleet: a column for each size. */
 function formatSizes({ at, version, machine, rows, renewed = {} }: BenchRun): string {
-  const { at: measuredAt, version: measured } = renewed[SIZES_SECTION] ?? { at, version };
+  const one = { machine, ...(renewed[SIZES_SECTION] ?? { at, version }) };
   return [
-    `Measured on ${formatTime(measuredAt)} with version ${measured} on ${machine.processors} processors (${machine.model}).`,
+    `Measured on ${formatTime(one.at)} with version ${one.version} on ${one.machine.processors} processors (${one.machine.model}).`,
     '',
     `| services | ${SIZES.map((size) => size.toLocaleString('en')).join(' | ')} |`,
     `| --- |${' --- |'.repeat(SIZES.length)}`,
@@ -142,8 +145,10 @@ function formatSizes({ at, version, machine, rows, renewed = {} }: BenchRun): st
 }
 
 /** When a section was measured, if it was apart from the others. */
-function formatRenewed(renewed: Pick<BenchRun, 'at' | 'version'> | undefined): string {
-  return renewed === undefined ? '' : `${formatTime(renewed.at)}, ${renewed.version}`;
+function formatRenewed(renewed: RenewedSection | undefined): string {
+  if (renewed === undefined) return '';
+  const machine = renewed.machine === undefined ? [] : [renewed.machine.model];
+  return [formatTime(renewed.at), renewed.version, ...machine].join(', ');
 }
 
 function formatTime(at: string): string {
