@@ -47,7 +47,7 @@ export function createClients({ program, key, turn }: ClientOptions) {
     if (answer.status >= 500 && answer.status !== 503) faults.push(`${path}: ${answer.status}`);
     return wordOf(answer);
   };
-  /** Signs in by the provider, which sends whoever asks for it back with a code. */
+  /** Signs in by the provider, which redirects each visitor back with a code. */
   const signIn = async (): Promise<string> => {
     const begun = await request(`${siteUrl}/sign-in/acme`, {});
     const { location, cookie } = begun;

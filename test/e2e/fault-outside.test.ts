@@ -62,7 +62,7 @@ t.test('those outside, and control targets', { buffered: true }, async (t) => {
         world.moveVendorPage();
         await send();
         const asked = () => others.every(({ uses }, index) => uses > (before[index] ?? 0));
-        // Whoever signs in asks the provider.
+        // Each sign-in sends a request to the provider.
         wasAsked = until(asked, ASKED_WITHIN_MS);
         wasAsked.catch(() => {});
       },

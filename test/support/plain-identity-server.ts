@@ -1,5 +1,5 @@
 /**
- * A provider of OpenID Connect that asks nobody anything: whoever comes back with a code is signed in. The code is the `nonce` of the
+ * A provider of OpenID Connect without a form: every visitor with a code is signed in. The code is the `nonce` of the
  * beginning, which the token repeats.
  */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
