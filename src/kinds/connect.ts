@@ -51,7 +51,8 @@ export async function connect(
   const guard = guardOf(target, destination.port);
   const order = { destination, guard, trust: authorities, fresh: options.number > 0, protocols };
   const dialled = await dial(parts, order, deadline, phases);
-  return dialled.fault === null ? { socket: dialled.socket, phases, startedAt } : failed(dialled.fault);
+  if (dialled.fault !== null) return failed(dialled.fault);
+  return { socket: dialled.socket, phases, startedAt: phases.beganAt ?? startedAt };
 }
 
 /** The timing of an attempt; `totalMs` null: the target did not respond. */

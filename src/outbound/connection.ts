@@ -60,6 +60,11 @@ function authoritiesOf(caFile: string | null): { readonly ca?: string[] } {
 
 /** Milliseconds with a fraction. Null: the phase did not happen. */
 export interface PhaseTimings {
+  /**
+   * When the first connection began although no name had to be resolved, monotonic milliseconds; null: a name was resolved before it, or
+   * none began. What we do before it, such as starting other checks, is not the target's time.
+   */
+  beganAt: number | null;
   /** Also null if no query was sent, because of a literal address, the hosts file or the cache. */
   dnsMs: number | null;
   connectMs: number | null;
@@ -71,7 +76,14 @@ export interface PhaseTimings {
 
 /** Creates the timings of a request that has not started. */
 export function newPhaseTimings(): PhaseTimings {
-  return { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null, certificateExpiresAt: null };
+  return {
+    beganAt: null,
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+    firstByteMs: null,
+    certificateExpiresAt: null,
+  };
 }
 
 /** Records the expiry of a certificate if it is the earliest one. */

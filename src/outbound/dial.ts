@@ -187,6 +187,8 @@ class Dialling {
   }
 
   #connect(address: string): void {
+    // Node.js connects when the code that now runs has returned, which may start other checks first.
+    if (!this.#begun && !this.#waited) process.nextTick(noteBegin, this);
     if (this.#open.length === 0) this.#timeNames();
     const socket = openSocket(address, this.#order, this.#timings);
     if (!this.#begun) this.#deadline.sent();
@@ -255,6 +257,14 @@ class Dialling {
     this.#resolve(result);
   }
 
+  /** The first connection begins now, without name resolution before it. */
+  noteBegin(): void {
+    const now = this.#parts.clock.monotonic();
+    // A redirect is a part of the request that began with the first hop.
+    if (this.#timings.connectMs === null && this.#timings.dnsMs === null) this.#timings.beganAt = now;
+    this.#phaseSince = now;
+  }
+
   /** Ends the phase of name resolution: a connection is being made, or dialling has failed without one. */
   #timeNames(): void {
     const ms = this.#lap();
@@ -291,4 +301,8 @@ class Dialling {
       nameFault(none?.code ?? 'ENODATA', false)
     );
   }
+}
+
+function noteBegin(dialling: Dialling): void {
+  dialling.noteBegin();
 }

@@ -257,10 +257,27 @@ class Exchange extends ExchangeResult {
     this.#settled = true;
     this.#deadline.interrupt = null;
     this.#kept = NOTHING;
+    if (ended.push(this) === 1) setImmediate(finishEnded);
+  }
+
+  /** Closes the connection and reports the result. */
+  finish(): void {
     this.#socket.on('close', dropListeners);
     this.#socket.destroy();
     this.#done(this);
   }
+}
+
+/**
+ * What ended in this iteration of the event loop. It is finished when all sockets have been read: the work that follows a response would
+ * otherwise delay the responses that arrived together with it, and count as their targets' time.
+ */
+let ended: Exchange[] = [];
+
+function finishEnded(): void {
+  const all = ended;
+  ended = [];
+  for (const exchange of all) exchange.finish();
 }
 
 /**

@@ -29,7 +29,7 @@ export interface WebRequest extends ExchangeOrder {
 /** The final response, or the fault that prevented it. */
 export interface WebResponse
   extends Pick<Exchanged, 'statusCode' | 'headers' | 'body' | 'overlong' | 'fault'> {
-  /** The sums of the phases of all hops; `totalMs` is from the first name resolution to the final headers. */
+  /** The sums of the phases of all hops; `totalMs` is from the first name resolution or connection to the final headers. */
   readonly timing: Timing;
   readonly certificateExpiresAt: number | null;
   /** Time that delays of our own event loop may have added to `totalMs`, milliseconds. */
@@ -76,7 +76,7 @@ export async function sendRequest(
       connectMs: timings.connectMs,
       tlsMs: timings.tlsMs,
       firstByteMs: timings.firstByteMs,
-      totalMs: exchanged.headersAt === null ? null : exchanged.headersAt - startedAt,
+      totalMs: exchanged.headersAt === null ? null : exchanged.headersAt - (timings.beganAt ?? startedAt),
     },
     certificateExpiresAt: timings.certificateExpiresAt,
     lostMs: deadline.lostMs - lostBefore,

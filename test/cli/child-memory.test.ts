@@ -7,7 +7,7 @@ import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 t.test('it keeps heaps small where they are wanted so, and what the operator has set', (t) => {
   t.same(planMemory({}, false, '/cache'), {
-    execArgv: ['--use-system-ca', '--max-semi-space-size=16'],
+    execArgv: ['--use-system-ca', '--max-semi-space-size=16', '--no-allocation-site-pretenuring'],
     env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
   t.same(planMemory({}, true, null), {
