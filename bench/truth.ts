@@ -1,22 +1,25 @@
 /**
  * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. It is compared with a
  * request by hand over `node:net` (the floor in Node, which includes the lateness of server and machine) and with
- * blackbox_exporter, in alternating rounds after a warm-up, so that code is compiled.
+ * blackbox_exporter, each from a process of its own, in alternating rounds after a warm-up, so that code is compiled.
  */
-import { createConnection } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { planMemory } from '../src/cli/child-memory.ts';
 import { percentileOf } from '../src/domain/percentile.ts';
-import { CA_FILE, createLoopbackProber, targetsOf, type Way } from './check-ways.ts';
 import { startHelper } from './child.ts';
-import { openEngine } from './engine-run.ts';
-import { type BlackboxExporter, NO_BLACKBOX_EXPORTER, startBlackboxExporter } from './peers.ts';
+import { NO_BLACKBOX_EXPORTER } from './peers.ts';
 import { absent, atMost, type BenchRow, floor, median, printRows } from './row.ts';
+import type { FromSubject, Offer, SubjectName } from './truth-subject.ts';
 
 const DELAY_MS = 50;
-const SLOTS = 1_024;
-const WARM_UP = 15_000;
-const WARM_UP_OPEN = 256;
 const ROUNDS = 5;
+/**
+ * Seconds of the same load that begin each turn and do not count. A prober runs without pause, but a subject sleeps while the others
+ * have their turns: its memory is cold then, and on some machines given back to the host.
+ */
+const LEAD_S = 1;
 const BURST = 500;
 
 /** Offered loads with their targets: mean and 99th percentile of the error in milliseconds. */
@@ -26,7 +29,7 @@ const LOADS = [
   { name: 'at 3,000/s', perSecond: 3_000, count: 4_500, mean: 0.5, p99: 4 },
   {
     name: `of ${BURST} due in one tick`,
-    perSecond: Number.POSITIVE_INFINITY,
+    perSecond: null,
     count: BURST,
     mean: 8,
     p99: 20,
@@ -34,63 +37,74 @@ const LOADS = [
 ] as const;
 
 /** Reports the latencies of some checks, milliseconds. */
-type Subject = (perSecond: number, count: number) => Promise<number[]>;
-type Name = 'upbeat' | 'net' | 'blackbox';
+interface Subject {
+  readonly offer: (offer: Offer) => Promise<readonly number[]>;
+  readonly stop: () => Promise<void>;
+}
 
 /** Means and 99th percentiles of the rounds. */
 interface Errors {
   readonly means: number[];
   readonly p99s: number[];
 }
-type ErrorsOf = Record<Name, Errors>;
+type ErrorsOf = Record<SubjectName, Errors>;
 type Load = (typeof LOADS)[number]['name'];
 
 /** Measures the loads. Takes a minute and a half. */
 export async function run(): Promise<readonly BenchRow[]> {
   const server = await startHelper<number[]>('slow-server.ts', [DELAY_MS]);
-  const ports = server.line;
-  const prober = createLoopbackProber(SLOTS);
-  const targets = targetsOf('http', ports, BURST);
-  const { signal } = new AbortController();
-  const byProber: Way = async (n, slot) => {
-    const target = targets[n % BURST];
-    if (target === undefined) throw new RangeError('no targets');
-    const { timing } = await prober.runAttempt(target, { timeoutMs: 10_000, number: 0, slot, signal });
-    return timing.totalMs ?? Number.NaN;
+  const subjects: Record<SubjectName, Subject | null> = {
+    upbeat: await startSubject('upbeat', server.line),
+    net: await startSubject('net', server.line),
+    blackbox: await startSubject('blackbox', server.line),
   };
-  const byHand: Way = (n) => timeByHand(ports[n % ports.length] ?? 0);
-  const burst: number[] = [];
-  const engine = await openEngine(targets, prober.runAttempt, SLOTS, {
-    onResults(results) {
-      for (const { timing } of results) burst.push(timing.totalMs ?? Number.NaN);
-    },
-  });
-  const blackbox = await startBlackboxExporter(CA_FILE, SLOTS);
-  const subjects: Record<Name, Subject | null> = {
-    upbeat: async (perSecond, count) => {
-      if (Number.isFinite(perSecond)) return offer(byProber, perSecond, count);
-      burst.length = 0;
-      await engine.checkAll();
-      return [...burst];
-    },
-    net: (perSecond, count) => offer(byHand, perSecond, count),
-    blackbox: blackbox && ((perSecond, count) => offer(scrape(blackbox, ports), perSecond, count)),
-  };
-  await warmUp(byProber);
-  await warmUp(byHand);
-  await subjects.upbeat?.(Number.POSITIVE_INFINITY, BURST);
-  const rows: BenchRow[] = [];
   const errors = await measure(subjects);
-  for (const load of LOADS) rows.push(...judge(load, errors[load.name]));
-  await engine.close();
-  await prober.close();
-  await blackbox?.stop();
+  for (const subject of Object.values(subjects)) await subject?.stop();
   server.stop();
-  return printRows(rows);
+  return printRows(LOADS.flatMap((load) => judge(load, errors[load.name])));
+}
+
+/** Starts a subject with the options of the program's own process. Null: it is not installed. */
+async function startSubject(name: SubjectName, ports: readonly number[]): Promise<Subject | null> {
+  const { execArgv, env } = planMemory(process.env, false, null);
+  const file = join(import.meta.dirname, 'truth-subject.ts');
+  const child = fork(file, [name, JSON.stringify(ports), String(BURST)], {
+    execArgv,
+    env: { ...process.env, ...env },
+  });
+  if ((await next(child)) === 'absent') return null;
+  return {
+    async offer(offer) {
+      child.send(offer);
+      return (await next(child)) as readonly number[];
+    },
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The next message of a subject. Rejects if it ends first. */
+async function next(child: ChildProcess): Promise<FromSubject> {
+  const over = new AbortController();
+  const { signal } = over;
+  const ended = once(child, 'exit', { signal }).then(() => {
+    throw new Error('a subject ended before its answer');
+  });
+  ended.catch(() => {});
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), ended])) as [FromSubject];
+    return message;
+  } finally {
+    over.abort();
+  }
 }
 
 /** Runs all loads with all subjects in turn, `ROUNDS` times, so that a disturbance of the machine affects all of them. */
-async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promise<Record<Load, ErrorsOf>> {
+async function measure(
+  subjects: Readonly<Record<SubjectName, Subject | null>>,
+): Promise<Record<Load, ErrorsOf>> {
   const none = (): ErrorsOf => ({
     upbeat: { means: [], p99s: [] },
     net: { means: [], p99s: [] },
@@ -100,7 +114,11 @@ async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promis
   for (let round = 0; round < ROUNDS; round++) {
     for (const { name, perSecond, count } of LOADS) {
       for (const subject of ['upbeat', 'net', 'blackbox'] as const) {
-        const latencies = await subjects[subject]?.(perSecond, count);
+        const latencies = await subjects[subject]?.offer({
+          perSecond,
+          count,
+          lead: (perSecond ?? 0) * LEAD_S,
+        });
         if (latencies === undefined) continue;
         const sorted = latencies.map((ms) => Math.abs(ms - DELAY_MS)).sort((a, b) => a - b);
         const { means, p99s } = errors[name][subject];
@@ -110,58 +128,6 @@ async function measure(subjects: Readonly<Record<Name, Subject | null>>): Promis
     }
   }
   return errors;
-}
-
-/** Makes `count` checks, of which `perSecond` start each second; after a delay of the event loop it catches up. */
-async function offer(way: Way, perSecond: number, count: number): Promise<number[]> {
-  const free = Array.from({ length: SLOTS }, (_, slot) => slot);
-  const latencies: number[] = [];
-  const startedMs = performance.now();
-  let begun = 0;
-  while (latencies.length < count) {
-    const due = Math.min(count, Math.floor(((performance.now() - startedMs) / 1_000) * perSecond) + 1);
-    for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
-      if (begun >= due) {
-        free.push(slot);
-        break;
-      }
-      const taken = slot;
-      way(begun++, taken).then((ms) => {
-        free.push(taken);
-        latencies.push(Number(ms));
-      });
-    }
-    await wait(1);
-  }
-  return latencies;
-}
-
-async function warmUp(way: Way): Promise<void> {
-  let next = 0;
-  await Promise.all(
-    Array.from({ length: WARM_UP_OPEN }, async (_, slot) => {
-      while (next < WARM_UP) await way(next++, slot);
-    }),
-  );
-}
-
-function timeByHand(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const startedMs = performance.now();
-    const socket = createConnection({ host: '127.0.0.1', port, autoSelectFamily: false });
-    socket.on('error', reject);
-    socket.on('connect', () =>
-      socket.write('HEAD / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'),
-    );
-    socket.once('data', () => {
-      resolve(performance.now() - startedMs);
-      socket.destroy();
-    });
-  });
-}
-
-function scrape(blackbox: BlackboxExporter, ports: readonly number[]): Way {
-  return (n) => blackbox.probe(`http://127.0.0.1:${ports[n % ports.length]}/`);
 }
 
 /** The rows of a load: its errors compared with the floor of the same run, then floor and peer. */
