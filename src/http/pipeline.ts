@@ -137,9 +137,8 @@ export function createPipeline(options: PipelineOptions) {
     request: HttpRequest,
     key: KeyBearer | null,
     [limiter, name]: Payer,
+    wanted: string,
   ): Promise<HttpResponse | null> => {
-    const wanted = request.headers['if-none-match'];
-    if (wanted === undefined) return null;
     const find = async () => {
       try {
         const answer = await handle(route, request, key);
@@ -170,17 +169,27 @@ export function createPipeline(options: PipelineOptions) {
       if (payer === null) return answer(admission, null);
       return andThen(payer[0].charge(payer[1]), (charged) => answer(admission, charged));
     };
-    const answerPicture = async (admission: Admission): Promise<HttpResponse> => {
-      const { payer, refused, key } = admission;
-      const unchanged =
-        refused === null && payer !== null ? await findUnchanged(route, request, key, payer) : null;
-      if (unchanged !== null && payer !== null) {
-        allowance = await payer[0].peek(payer[1]);
-        return unchanged;
-      }
-      const picture = await answerCharged(admission);
-      if (picture.etag !== undefined) uncharged.note(targetOf(route, request), picture.etag);
-      return picture;
+    const answerNewPicture = (admission: Admission): MaybeLater<HttpResponse> =>
+      andThen(answerCharged(admission), (picture) => {
+        if (picture.etag !== undefined) uncharged.note(targetOf(route, request), picture.etag);
+        return picture;
+      });
+    const answerKnownPicture = async (
+      admission: Admission,
+      payer: Payer,
+      wanted: string,
+    ): Promise<HttpResponse> => {
+      const unchanged = await findUnchanged(route, request, admission.key, payer, wanted);
+      if (unchanged === null) return await answerNewPicture(admission);
+      allowance = await payer[0].peek(payer[1]);
+      return unchanged;
+    };
+    const answerPicture = (admission: Admission): MaybeLater<HttpResponse> => {
+      const { payer, refused } = admission;
+      const wanted = request.headers['if-none-match'];
+      return wanted === undefined || refused !== null || payer === null
+        ? answerNewPicture(admission)
+        : answerKnownPicture(admission, payer, wanted);
     };
     return attempt(
       () => andThen(admit(route, request), route.bucket === 'pictures' ? answerPicture : answerCharged),

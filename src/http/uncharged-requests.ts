@@ -20,7 +20,7 @@ export function createUnchargedRequests() {
   return {
     /** Stores the tag that was sent for a target (path and query). */
     note(target: string, etag: string): void {
-      if (target.length <= MAX_TARGET_LENGTH) sent.set(target, etag);
+      if (target.length <= MAX_TARGET_LENGTH && sent.get(target) !== etag) sent.set(target, etag);
     },
     /**
      * Whether `If-None-Match` contains the last tag that was sent for the target, so that the picture is probably

@@ -280,7 +280,16 @@ function send(
   if (method === 'HEAD' || status === 204 || status === 304) response.end();
   // Text in ASCII goes out with the headers by one write, without a conversion to UTF-8.
   else if (typeof body === 'string') response.end(body, bodyBytes === body.length ? 'latin1' : 'utf8');
+  else if (body.byteLength <= ONE_WRITE_BYTES) response.end(asText(body), 'latin1');
   else response.end(body);
+}
+
+/** Bytes up to this size, such as badges, go out with the headers by one write too. Node.js copies no more than 16 KiB at once. */
+const ONE_WRITE_BYTES = 8_192;
+
+/** One character for each byte. */
+function asText(body: Uint8Array): string {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
 }
 
 /** Paths that respond while the registry's server is unavailable, even without an earlier request. */

@@ -86,6 +86,9 @@ export const BADGE_QUERY = {
   ),
 };
 
+/** What a badge is without a query, as most are. */
+const UNASKED = readParameters('', BADGE_QUERY);
+
 const ENDINGS = new Map<string, BadgeFormat>(Object.entries({ png: 'png', svg: 'svg', json: 'shields' }));
 
 /**
@@ -102,7 +105,7 @@ export function readBadgeRequest(
   const isDouble = /@2x$/i.test(beforeEnding);
   const name = isDouble ? beforeEnding.slice(0, -'@2x'.length) : beforeEnding;
   const ended = ending === undefined ? undefined : ENDINGS.get(ending.toLowerCase());
-  const { format, scale, label = '', ...shown } = readParameters(query, BADGE_QUERY);
+  const { format, scale, label = '', ...shown } = query === '' ? UNASKED : readParameters(query, BADGE_QUERY);
   if (format !== undefined && ended !== undefined && format !== ended)
     throw refuse('format', `is "${format}", and the address ends with ".${ending}"`, BADGE_QUERY.format);
   if (isDouble && scale === '1')
@@ -114,7 +117,7 @@ export function readBadgeRequest(
     ...shown,
     format: format ?? ended ?? usual,
     scale: isDouble ? '2' : (scale ?? DEFAULT_BADGE.scale),
-    label: visibleLine(label),
+    label: label === '' ? '' : visibleLine(label),
   };
 }
 
