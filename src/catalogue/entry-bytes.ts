@@ -26,10 +26,11 @@ export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
      * list. False: it holds something other than entries, or `take` returned false.
      */
     split(part: Buffer, take: (from: number, until: number, hash: number) => boolean): boolean {
+      const view = new DataView(part.buffer, part.byteOffset, part.length);
       for (let from = 0; from < part.length; ) {
         const next = part.indexOf(mark, from);
         const until = next === -1 ? part.length : next + 1;
-        const hash = hashEntry(part, from, until, isMargin);
+        const hash = hashEntry(view, from, until, isMargin);
         if (hash === null || !take(from, until, hash)) return false;
         from = until;
       }
@@ -43,28 +44,45 @@ export function createEntrySplitter({ indent }: Pick<PlainList, 'indent'>) {
  * rotation after each, so that differences do not cancel out. Null: a line begins at the margin and is no comment, so that it ends
  * the list, or there is a tab, which has a meaning of its own. `isMargin`: the dashes of entries stand at the margin.
  */
-function hashEntry(bytes: Uint8Array, from: number, until: number, isMargin: boolean): number | null {
+function hashEntry(part: DataView, from: number, until: number, isMargin: boolean): number | null {
   let [a, b] = [0xdeadbeef | 0, 0x41c6ce57];
-  let word = 0;
-  let count = 0;
-  for (let at = from; at < until; ) {
-    let byte = bytes[at] as number;
-    if (byte !== SPACE && byte !== NEWLINE && byte !== RETURN && byte !== HASH_SIGN) {
-      if (!isMargin || byte !== DASH || bytes[at + 1] !== SPACE) return null;
-    }
-    do {
-      byte = bytes[at++] as number;
-      if (byte === TAB) return null;
-      word = (word << 8) | byte;
-      if ((++count & 3) === 0) {
-        a = Math.imul(a ^ word, 0x9e3779b1);
-        b = Math.imul(b ^ word, 0x5f356495);
-        a = (a << 13) | (a >>> 19);
-        b = (b << 17) | (b >>> 15);
+  let at = from;
+  let isLineStart = true;
+  for (; at + 4 <= until; at += 4) {
+    const word = part.getInt32(at);
+    // Tabs and ends of lines are few, so most words need no look at their bytes.
+    if (isLineStart || hasControl(word)) {
+      for (let one = at; one < at + 4; one++) {
+        const byte = part.getUint8(one);
+        if (byte === TAB || (isLineStart && !mayBegin(part, one, until, isMargin))) return null;
+        isLineStart = byte === NEWLINE || byte === RETURN;
       }
-    } while (byte !== NEWLINE && byte !== RETURN && at < until);
+    }
+    a = Math.imul(a ^ word, 0x9e3779b1);
+    b = Math.imul(b ^ word, 0x5f356495);
+    a = (a << 13) | (a >>> 19);
+    b = (b << 17) | (b >>> 15);
   }
-  return finish(a ^ word, b ^ count);
+  let word = 0;
+  for (; at < until; at++) {
+    const byte = part.getUint8(at);
+    if (byte === TAB || (isLineStart && !mayBegin(part, at, until, isMargin))) return null;
+    isLineStart = byte === NEWLINE || byte === RETURN;
+    word = (word << 8) | byte;
+  }
+  return finish(a ^ word, b ^ (until - from));
+}
+
+/** Whether one of the four bytes is less than 14: a tab, an end of a line, or another control character. */
+function hasControl(word: number): boolean {
+  return ((word - 0x0e0e0e0e) & ~word & 0x80808080) !== 0;
+}
+
+/** Whether a line of an entry may begin with the byte at `at`. */
+function mayBegin(part: DataView, at: number, until: number, isMargin: boolean): boolean {
+  const byte = part.getUint8(at);
+  if (byte === SPACE || byte === NEWLINE || byte === RETURN || byte === HASH_SIGN) return true;
+  return isMargin && byte === DASH && at + 1 < until && part.getUint8(at + 1) === SPACE;
 }
 
 /** A hash of 53 bits of a text (cyrb53, public domain). */

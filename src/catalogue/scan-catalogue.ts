@@ -20,6 +20,9 @@ export interface CatalogueMark {
   readonly hashes: Float64Array | null;
 }
 
+/** Which entries are parsed: none, all, or those that are not among the hashes of an earlier reading. */
+export type Wanted = 'none' | 'all' | { readonly except: Float64Array };
+
 /** A file that was read. */
 export interface CatalogueScan extends CatalogueMark {
   /**
@@ -41,21 +44,17 @@ const MAX_ENTRY_BYTES = 1_048_576;
 const ENTRIES_PER_PAGE = 5_000;
 
 /**
- * Reads the file. `wanted`: which entries are parsed: none, all, or those that are not among the hashes of an earlier
- * reading. `isOutdated`: whether nobody needs the rest; the scan then ends with null. Rejects if the file cannot be read.
+ * Reads the file. `isOutdated`: whether nobody needs the rest; the scan then ends with null. Rejects if the file cannot be read.
  */
+export async function scanCatalogue(file: string, wanted: Wanted): Promise<CatalogueScan>;
 export async function scanCatalogue(
   file: string,
-  wanted: 'none' | 'all' | { readonly except: Float64Array },
-): Promise<CatalogueScan>;
-export async function scanCatalogue(
-  file: string,
-  wanted: 'none' | 'all' | { readonly except: Float64Array },
+  wanted: Wanted,
   isOutdated: () => boolean,
 ): Promise<CatalogueScan | null>;
 export async function scanCatalogue(
   file: string,
-  wanted: 'none' | 'all' | { readonly except: Float64Array },
+  wanted: Wanted,
   isOutdated = () => false,
 ): Promise<CatalogueScan | null> {
   const digest = createHash('sha256');

@@ -9,6 +9,7 @@ import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { putInPages } from './put-in-pages.ts';
 import { CatalogueError, readCatalogue } from './read-catalogue.ts';
+import { scanApart } from './scan-apart.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
 
 /** What the file held when it was read. */
@@ -32,6 +33,8 @@ interface CatalogueWatchOptions {
 const QUIET_MS = 200;
 /** Where the system reports no changes (network folders, some containers), the file is looked at this often. */
 const POLL_MS = 5_000;
+/** A file of this size and more is read by a thread of its own: that is 20,000 entries, and the main thread would take 20 ms for them. */
+const LARGE_BYTES = 4_194_304;
 /** Entries in a page of a list that is read as a whole. */
 const ENTRIES_PER_PAGE = 5_000;
 
@@ -134,7 +137,10 @@ export function watchCatalogue(
       stamp = await stampOf(file);
       if (stamp === before && !(demanded && lastProblem !== null)) return;
       const wanted = taken.hashes === null ? 'none' : { except: taken.hashes };
-      const scan = await scanCatalogue(file, wanted, isOutdated);
+      const isLarge = (await stat(file)).size >= LARGE_BYTES;
+      const scan = isLarge
+        ? await scanApart(file, wanted, isOutdated, clock)
+        : await scanCatalogue(file, wanted, isOutdated);
       if (!isComplete && scan !== null)
         await waitUntil((occasion === 'polled' ? startedMs : changedMs) + QUIET_MS);
       if (scan === null || isOutdated() || (!demanded && (await stampOf(file)) !== stamp)) {

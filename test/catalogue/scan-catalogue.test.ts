@@ -5,7 +5,9 @@ import t from 'tap';
 import { createEntrySplitter } from '../../src/catalogue/entry-bytes.ts';
 import { findList, readPlainEntry } from '../../src/catalogue/plain-entries.ts';
 import { readCatalogue } from '../../src/catalogue/read-catalogue.ts';
+import { scanApart } from '../../src/catalogue/scan-apart.ts';
 import { scanCatalogue } from '../../src/catalogue/scan-catalogue.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readYaml } from '../../src/yaml-file.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
@@ -158,6 +160,24 @@ t.test('it splits a list into its entries, and knows what ends one', async (t) =
   t.equal(splitEntries('- a: 1\n-b: 2\n', ''), undefined);
 });
 
+t.test('it knows a tab and the end of a list at every place of an entry', async (t) => {
+  const byte = fc.constantFrom('a', '-', ' ', '#', '\n', '\r', '\t', '\u0001', '\r\n', 'é');
+  let [whole, other] = [0, 0];
+  fc.assert(
+    fc.property(fc.array(byte, { maxLength: 14 }), fc.constantFrom('', '  '), (bytes, indent) => {
+      const text = `${indent}- ${bytes.join('')}`;
+      // An entry at the margin ends where another one begins.
+      const begins = indent === '' ? /^(?:[ \n\r#]|- |$)/ : /^(?:[ \n\r#]|$)/;
+      const isEntry = !text.includes('\t') && text.split(/[\n\r]/).every((line) => begins.test(line));
+      if (isEntry) whole++;
+      else other++;
+      t.equal(splitEntries(text, indent) !== undefined, isEntry, JSON.stringify(text));
+    }),
+    { numRuns: propertyRuns(5_000) },
+  );
+  t.ok(whole > 100 && other > 100, `${whole} entries, ${other} others`);
+});
+
 t.test('it finds what is new in a list, wherever entries were added, removed and moved', async (t) => {
   const folder = t.testdir({});
   const before = Array.from({ length: 2_000 }, (_, index) => entry(`s${index}`));
@@ -212,3 +232,30 @@ t.test('it gives up what nobody needs any more', async (t) => {
   t.equal(await scanCatalogue(PUBLIC_LIST, 'none', () => ++parts > 0), null);
   t.equal(parts, 1);
 });
+
+t.test(
+  'a thread of its own reads the same, fails alike, and is ended when nobody needs the rest',
+  async (t) => {
+    const { hashes } = await scanCatalogue(PUBLIC_LIST, 'none');
+    const except = (hashes ?? new Float64Array()).slice(3);
+    for (const wanted of ['none', 'all', { except }] as const)
+      t.same(
+        await scanApart(PUBLIC_LIST, wanted, () => false, systemClock),
+        await scanCatalogue(PUBLIC_LIST, wanted),
+      );
+    const missing = join(t.testdir(), 'missing.yaml');
+    await t.rejects(
+      scanApart(missing, 'none', () => false, systemClock),
+      { code: 'ENOENT' },
+    );
+
+    // Looked at before the thread has started.
+    const atOnce = {
+      every: (_periodMs: number, look: () => void) => {
+        look();
+        return () => {};
+      },
+    };
+    t.equal(await scanApart(PUBLIC_LIST, 'all', () => true, atOnce), null);
+  },
+);

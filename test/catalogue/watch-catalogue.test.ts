@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadCatalogue, markCatalogue, watchCatalogue } from '../../src/catalogue/watch-catalogue.ts';
@@ -231,4 +231,18 @@ t.test('it never takes a file that is being written, and takes it when it is com
       problems: [],
     },
   );
+});
+
+t.test('it takes a change of a file that is read by a thread of its own', async (t) => {
+  const slugs = Array.from({ length: 60_000 }, (_, index) => `service-${index}`);
+  const file = join(t.testdir({ 'c.yaml': plainListOf(...slugs) }), 'c.yaml');
+  t.ok(statSync(file).size > 4_194_304);
+  const { watch, lists, parts, problems } = await follow(t, file, systemClock);
+  writeFileSync(file, plainListOf(...slugs).replace('Name of service-40000', 'Other'));
+  await watch.reload();
+  t.same({ read: lists.length, parts, problems }, { read: 2, parts: [true], problems: [] });
+  writeFileSync(file, `${plainListOf(...slugs)}  - slug: [\n`);
+  await watch.reload();
+  t.equal(lists.length, 2);
+  t.match(problems, [/c\.yaml:/]);
 });
