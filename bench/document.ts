@@ -69,7 +69,7 @@ export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
   const machine = isSame ? {} : { machine: later.machine };
   const sections = new Set(rows.map(({ section }) => section));
   const order = [...Object.keys(TITLES), ...sections];
-  return {
+  return withItsMachine({
     ...stored,
     rows: [...stored.rows.filter(({ section }) => !sections.has(section)), ...rows].sort(
       (a, b) => order.indexOf(a.section) - order.indexOf(b.section),
@@ -78,6 +78,27 @@ export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
       ...stored.renewed,
       ...Object.fromEntries([...sections].map((name) => [name, { at, version, ...machine }])),
     },
+  });
+}
+
+/** A run of which every section was measured again on one other machine is a run of that machine, as old as its oldest section. */
+function withItsMachine(run: BenchRun): BenchRun {
+  const names = [...new Set(run.rows.map(({ section }) => section))];
+  const measured = names.map((name) => ({ name, ...(run.renewed?.[name] ?? {}) }));
+  const [first] = measured;
+  const machine = first?.machine;
+  if (machine === undefined) return run;
+  if (!measured.every((one) => JSON.stringify(one.machine) === JSON.stringify(machine))) return run;
+  const dated = measured.flatMap(({ name, at, version }) =>
+    at === undefined || version === undefined ? [] : [{ name, at, version }],
+  );
+  const oldest = dated.reduce((a, b) => (a.at <= b.at ? a : b));
+  return {
+    ...run,
+    ...{ at: oldest.at, version: oldest.version, machine },
+    renewed: Object.fromEntries(
+      dated.filter(({ at }) => at !== oldest.at).map(({ name, at, version }) => [name, { at, version }]),
+    ),
   };
 }
 

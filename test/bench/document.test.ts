@@ -82,6 +82,14 @@ t.test('sections are measured again alone, and say when', async (t) => {
     documentRun(elsewhere, read)['docs/performance.md'],
     '| **Samples, embedded** | 2026-12-01 at 10:11 UTC, 1.1.0, another |  |  |',
   );
+  const last = { ...later, at: '2026-12-02T11:12:13.014Z', rows: [rowOf('truth', 7), rowOf('api', 8)] };
+  const whole = renewSections(elsewhere, { ...last, machine: { ...machine, model: 'another' } });
+  t.match(
+    documentRun(whole, read)['docs/performance.md'],
+    'Measured on 2026-12-01 at 10:11 UTC with version 1.1.0 and Node v24.1.0 on 2 processors (another).',
+    'every section was measured there',
+  );
+  t.same(Object.keys(whole.renewed ?? {}), ['truth', 'api']);
 });
 
 t.test('what grows with the fleet is a table with a column for each size', async (t) => {
