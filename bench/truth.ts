@@ -66,7 +66,7 @@ export async function run(): Promise<readonly BenchRow[]> {
 
 /** Starts a subject with the options of the program's own process. Null: it is not installed. */
 async function startSubject(name: SubjectName, ports: readonly number[]): Promise<Subject | null> {
-  const { execArgv, env } = planMemory(process.env, 'large', null);
+  const { execArgv, env } = planMemory(process.env, false, null);
   const file = join(import.meta.dirname, 'truth-subject.ts');
   const child = fork(file, [name, JSON.stringify(ports), String(BURST)], {
     execArgv,

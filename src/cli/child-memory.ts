@@ -7,13 +7,8 @@ import { join } from 'node:path';
 
 /** With less memory than this, bytes, heaps are kept small at the cost of more garbage collections. */
 export const SMALL_BYTES = 1_073_741_824;
-/** Sizes of heaps. Larger ones are collected less often. */
-export type HeapSize = 'small' | 'middle' | 'large';
-/** Fleets of so many services, with so many checks a second at the usual interval, do as well with such heaps. */
-const FLEETS = [
-  { heaps: 'small', services: 5_000, checksPerSecond: 100 },
-  { heaps: 'middle', services: 200_000, checksPerSecond: 400 },
-] as const;
+/** A fleet of so many services, with so many checks a second at the usual interval, does as well with small heaps. */
+const SMALL_FLEET = { services: 5_000, checksPerSecond: 100 };
 /**
  * Each of six threads has a young generation of three such spaces. Old generations are compacted at every collection, and
  * grow by a tenth before the next one. Code that two collections did not see in use is dropped, and compiled again when it
@@ -34,14 +29,7 @@ const SMALL_HEAPS = [
  * whose kind often survived a young collection, such as parts of a socket. Each of them keeps all that it references, so at 1,000
  * checks a second 0.95 MB survived a collection in place of the 0.35 MB in use.
  */
-const LARGE_HEAPS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
-/** With 100,000 services and 333 checks a second, the program holds 320 to 333 MB instead of 350 to 359, for a tenth more CPU time. */
-const MIDDLE_HEAPS = ['--max-semi-space-size=8', '--no-allocation-site-pretenuring'];
-const OPTIONS: Readonly<Record<HeapSize, readonly string[]>> = {
-  small: SMALL_HEAPS,
-  middle: MIDDLE_HEAPS,
-  large: LARGE_HEAPS,
-};
+const USUAL_HEAPS = ['--max-semi-space-size=16', '--no-allocation-site-pretenuring'];
 /** Threads share Node's own list of authorities if it has the machine's too; see `outbound/trust.ts`. */
 const SHARED_AUTHORITIES = '--use-system-ca';
 /** By default the allocator has several heaps per processor, which do not share freed memory. */
@@ -54,31 +42,29 @@ const SMALL_ALLOCATOR = {
   MALLOC_TOP_PAD_: '0',
 };
 
-/** The heaps that a fleet does well with; `services` null: it is not known how many there are. */
-export function heapsFor(services: number | null, intervalMs: number): HeapSize {
-  if (services === null) return 'large';
-  const perSecond = (services * 1_000) / intervalMs;
-  const fits = FLEETS.find((fleet) => services <= fleet.services && perSecond <= fleet.checksPerSecond);
-  return fits?.heaps ?? 'large';
+/** Whether a fleet does as well with small heaps; `services` null: it is not known how many there are. */
+export function isSmallFleet(services: number | null, intervalMs: number): boolean {
+  if (services === null || services > SMALL_FLEET.services) return false;
+  return (services * 1_000) / intervalMs <= SMALL_FLEET.checksPerSecond;
 }
 
 /**
- * Returns the options and variables with which a process is started. `cacheDir`:
+ * Returns the options and variables with which a process is started. `isSmall`: its heaps are kept small. `cacheDir`:
  * where compiled sources are kept, which saves each thread the compiler of TypeScript, about 10 MiB; null: nowhere.
  * Variables that `env` already contains stay unchanged.
  */
 export function planMemory(
   env: Readonly<Record<string, string | undefined>>,
-  heaps: HeapSize,
+  isSmall: boolean,
   cacheDir: string | null,
 ) {
   const isOwn = /--max-semi-space-size/.test(env.NODE_OPTIONS ?? '');
   const wanted = {
-    ...(heaps === 'small' ? SMALL_ALLOCATOR : { MALLOC_ARENA_MAX: ARENAS }),
+    ...(isSmall ? SMALL_ALLOCATOR : { MALLOC_ARENA_MAX: ARENAS }),
     ...(cacheDir === null ? {} : { NODE_COMPILE_CACHE: cacheDir }),
   };
   return {
-    execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : OPTIONS[heaps])],
+    execArgv: [SHARED_AUTHORITIES, ...(isOwn ? [] : isSmall ? SMALL_HEAPS : USUAL_HEAPS)],
     env: Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined)),
   };
 }

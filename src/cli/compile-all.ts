@@ -1,5 +1,5 @@
 /**
- * Compiles all sources for each size of heaps: `node src/cli/compile-all.ts`. The build of a container image
+ * Compiles all sources for small heaps and for large ones: `node src/cli/compile-all.ts`. The build of a container image
  * runs it, so that no start of a container has to.
  */
 import { spawnSync } from 'node:child_process';
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { planCompilation, planMemory } from './child-memory.ts';
 import { openCompileCache } from './compile-cache.mjs';
 
-for (const heaps of ['small', 'middle', 'large'] as const) {
-  const { execArgv, env } = planMemory(process.env, heaps, openCompileCache(tmpdir()));
+for (const isSmall of [true, false]) {
+  const { execArgv, env } = planMemory(process.env, isSmall, openCompileCache(tmpdir()));
   const whole = { ...process.env, ...env };
   const entry = planCompilation(whole, execArgv);
   if (entry === null) continue;

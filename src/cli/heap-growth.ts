@@ -7,7 +7,7 @@ const GROWTH_PERCENT = 50;
 /** The same where much lives from the start: half of it would be the largest part of what the program holds. */
 const LARGE_GROWTH_PERCENT = 15;
 /** A heap with less in it than this, bytes, is small, and holds little garbage of a start. */
-const LARGE_HEAP_BYTES = 134_217_728;
+const LARGE_HEAP_BYTES = 33_554_432;
 /** The option of V8, which a small memory or the operator may have set. */
 const OPTION = '--heap-growing-percent';
 

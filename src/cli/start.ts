@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/resolve-config.ts';
-import { type HeapSize, heapsFor, planCompilation, planMemory, SMALL_BYTES } from './child-memory.ts';
+import { isSmallFleet, planCompilation, planMemory, SMALL_BYTES } from './child-memory.ts';
 import type { CommonOptions } from './command.ts';
 import { openCompileCache } from './compile-cache.mjs';
 import { estimateServices } from './fleet-size.ts';
@@ -20,8 +20,8 @@ export async function start({
   checkConfig = false,
 }: CommonOptions & { checkConfig?: boolean }): Promise<void> {
   if (checkConfig) return await check(config);
-  const heaps = await chooseHeaps(await readConfig(config));
-  const { execArgv, env } = planMemory(process.env, heaps, openCompileCache(tmpdir()));
+  const isSmall = await needsSmallHeaps(await readConfig(config));
+  const { execArgv, env } = planMemory(process.env, isSmall, openCompileCache(tmpdir()));
   const whole = { ...process.env, ...env };
   const prepare = planCompilation(whole, execArgv);
   // Node.js writes the cache when a process ends, but this process is replaced by another program.
@@ -58,10 +58,10 @@ async function readConfig(file: string): Promise<Config> {
   return loadConfig({ file, env: process.env });
 }
 
-/** Small heaps where there is little memory, otherwise those that the fleet needs. */
-async function chooseHeaps(config: Config): Promise<HeapSize> {
-  if (availableBytes() < SMALL_BYTES) return 'small';
-  return heapsFor(await estimateServices(config), config.checks.intervalMs);
+/** Whether there is little memory, or a fleet that needs little. */
+async function needsSmallHeaps(config: Config): Promise<boolean> {
+  if (availableBytes() < SMALL_BYTES) return true;
+  return isSmallFleet(await estimateServices(config), config.checks.intervalMs);
 }
 
 /**

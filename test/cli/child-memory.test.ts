@@ -6,15 +6,11 @@ import { planCompilation, planMemory } from '../../src/cli/child-memory.ts';
 import { openCompileCache } from '../../src/cli/compile-cache.mjs';
 
 t.test('it keeps heaps small where they are wanted so, and what the operator has set', (t) => {
-  t.same(planMemory({}, 'large', '/cache'), {
+  t.same(planMemory({}, false, '/cache'), {
     execArgv: ['--use-system-ca', '--max-semi-space-size=16', '--no-allocation-site-pretenuring'],
     env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
   });
-  t.same(planMemory({}, 'middle', '/cache'), {
-    execArgv: ['--use-system-ca', '--max-semi-space-size=8', '--no-allocation-site-pretenuring'],
-    env: { MALLOC_ARENA_MAX: '2', NODE_COMPILE_CACHE: '/cache' },
-  });
-  t.same(planMemory({}, 'small', null), {
+  t.same(planMemory({}, true, null), {
     execArgv: [
       '--use-system-ca',
       '--max-semi-space-size=1',
@@ -39,11 +35,11 @@ t.test('it keeps heaps small where they are wanted so, and what the operator has
     MALLOC_TOP_PAD_: '131072',
     NODE_COMPILE_CACHE: '/other',
   };
-  t.same(planMemory(own, 'small', '/cache'), {
+  t.same(planMemory(own, true, '/cache'), {
     execArgv: ['--use-system-ca'],
     env: {},
   });
-  t.same(planMemory(own, 'large', '/cache').execArgv, ['--use-system-ca'], 'nor the usual limit');
+  t.same(planMemory(own, false, '/cache').execArgv, ['--use-system-ca'], 'nor the usual limit');
   t.end();
 });
 
