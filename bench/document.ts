@@ -81,7 +81,7 @@ export function renewSections(stored: BenchRun, later: BenchRun): BenchRun {
   });
 }
 
-/** A run of which every section was measured again on one other machine is a run of that machine, as old as its oldest section. */
+/** If every section was measured again on one other machine, the run is named after that machine and dated by its oldest section. */
 function withItsMachine(run: BenchRun): BenchRun {
   const names = [...new Set(run.rows.map(({ section }) => section))];
   const measured = names.map((name) => ({ name, ...(run.renewed?.[name] ?? {}) }));

@@ -1,7 +1,7 @@
 /**
  * One subject of `bench/truth.ts` in a process of its own, started as the program starts its own: heaps of that size, and nobody else's
- * garbage in them. Arguments: its name and the ports of the server as JSON. It warms up, says that it is ready, and then
- * makes the checks that each message asks for.
+ * garbage in them. Arguments: its name and the ports of the server as JSON. It warms up (blackbox_exporter
+ * needs none), says that it is ready, and then makes the checks that each message asks for.
  */
 import { createConnection } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import { type BlackboxExporter, startBlackboxExporter } from './peers.ts';
 /** Who reports latencies: the prober, a request by hand over `node:net`, or blackbox_exporter. */
 export type SubjectName = 'upbeat' | 'net' | 'blackbox';
 
-/** What a subject is asked for: `count` checks, of which `perSecond` start each second; null: all are due in one tick. */
+/** What a subject is asked to do: `count` checks, of which `perSecond` start each second; null: all are due in one tick. */
 export interface Offer {
   readonly perSecond: number | null;
   readonly count: number;
-  /** So many checks are made at the same rate before those that count. */
+  /** Checks made first, at the same rate, that do not count. */
   readonly lead: number;
 }
 
@@ -94,8 +94,8 @@ async function offerTo(way: Way, { perSecond, count, lead }: Offer): Promise<num
   let begun = 0;
   let ended = 0;
   while (ended < all) {
-    const dueSoFar = ((performance.now() - startedMs) / 1_000) * (perSecond ?? Number.POSITIVE_INFINITY);
-    const due = Math.min(all, Math.floor(dueSoFar) + 1);
+    const sinceS = (performance.now() - startedMs) / 1_000;
+    const due = perSecond === null ? all : Math.min(all, Math.floor(sinceS * perSecond) + 1);
     for (let slot = free.pop(); slot !== undefined; slot = free.pop()) {
       if (begun >= due) {
         free.push(slot);
@@ -142,6 +142,8 @@ if (import.meta.main) {
   const [name, portList = '[]', burst = '0'] = process.argv.slice(2);
   const ports = JSON.parse(portList) as number[];
   const say = (message: FromSubject) => process.send?.(message);
+  let close = async () => {};
+  process.once('disconnect', () => void close().then(() => process.exit(0)));
   const subject =
     name === 'upbeat'
       ? await openUpbeat(ports, Number(burst))
@@ -152,8 +154,8 @@ if (import.meta.main) {
     say('absent');
     process.disconnect();
   } else {
+    close = subject.close;
     process.on('message', async (offer: Offer) => say(await subject.offer(offer)));
-    process.once('disconnect', () => void subject.close().then(() => process.exit(0)));
     say('ready');
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The error of the reported latency against a server that answers after 50 ms: `node bench/truth.ts`. It is compared with a
  * request by hand over `node:net` (the floor in Node, which includes the lateness of server and machine) and with
- * blackbox_exporter, each from a process of its own, in alternating rounds after a warm-up, so that code is compiled.
+ * blackbox_exporter, each from a process of its own, in alternating rounds. Upbeat and the floor are warmed up before, so that their code is compiled.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,6 +21,7 @@ const ROUNDS = 5;
  */
 const LEAD_S = 1;
 const BURST = 500;
+const SUBJECTS = ['upbeat', 'net', 'blackbox'] as const satisfies readonly SubjectName[];
 
 /** Offered loads with their targets: mean and 99th percentile of the error in milliseconds. */
 const LOADS = [
@@ -50,18 +51,18 @@ interface Errors {
 type ErrorsOf = Record<SubjectName, Errors>;
 type Load = (typeof LOADS)[number]['name'];
 
-/** Measures the loads. Takes a minute and a half. */
+/** Measures the loads. Takes two and a half minutes. */
 export async function run(): Promise<readonly BenchRow[]> {
   const server = await startHelper<number[]>('slow-server.ts', [DELAY_MS]);
-  const subjects: Record<SubjectName, Subject | null> = {
-    upbeat: await startSubject('upbeat', server.line),
-    net: await startSubject('net', server.line),
-    blackbox: await startSubject('blackbox', server.line),
-  };
-  const errors = await measure(subjects);
-  for (const subject of Object.values(subjects)) await subject?.stop();
-  server.stop();
-  return printRows(LOADS.flatMap((load) => judge(load, errors[load.name])));
+  const subjects: Partial<Record<SubjectName, Subject | null>> = {};
+  try {
+    for (const name of SUBJECTS) subjects[name] = await startSubject(name, server.line);
+    const errors = await measure(subjects);
+    return printRows(LOADS.flatMap((load) => judge(load, errors[load.name])));
+  } finally {
+    for (const subject of Object.values(subjects)) await subject?.stop();
+    server.stop();
+  }
 }
 
 /** Starts a subject with the options of the program's own process. Null: it is not installed. */
@@ -103,7 +104,7 @@ async function next(child: ChildProcess): Promise<FromSubject> {
 
 /** Runs all loads with all subjects in turn, `ROUNDS` times, so that a disturbance of the machine affects all of them. */
 async function measure(
-  subjects: Readonly<Record<SubjectName, Subject | null>>,
+  subjects: Readonly<Partial<Record<SubjectName, Subject | null>>>,
 ): Promise<Record<Load, ErrorsOf>> {
   const none = (): ErrorsOf => ({
     upbeat: { means: [], p99s: [] },
@@ -113,7 +114,7 @@ async function measure(
   const errors = Object.fromEntries(LOADS.map(({ name }) => [name, none()])) as Record<Load, ErrorsOf>;
   for (let round = 0; round < ROUNDS; round++) {
     for (const { name, perSecond, count } of LOADS) {
-      for (const subject of ['upbeat', 'net', 'blackbox'] as const) {
+      for (const subject of SUBJECTS) {
         const latencies = await subjects[subject]?.offer({
           perSecond,
           count,

@@ -16,7 +16,7 @@ import type { ServiceDirectory } from '../view/service-directory.ts';
 const responseTime = (more = '') =>
   nullable(
     whole(
-      `Whole milliseconds from the start of name resolution to the headers of the deciding answer.${more}`,
+      `Whole milliseconds from the start of name resolution, or of the connection if no name had to be resolved, to the headers of the deciding answer.${more}`,
     ),
     'Null before the first check, and when no response arrived.',
   );

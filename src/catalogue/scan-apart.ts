@@ -1,13 +1,13 @@
 /**
- * Reads a large catalogue in a thread of its own, which ends with the reading: in the main thread the same reading would take
- * turns with results of checks and requests, take twice as long, and make each of them wait.
+ * Reads a large catalogue in a thread of its own, which ends with the reading: the same reading in the main thread would take turns with
+ * checks' results and requests, take twice as long and delay them.
  */
 import type { Clock } from '../clock.ts';
 import { startThread } from '../thread/rpc.ts';
 import type { CatalogueScan, Wanted } from './scan-catalogue.ts';
 
 const ENTRY = new URL('../../workers/catalogue.ts', import.meta.url);
-/** The thread is ended within this time when nobody needs the rest, milliseconds. */
+/** How often it is asked whether the rest is still needed, milliseconds. */
 const LOOK_MS = 50;
 
 /** What the thread does. */
@@ -15,7 +15,7 @@ export type ScanMethods = {
   scan(file: string, wanted: Wanted): Promise<CatalogueScan>;
 };
 
-/** {@link scanCatalogue} in a thread of its own. Rejects if the file cannot be read, and if the thread ends before. */
+/** {@link scanCatalogue} in a thread of its own. Null: the rest was no longer needed. Rejects if the file cannot be read, or if the thread ends first. */
 export async function scanApart(
   file: string,
   wanted: Wanted,
@@ -29,7 +29,7 @@ export async function scanApart(
   });
   try {
     const scan = thread.call('scan', [file, wanted]);
-    // When nobody needs it, the end of the thread ends the call.
+    // If it is no longer needed, `terminate` rejects this call, and nothing else would catch that.
     scan.catch(() => {});
     return await Promise.race([scan, outdated.promise]);
   } finally {

@@ -33,7 +33,7 @@ interface CatalogueWatchOptions {
 const QUIET_MS = 200;
 /** Where the system reports no changes (network folders, some containers), the file is looked at this often. */
 const POLL_MS = 5_000;
-/** A file of this size and more is read by a thread of its own: that is 20,000 entries, and the main thread would take 20 ms for them. */
+/** Files of this size or more are read in a thread of their own: 4 MiB are about 20,000 entries, for which the main thread would need 20 ms. */
 const LARGE_BYTES = 4_194_304;
 /** Entries in a page of a list that is read as a whole. */
 const ENTRIES_PER_PAGE = 5_000;
@@ -41,7 +41,7 @@ const ENTRIES_PER_PAGE = 5_000;
 /** Reads what identifies the content of the file. Rejects with an error that names setting and file. */
 export async function markCatalogue(file: string): Promise<SeenCatalogue> {
   try {
-    const stamp = await stampOf(file);
+    const { stamp } = await lookAt(file);
     const { digest, hashes } = await scanCatalogue(file, 'none');
     return { stamp, digest, hashes };
   } catch (error) {
@@ -68,9 +68,10 @@ function unreadable(file: string, error: unknown): Error {
   return new Error(`catalogue.file: ${file} cannot be read: ${messageOf(error)}`, { cause: error });
 }
 
-async function stampOf(file: string): Promise<string> {
+/** What shows cheaply that the file is as it was, and its size in bytes. */
+async function lookAt(file: string): Promise<{ readonly stamp: string; readonly size: number }> {
   const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  return { stamp: [dev, ino, size, mtimeNs, ctimeNs].join(' '), size: Number(size) };
 }
 
 async function readList(file: string): Promise<CatalogueList> {
@@ -134,16 +135,17 @@ export function watchCatalogue(
     const isOutdated = () => closed || (!demanded && epoch !== since);
     let isComplete = demanded || occasion === 'quiet';
     try {
-      stamp = await stampOf(file);
+      const seenNow = await lookAt(file);
+      stamp = seenNow.stamp;
       if (stamp === before && !(demanded && lastProblem !== null)) return;
       const wanted = taken.hashes === null ? 'none' : { except: taken.hashes };
-      const isLarge = (await stat(file)).size >= LARGE_BYTES;
-      const scan = isLarge
-        ? await scanApart(file, wanted, isOutdated, clock)
-        : await scanCatalogue(file, wanted, isOutdated);
+      const scan =
+        seenNow.size >= LARGE_BYTES
+          ? await scanApart(file, wanted, isOutdated, clock)
+          : await scanCatalogue(file, wanted, isOutdated);
       if (!isComplete && scan !== null)
         await waitUntil((occasion === 'polled' ? startedMs : changedMs) + QUIET_MS);
-      if (scan === null || isOutdated() || (!demanded && (await stampOf(file)) !== stamp)) {
+      if (scan === null || isOutdated() || (!demanded && (await lookAt(file)).stamp !== stamp)) {
         // Another look follows: at the end of the changes, as demanded, or at the next poll.
         stamp = null;
         return;

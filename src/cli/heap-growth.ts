@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 
 /** A heap grows by this part of what lives in it before the next full collection, percent. V8 lets it grow by up to 300 %. */
 const GROWTH_PERCENT = 50;
-/** The same where much lives from the start: half of it would be the largest part of what the program holds. */
+/** The same for large heaps, where half would be much memory. */
 const LARGE_GROWTH_PERCENT = 15;
 /** A heap with less in it than this, bytes, is small, and holds little garbage of a start. */
 const LARGE_HEAP_BYTES = 33_554_432;
@@ -50,6 +50,6 @@ export function collectStart(): void {
   // Contexts have the function that are made while the option is set.
   const collect: (options: object) => void = runInNewContext('gc');
   setFlagsFromString('--no-expose-gc');
-  // A usual collection leaves what lives scattered over its pages. This one closes the gaps and gives a hundred megabytes back.
+  // A usual collection leaves what lives scattered over its pages. With a million services, this one closes the gaps and gives a hundred megabytes back.
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

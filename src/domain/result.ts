@@ -11,7 +11,7 @@ export interface Timing {
   readonly tlsMs: number | null;
   /** From the sent request to the first byte of the response. */
   readonly firstByteMs: number | null;
-  /** From the start of name resolution to the headers of the final response, including redirects. */
+  /** From the start of name resolution, or of the connection if no name had to be resolved, to the headers of the final response, including redirects. */
   readonly totalMs: number | null;
 }
 

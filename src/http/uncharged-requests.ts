@@ -3,7 +3,7 @@ import { BoundedMap } from '../async/bounded-map.ts';
 import { createClientCounts } from './client-address.ts';
 import { matches } from './conditional.ts';
 
-/** Maximum number of stored targets, at most 500 bytes each; when there are more, the oldest is dropped. */
+/** Maximum number of stored targets, at most 500 bytes each; when there are more, that whose tag was stored first is dropped. */
 const MAX_TARGETS = 20_000;
 /** Maximum length of a stored target. Longer ones are possible, because unknown query parameters are ignored. */
 const MAX_TARGET_LENGTH = 400;

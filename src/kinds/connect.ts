@@ -19,7 +19,10 @@ export type Connected =
   | { readonly socket: Socket; readonly phases: PhaseTimings; readonly startedAt: number }
   | { readonly attempt: Attempt };
 
-/** Connects, with TLS if the URL has it. `startedAt` of the result is monotonic milliseconds. */
+/**
+ * Connects, with TLS if the URL has it. `startedAt` of the result: the start of name resolution, or of the connection if no name had to be
+ * resolved, monotonic milliseconds.
+ */
 export async function connect(
   { parts, clock, trust, guardOf, destinationOf }: ProbeTools,
   run: Run,

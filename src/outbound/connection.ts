@@ -61,8 +61,8 @@ function authoritiesOf(caFile: string | null): { readonly ca?: string[] } {
 /** Milliseconds with a fraction. Null: the phase did not happen. */
 export interface PhaseTimings {
   /**
-   * When the first connection began although no name had to be resolved, monotonic milliseconds; null: a name was resolved before it, or
-   * none began. What we do before it, such as starting other checks, is not the target's time.
+   * When the first connection began, if no name had to be resolved before it, monotonic milliseconds; null: a name was resolved first, or
+   * no connection began. Our own work before it, such as starting other checks, is not the target's time.
    */
   beganAt: number | null;
   /** Also null if no query was sent, because of a literal address, the hosts file or the cache. */

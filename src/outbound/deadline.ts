@@ -33,6 +33,8 @@ export class Deadline {
   #steppedAt: number;
   /** `#totalDelay()` at the last step; null: the next input takes one exchange with the server. */
   #delayAtStep: number | null = null;
+  /** Time that passed before the operation began, milliseconds. */
+  #beforeMs = 0;
   #closed = false;
 
   constructor(clock: Clock, timeoutMs: number, lateness: () => number, totalDelay: () => number) {
@@ -55,6 +57,16 @@ export class Deadline {
     this.lostMs += Math.min(Math.max(this.#lateness(), this.#handshakeDelay()), now - this.#steppedAt);
     this.#steppedAt = now;
     this.#delayAtStep = handshake ? this.#totalDelay() : null;
+  }
+
+  /**
+   * Call it when the operation really begins, if nothing of it was awaited before. What we did since the start is given back, and is no
+   * time that the target may have lost.
+   */
+  begun(): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#steppedAt >= MIN_PROCESSING_MS) this.#beforeMs += now - this.#steppedAt;
+    this.#steppedAt = now;
   }
 
   /** Call it when a request has been sent. The process may have been suspended between the last step and this call. */
@@ -87,7 +99,7 @@ export class Deadline {
 
   #judge(): void {
     if (this.#closed || this.over !== null) return;
-    const returnedMs = Math.min(this.lostMs + this.#handshakeDelay(), MAX_RETURNED_MS);
+    const returnedMs = Math.min(this.#beforeMs + this.lostMs + this.#handshakeDelay(), MAX_RETURNED_MS);
     const leftMs = this.startedAt + this.timeoutMs + returnedMs - this.#clock.monotonic();
     // Timers may fire up to a millisecond early.
     if (leftMs >= 1) this.#arm(leftMs);

@@ -168,7 +168,10 @@ class Dialling {
       }
       this.#faults.push(targetFault('forbidden_address', 'connect', this.#causeOf(address, refusal)));
     }
-    if (this.#open.length === 0 && this.#asking.length === 0) this.#end({ fault: this.#worstFault() });
+    if (this.#open.length > 0) return;
+    if (this.#asking.length === 0) this.#end({ fault: this.#worstFault() });
+    // From here on, the time is spent on name resolution.
+    else this.#waited = true;
   }
 
   /** Causes of failures are public, so this one does not reveal the private address behind a name. */
@@ -187,11 +190,13 @@ class Dialling {
   }
 
   #connect(address: string): void {
-    // Node.js connects when the code that now runs has returned, which may start other checks first.
-    if (!this.#begun && !this.#waited) process.nextTick(noteBegin, this);
+    const isFirst = !this.#begun;
+    const isAtOnce = isFirst && !this.#waited;
     if (this.#open.length === 0) this.#timeNames();
+    // Node.js connects only when the code that runs now has returned, and that code may start other checks first.
+    if (isAtOnce) process.nextTick(noteBegin, this);
     const socket = openSocket(address, this.#order, this.#timings);
-    if (!this.#begun) this.#deadline.sent();
+    if (isFirst && !isAtOnce) this.#deadline.sent();
     this.#begun = true;
     this.#open = [...this.#open, socket];
     socket.on('connect', () => this.#onConnect(socket));
@@ -240,7 +245,9 @@ class Dialling {
 
   #timeOut(): void {
     const { timeoutMs } = this.#deadline;
-    const phase = this.#chosen !== null ? 'tls' : this.#open.length > 0 ? 'connect' : 'dns';
+    // Nothing is asked yet if the deadline was over before, such as at a redirect.
+    const isConnecting = this.#open.length > 0 || this.#asking.length === 0;
+    const phase = this.#chosen !== null ? 'tls' : isConnecting ? 'connect' : 'dns';
     const silent = phase === 'dns' && this.#parts.resolver.silentSince(this.#startedAt);
     this.#end({ fault: timeoutFault(phase, timeoutMs, silent) });
   }
@@ -257,12 +264,17 @@ class Dialling {
     this.#resolve(result);
   }
 
-  /** The first connection begins now, without name resolution before it. */
+  /** Notes that the first connection begins now and that no name was resolved before it. */
   noteBegin(): void {
     const now = this.#parts.clock.monotonic();
-    // A redirect is a part of the request that began with the first hop.
-    if (this.#timings.connectMs === null && this.#timings.dnsMs === null) this.#timings.beganAt = now;
     this.#phaseSince = now;
+    const { connectMs, dnsMs } = this.#timings;
+    // After a redirect, the request has begun with the first hop.
+    if (connectMs !== null || dnsMs !== null) this.#deadline.sent();
+    else {
+      this.#timings.beganAt = now;
+      this.#deadline.begun();
+    }
   }
 
   /** Ends the phase of name resolution: a connection is being made, or dialling has failed without one. */

@@ -163,7 +163,10 @@ class Exchange extends ExchangeResult {
     else socket.write(request);
     this.#deadline.sent();
     this.#sentAt = this.#clock.monotonic();
-    inlet.open((chunk) => this.#onData(chunk));
+    inlet.open((chunk) => {
+      this.#onData(chunk);
+      return !this.#settled;
+    });
   }
 
   #onData(chunk: Buffer): void {
@@ -257,7 +260,9 @@ class Exchange extends ExchangeResult {
     this.#settled = true;
     this.#deadline.interrupt = null;
     this.#kept = NOTHING;
-    if (ended.push(this) === 1) setImmediate(finishEnded);
+    // The request goes on with the next hop, whose time counts too.
+    if (isRedirect(this.statusCode)) this.finish();
+    else if (ended.push(this) === 1) setImmediate(finishEnded);
   }
 
   /** Closes the connection and reports the result. */
@@ -268,9 +273,11 @@ class Exchange extends ExchangeResult {
   }
 }
 
+const isRedirect = (statusCode: number) => statusCode >= 300 && statusCode < 400;
+
 /**
- * What ended in this iteration of the event loop. It is finished when all sockets have been read: the work that follows a response would
- * otherwise delay the responses that arrived together with it, and count as their targets' time.
+ * Exchanges that have ended. They are finished when all sockets of the iteration have been read, because the work after a response would
+ * delay the responses that arrived with it, and count as their targets' time.
  */
 let ended: Exchange[] = [];
 
@@ -281,7 +288,7 @@ function finishEnded(): void {
 }
 
 /**
- * Removes the listeners of a closed socket. V8 allocates a part of each stream in the old generation, so a socket stays
+ * Removes the listeners of a closed socket. V8 may allocate a part of each stream in the old generation, so that a socket stays
  * in memory until the next full garbage collection. Without listeners, the objects that they reference do not.
  */
 function dropListeners(this: Socket): void {

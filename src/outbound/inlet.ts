@@ -6,8 +6,11 @@
 /** Size of a read, bytes: that of Node.js. */
 const BUFFER_BYTES = 65_536;
 
-/** Takes bytes as they arrive. They are overwritten by the next read, so what is kept must be copied. */
-type Taker = (chunk: Buffer) => void;
+/**
+ * Takes bytes as they arrive. They are overwritten by the next read, so what is kept must be copied. False: it wants no more, and
+ * reading ends.
+ */
+type Taker = (chunk: Buffer) => boolean;
 
 /** The bytes of one connection. */
 export class Inlet {
@@ -31,9 +34,8 @@ export class Inlet {
   }
 
   #onBytes(chunk: Buffer): boolean {
-    if (this.#take !== null) this.#take(chunk);
-    else this.#early = this.#early === null ? Buffer.from(chunk) : Buffer.concat([this.#early, chunk]);
-    // False would pause the connection.
+    if (this.#take !== null) return this.#take(chunk);
+    this.#early = this.#early === null ? Buffer.from(chunk) : Buffer.concat([this.#early, chunk]);
     return true;
   }
 }

@@ -284,7 +284,10 @@ function send(
   else response.end(body);
 }
 
-/** Bytes up to this size, such as badges, go out with the headers by one write too. Node.js copies no more than 16 KiB at once. */
+/**
+ * Bytes up to this size, such as badges, go out with the headers by one write too. Node.js sends at most 16 KiB, headers included, without
+ * an allocation; half of it leaves room for the headers.
+ */
 const ONE_WRITE_BYTES = 8_192;
 
 /** One character for each byte. */

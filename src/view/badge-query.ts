@@ -86,7 +86,7 @@ export const BADGE_QUERY = {
   ),
 };
 
-/** What a badge is without a query, as most are. */
+/** The parameters of a badge without a query, which most requests are. */
 const UNASKED = readParameters('', BADGE_QUERY);
 
 const ENDINGS = new Map<string, BadgeFormat>(Object.entries({ png: 'png', svg: 'svg', json: 'shields' }));

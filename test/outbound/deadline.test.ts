@@ -230,3 +230,22 @@ t.test('it lets an answer be read that came in time while the event loop stood s
   deadline.close();
   socket.destroy();
 });
+
+t.test('it gives back what passed before the operation began, which no response has lost', async (t) => {
+  for (const [waitMs, endsAfterMs] of [
+    [300, 1_300],
+    // Processing, not a delay.
+    [10, 1_000],
+  ] as const) {
+    const clock = createFakeClock();
+    const deadline = startDeadline(clock, 1_000, () => 5_000);
+    const ended = watch(clock, deadline);
+    await clock.advance(waitMs);
+    deadline.begun();
+    await clock.advance(0);
+    deadline.step();
+    t.equal(deadline.lostMs, 0, `after ${waitMs} ms`);
+    await clock.advance(20_000);
+    t.same(ended, [endsAfterMs]);
+  }
+});

@@ -16,15 +16,16 @@ import { type NameQuestion, type NameResult, startNameServer } from '../support/
 const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', '::1/128'], ports: [] });
 
 /** Dials `host` where names are answered by `answer`. */
-async function start(t: Test, answer: (question: NameQuestion) => NameResult) {
+async function start(t: Test, answer: (question: NameQuestion) => NameResult | Promise<NameResult>) {
   const names = await startNameServer(answer);
   const resolver = createResolver({ nameservers: [names.address], hostsFile: '/nowhere' });
   t.teardown(() => {
     resolver.close();
     return names.close();
   });
-  return async (url: string, timeoutMs = 20_000) => {
+  return async (url: string, timeoutMs = 20_000, isOver = false) => {
     const deadline = startDeadline(systemClock, timeoutMs);
+    while (isOver && deadline.over === null) await new Promise((resolve) => setTimeout(resolve, 1));
     const timings = newPhaseTimings();
     const destination = readDestination(url) as Destination;
     const trust = { context: createSecureContext(), verify: true, identify: createIdentityReader() };
@@ -157,3 +158,33 @@ t.test(
     t.ok(Math.min(...connectMs) >= 249 && Math.min(...connectMs) < 800, `${connectMs} ms`);
   },
 );
+
+t.test('a deadline that is over before the connection accuses the time to connect, not names', async (t) => {
+  const connect = await start(t, () => ({ addresses: ['127.0.0.1'] }));
+  // As at a redirect whose response was the last thing in time.
+  const result = await connect('http://127.0.0.1:9/', 0, true);
+  t.match(result, { failure: { class: 'timeout', phase: 'connect' }, suspect: null });
+});
+
+t.test('it notes when the connection begins, unless a name is resolved before it', async (t) => {
+  const server = await listenRaw(accept);
+  t.teardown(server.close);
+  const connect = await start(t, () => ({ addresses: ['127.0.0.1'] }));
+  const began = async (host: string) => (await connect(`http://${host}:${server.port}/`)).timings.beganAt;
+  t.type(await began('127.0.0.1'), 'number', 'an address');
+  t.equal(await began('new.example'), null, 'a name');
+  t.type(await began('new.example'), 'number', 'a name that is known');
+});
+
+t.test('time in which only forbidden addresses are known is that of the name', async (t) => {
+  const connect = await start(t, async ({ type }) => {
+    if (type === 'A') return { addresses: ['10.0.0.1'], ttl: 60 };
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return { addresses: ['fd00::1'], ttl: 0 };
+  });
+  await connect('http://slow.example:1/');
+  // The IPv4 address is known now, and the other one is asked for again.
+  const { failure, timings } = await connect('http://slow.example:1/');
+  t.equal(failure?.class, 'forbidden_address');
+  t.ok((timings.dnsMs ?? 0) > 150, `${timings.dnsMs} ms`);
+});

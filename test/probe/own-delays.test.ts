@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
+import { listenRaw } from '../support/loopback.ts';
 import { openProbe } from './try-probe.ts';
 
 /** Cells that the server and the test share. */
@@ -79,4 +80,21 @@ t.test('nor of the work that follows a response which arrived together with it',
   await Promise.all(attempts);
   t.equal(totals.length, 3);
   for (const ms of totals) t.ok(ms !== null && ms < WORK_MS / 2, `${ms} ms`);
+});
+
+t.test('it has both hops of a redirect', async (t) => {
+  const WAIT_MS = 150;
+  const { port, close } = await listenRaw((socket) => {
+    socket.once('data', (request: Buffer) => {
+      const isFirst = request.toString().split(' ')[1] === '/';
+      const answer = isFirst
+        ? 'HTTP/1.1 302 Found\r\nlocation: /next\r\n\r\n'
+        : 'HTTP/1.1 204 No Content\r\n\r\n';
+      setTimeout(() => socket.end(answer), WAIT_MS);
+    });
+  });
+  t.teardown(close);
+  const { statusCode, timing } = await openProbe(t)(`http://127.0.0.1:${port}/`);
+  t.equal(statusCode, 204);
+  t.ok(timing.totalMs !== null && timing.totalMs > 2 * WAIT_MS - 10, `${timing.totalMs} ms`);
 });
