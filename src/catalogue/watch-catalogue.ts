@@ -9,7 +9,7 @@ import type { CatalogueList, CatalogueOutcome, NewService, ServiceStore } from '
 import { refusalOf } from '../store/ports/storage-health.ts';
 import { putInPages } from './put-in-pages.ts';
 import { CatalogueError, readCatalogue } from './read-catalogue.ts';
-import { scanApart } from './scan-apart.ts';
+import type { scanApart as ScanApart } from './scan-apart.ts';
 import { type CatalogueMark, type CatalogueScan, scanCatalogue } from './scan-catalogue.ts';
 
 /** What the file held when it was read. */
@@ -141,7 +141,7 @@ export function watchCatalogue(
       const wanted = taken.hashes === null ? 'none' : { except: taken.hashes };
       const scan =
         seenNow.size >= LARGE_BYTES
-          ? await scanApart(file, wanted, isOutdated, clock)
+          ? await scanInThread(file, wanted, isOutdated, clock)
           : await scanCatalogue(file, wanted, isOutdated);
       if (!isComplete && scan !== null)
         await waitUntil((occasion === 'polled' ? startedMs : changedMs) + QUIET_MS);
@@ -222,6 +222,12 @@ export function watchCatalogue(
     },
   };
 }
+
+/** Loaded when it is needed: few catalogues are large. */
+const scanInThread: typeof ScanApart = async (...args) => {
+  const { scanApart } = await import('./scan-apart.ts');
+  return await scanApart(...args);
+};
 
 /** Watches the folder, because an editor that renames a new file over the old one ends a watch of the file itself. */
 function watchFolder(file: string, onChange: () => void): () => void {
