@@ -7,10 +7,8 @@ import type { Clock } from '../clock.ts';
 
 /** The part of koa-ratelimit that is used here; the published types are for an older major version. */
 const ratelimit: (options: {
-  readonly driver: 'memory' | 'redis';
-  /**
-   * For `memory`, an object with `get`, `has` and `set` of Map. For `redis`, an object with the command `ratelimiter`.
-   */
+  readonly driver: 'memory';
+  /** An object with `get`, `has` and `set` of Map. */
   readonly db: object;
   /** Milliseconds. */
   readonly duration: number;
@@ -116,7 +114,7 @@ interface LibraryEntry {
 type LimitEntry = LibraryEntry & Window;
 
 /** The part of a Koa context that the library uses. */
-export interface LimitContext {
+interface LimitContext {
   readonly client: string;
   figures: { remaining?: number; reset?: number; total?: number };
   readonly state: object;
@@ -126,7 +124,7 @@ export interface LimitContext {
 }
 
 /** Creates a context in which the library stores its result. */
-export function createContext(client: string): LimitContext {
+function createContext(client: string): LimitContext {
   return {
     client,
     figures: {},
@@ -140,7 +138,7 @@ export function createContext(client: string): LimitContext {
 }
 
 /** Creates a counter by the library over `db`; it stores its result in the {@link LimitContext}. */
-export function countBy(
+function countBy(
   options: Pick<Parameters<typeof ratelimit>[0], 'driver' | 'db' | 'max' | 'namespace'>,
 ): (context: LimitContext) => Promise<void> {
   const check = ratelimit({

@@ -1,9 +1,9 @@
 /**
- * Rate limits that several processes share, by koa-ratelimit's Redis driver. While the server is unavailable, each
- * process counts its own requests (decisions, Keys and limits).
+ * Rate limits that several processes share by a script in Redis. While the server is unavailable, each process counts its own
+ * requests by koa-ratelimit (decisions, Keys and limits).
  */
 import type { Clock } from '../clock.ts';
-import { type Allowance, countBy, createContext, type RateLimiter, WINDOW_MS } from './rate-limits.ts';
+import { type Allowance, type RateLimiter, WINDOW_MS } from './rate-limits.ts';
 
 /** The Redis server that counts requests. */
 export interface LimitServer {
@@ -25,7 +25,7 @@ export interface SharedLimitParts {
 }
 
 /**
- * Counts in fixed windows, as the memory does. It replaces the driver's script, which stores the time of every request
+ * Counts in fixed windows, as the memory does. The script of koa-ratelimit's driver stores the time of every request
  * by the clock of each process: a sliding limit, a hundred bytes per request, and different counts if clocks differ.
  * Arguments of each key: length of a window in milliseconds, limit, `1` to read without a charge. Returns the remaining
  * requests before this one, milliseconds until the end of the window, and the limit with which the window began.
@@ -59,11 +59,6 @@ export function createSharedRateLimiter(
   { server, local, clock }: SharedLimitParts,
 ): RateLimiter {
   let limit = max;
-  // The Redis command that the driver calls.
-  const ratelimiter = (key: string, _now: number, lengthMs: number, most: number, peek: string) =>
-    server.evaluate(LIMIT_SCRIPT, key, [lengthMs, most, peek]);
-  const makeCheck = () => countBy({ driver: 'redis', db: { ratelimiter }, max: limit, namespace: name });
-  let check = makeCheck();
   const allowance = (allowed: boolean, remaining: number, leftMs: number, total: number): Allowance => ({
     allowed,
     limit: total,
@@ -71,23 +66,24 @@ export function createSharedRateLimiter(
     resetAtSeconds: Math.ceil((clock.now() + leftMs) / 1_000),
     retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
   });
+  const ask = (client: string, peek: '0' | '1') =>
+    server.evaluate(LIMIT_SCRIPT, `${name}:${client}`, [WINDOW_MS, limit, peek]) as Promise<
+      readonly number[]
+    >;
   return {
     async charge(client) {
       if (!server.ready) return await local.charge(client);
-      const context = createContext(client);
       try {
-        await check(context);
+        const [before = limit, leftMs = WINDOW_MS, total = limit] = await ask(client, '0');
+        return allowance(before > 0, Math.max(0, before - 1), leftMs, total);
       } catch {
         return await local.charge(client);
       }
-      const { remaining = 0, reset = WINDOW_MS, total = limit } = context.figures;
-      return allowance(context.status !== 429, remaining, reset, total);
     },
     async peek(client) {
       if (!server.ready) return await local.peek(client);
       try {
-        const figures = await ratelimiter(`${name}:${client}`, 0, WINDOW_MS, limit, '1');
-        const [remaining = limit, leftMs = WINDOW_MS, total = limit] = figures as readonly number[];
+        const [remaining = limit, leftMs = WINDOW_MS, total = limit] = await ask(client, '1');
         return allowance(remaining > 0, remaining, leftMs, total);
       } catch {
         return await local.peek(client);
@@ -95,9 +91,7 @@ export function createSharedRateLimiter(
     },
     setMax(value) {
       local.setMax(value);
-      if (value === limit) return;
       limit = value;
-      check = makeCheck();
     },
   };
 }
