@@ -165,6 +165,17 @@ function hasTypes<S extends TObject>(schema: S, given: CheckSettings): given is 
 /** A setting with the number of a port. */
 export const PortSetting = Type.Integer({ minimum: 1, maximum: 65_535 });
 
+/** Maximum number of redirects (decisions, "A redirect is followed, at most 5"). */
+const MAX_REDIRECTS = 5;
+
+/** The setting of kinds that follow redirects. */
+export const RedirectSetting = { followRedirects: Type.Optional(Type.Boolean()) };
+
+/** The number of redirects that a check follows. `usual`: whether it follows them without the setting. */
+export function redirectsOf({ followRedirects }: CheckSettings = NO_SETTINGS, usual = true): number {
+  return (followRedirects ?? usual) === true ? MAX_REDIRECTS : 0;
+}
+
 /** What is wrong with a setting. */
 export interface WrongSetting {
   readonly setting: string;

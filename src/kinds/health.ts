@@ -7,16 +7,16 @@ import type { ProbeMemory } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
 import { decodeBody } from '../outbound/response-body.ts';
 import { sendRequest, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
-import { type CheckKind, invalidAddress, webAttemptOf } from './check-kind.ts';
+import { type CheckKind, invalidAddress, RedirectSetting, redirectsOf, webAttemptOf } from './check-kind.ts';
 import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './response-rules.ts';
-import { MAX_REDIRECTS, prepareRoot } from './root.ts';
+import { prepareRoot } from './root.ts';
 
 /** Time until `/api/health` is requested again after it was missing, milliseconds. */
 const HEALTH_RETRY_MS = HOUR_MS;
 
 /** The health check. */
 export const healthCheck: CheckKind = {
-  settings: Type.Object({}),
+  settings: Type.Object(RedirectSetting),
   prepare(tools) {
     const { parts, clock, userAgent, trust, guardOf, destinationOf } = tools;
     const probeRoot = prepareRoot(tools);
@@ -43,7 +43,7 @@ export const healthCheck: CheckKind = {
         body: null,
         wantsBody: isSuccess,
         maxBodyBytes: MAX_HEALTH_BYTES,
-        redirects: MAX_REDIRECTS,
+        redirects: redirectsOf(check.settings),
         guard: guardOf(target, destination.port),
         trust: () => trust(check.caFile),
         fresh: options.number > 0,

@@ -4,15 +4,22 @@ import { Type } from '../json-schema.ts';
 import { decodeBody } from '../outbound/response-body.ts';
 import { sendRequest, type WebResponse } from '../outbound/send-request.ts';
 import { type Assertion, holds, needsBody, readAssertion } from './assertions.ts';
-import { defineKind, invalidAddress, PortSetting, type WrongSetting, webAttemptOf } from './check-kind.ts';
+import {
+  defineKind,
+  invalidAddress,
+  PortSetting,
+  RedirectSetting,
+  redirectsOf,
+  type WrongSetting,
+  webAttemptOf,
+} from './check-kind.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
-import { MAX_REDIRECTS } from './root.ts';
 import { namesCredential } from './setting-formats.ts';
 
 /** Maximum number of bytes of a body that assertions look at. */
 const MAX_BODY_BYTES = 262_144;
 const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH'];
-/** Methods whose redirects are followed; a redirected POST would lose or repeat its body. */
+/** Methods whose redirects are followed by default; a redirected POST would lose or repeat its body. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /** A credential: it is encrypted before it is stored, and never shown. */
@@ -30,6 +37,7 @@ export const httpCheck = defineKind({
     username: Type.Optional(Type.String({ format: 'username', maxLength: 500, ...SECRET })),
     password: Type.Optional(Type.String({ format: 'password', maxLength: 1_000, ...SECRET })),
     token: Type.Optional(Type.String({ format: 'bearer-token', maxLength: 8_000, ...SECRET })),
+    ...RedirectSetting,
     headers: Type.Optional(Type.Array(Type.String({ format: 'header', maxLength: 2_000 }), { maxItems: 20 })),
     secretHeaders: Type.Optional(
       Type.Array(Type.String({ format: 'secret-header', maxLength: 8_000 }), {
@@ -91,7 +99,7 @@ export const httpCheck = defineKind({
           body,
           wantsBody: () => assertions.some(needsBody),
           maxBodyBytes: MAX_BODY_BYTES,
-          redirects: SAFE_METHODS.includes(method) ? MAX_REDIRECTS : 0,
+          redirects: redirectsOf(settings, SAFE_METHODS.includes(method)),
           guard: guardOf(target, destination.port),
           trust: () => trust(target.check.caFile),
           fresh: options.number > 0,

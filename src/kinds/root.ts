@@ -2,15 +2,20 @@
 import type { Attempt, ProbeMemory } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
 import { sendRequest, type WebRequest } from '../outbound/send-request.ts';
-import { type CheckKind, invalidAddress, type ProbeTools, type Run, webAttemptOf } from './check-kind.ts';
+import {
+  type CheckKind,
+  invalidAddress,
+  type ProbeTools,
+  RedirectSetting,
+  type Run,
+  redirectsOf,
+  webAttemptOf,
+} from './check-kind.ts';
 import { isUnanswered, judgeRoot, refusesHead } from './response-rules.ts';
-
-/** Maximum number of redirects (decisions, "A redirect is followed, at most 5"). */
-export const MAX_REDIRECTS = 5;
 
 /** The root check. */
 export const rootCheck: CheckKind = {
-  settings: Type.Object({}),
+  settings: Type.Object(RedirectSetting),
   prepare(tools) {
     const probe = prepareRoot(tools);
     return (run) => probe(run, run.target.check.url ?? `https://${run.target.domain}/`);
@@ -39,7 +44,7 @@ export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinati
       body: null,
       wantsBody: never,
       maxBodyBytes: 0,
-      redirects: MAX_REDIRECTS,
+      redirects: redirectsOf(check.settings),
       guard: guardOf(target, destination.port),
       trust: () => trust(check.caFile),
       fresh: options.number > 0,

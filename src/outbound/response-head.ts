@@ -116,7 +116,7 @@ export class HeadReader {
   #takeField(line: Buffer): HeadProgress {
     if (line.includes(0)) return { problem: { code: 'header_with_nul' } };
     // A bare CR is replaced by a space (RFC 9112, 2.2).
-    const text = line.toString('utf8').replaceAll('\r', ' ');
+    const text = textOf(line).replaceAll('\r', ' ');
     if (/^[ \t]/.test(text)) {
       // A folded field: one value over two lines (RFC 9112, 5.2). Before the first field, the line is ignored.
       const last = this.#fields.at(-1);
@@ -128,6 +128,18 @@ export class HeadReader {
     if (name !== '') this.#fields.push([name, text.slice(colon + 1).trim()]);
     return null;
   }
+}
+
+/**
+ * A field as text. Browsers take what is not ASCII in `Location` as bytes, whatever their charset, and send cookies back as they
+ * came.
+ */
+function textOf(line: Buffer): string {
+  const bytes = line.toString('latin1');
+  if (/^set-cookie[ \t]*:/i.test(bytes)) return bytes;
+  if (/^location[ \t]*:/i.test(bytes))
+    return bytes.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  return line.toString('utf8');
 }
 
 function withoutCr(line: Buffer): Buffer {

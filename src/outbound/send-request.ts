@@ -10,6 +10,7 @@ import { type DialParts, dial } from './dial.ts';
 import { type Exchanged, type ExchangeOrder, ExchangeResult, exchange } from './exchange.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { Inlet } from './inlet.ts';
+import { type RedirectCookie, takeCookies, withCookies } from './redirect-cookies.ts';
 import type { Headers } from './response-head.ts';
 
 /** A request and its redirect limit. */
@@ -43,6 +44,9 @@ const NOTHING: Exchanged = new ExchangeResult();
 const REDIRECT_CODES = new Set([301, 302, 303, 307, 308]);
 /** Headers that are not sent to another origin. */
 const PRIVATE_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/** Headers about the body, which end with it. */
+const BODY_HEADERS = new Set(['content-type', 'content-encoding', 'content-language', 'content-location']);
 
 /** Exchanges one request and response over a socket, which is closed afterwards. */
 export type ExchangeOverSocket = (
@@ -85,7 +89,8 @@ export async function sendRequest(
 
   const wantsBody = (statusCode: number, headers: Headers) =>
     redirectOf(request, statusCode, headers) === null && request.wantsBody(statusCode, headers);
-  let { destination, headers } = request;
+  let { destination, method, headers, body } = request;
+  let cookies: readonly RedirectCookie[] = [];
   for (let hop = 0; ; hop++) {
     let trust: Trust | null = null;
     try {
@@ -99,8 +104,8 @@ export async function sendRequest(
     const target = { destination, guard: request.guard, trust, fresh: request.fresh, inlet: reading };
     const dialled = await dial(parts, target, deadline, timings);
     if (dialled.fault !== null) return respond(NOTHING, dialled.fault, destination);
-    const { method, body, maxBodyBytes } = request;
-    const order = { destination, method, headers, body, maxBodyBytes, wantsBody };
+    const sent = cookies.length === 0 ? headers : withCookies(headers, cookies, destination);
+    const order = { destination, method, headers: sent, body, maxBodyBytes: request.maxBodyBytes, wantsBody };
     const { socket } = dialled;
     const exchanged = await (overSocket === undefined
       ? exchange(parts.clock, { socket, inlet }, order, deadline)
@@ -119,7 +124,16 @@ export async function sendRequest(
       const cause = { code: 'redirect_invalid', problem: next.problem } as const;
       return respond(exchanged, targetFault('protocol', 'first_byte', cause), destination);
     }
-    if (next.origin !== destination.origin) headers = withoutPrivate(headers, request.ownHeaders);
+    cookies = takeCookies(cookies, exchanged.headers, destination, parts.clock.now());
+    const leaves = next.origin !== destination.origin;
+    if (leaves) headers = withoutPrivate(headers, request.ownHeaders);
+    const isGet = becomesGet(method, exchanged.statusCode);
+    if (isGet) method = 'GET';
+    // A body belongs to the service as its headers do.
+    if (isGet || leaves) {
+      headers = withoutNamed(headers, (name) => BODY_HEADERS.has(name));
+      body = null;
+    }
     destination = next;
   }
 }
@@ -128,14 +142,23 @@ export async function sendRequest(
 function redirectOf(request: WebRequest, statusCode: number, headers: Headers): string | null {
   if (request.redirects === 0 || !REDIRECT_CODES.has(statusCode)) return null;
   const { location } = headers;
-  return typeof location === 'string' ? location : (location?.[0] ?? null);
+  // An empty one does not redirect, as in browsers.
+  return (typeof location === 'string' ? location : location?.[0]) || null;
+}
+
+/** Whether a redirect changes the method to GET and drops the body (Fetch, "HTTP-redirect fetch"). */
+function becomesGet(method: string, statusCode: number): boolean {
+  if (statusCode === 303) return method !== 'GET' && method !== 'HEAD';
+  return (statusCode === 301 || statusCode === 302) && method === 'POST';
 }
 
 function withoutPrivate(headers: readonly string[], own?: ReadonlySet<string>): string[] {
-  return headers.filter((_, index) => {
-    const name = (headers[index - (index % 2)] ?? '').toLowerCase();
-    return !PRIVATE_HEADERS.has(name) && own?.has(name) !== true;
-  });
+  return withoutNamed(headers, (name) => PRIVATE_HEADERS.has(name) || own?.has(name) === true);
+}
+
+/** The headers without those for whose names, in lower case, `isDropped` is true. */
+function withoutNamed(headers: readonly string[], isDropped: (name: string) => boolean): string[] {
+  return headers.filter((_, index) => !isDropped((headers[index - (index % 2)] ?? '').toLowerCase()));
 }
 
 /** `Upbeat/<version> (+<siteUrl>)`; characters that are invalid in the header are percent-encoded or removed. */

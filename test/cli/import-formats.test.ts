@@ -138,7 +138,7 @@ t.test("it reads Uptime Kuma's backup, and says what it cannot carry over", asyn
       ...{ domain: 'login.example.com', name: 'Login (staging)', kind: 'http', paused: true },
       accept: ['2xx', '3xx', 401],
       settings: {
-        ...{ path: '/session', method: 'POST' },
+        ...{ path: '/session', method: 'POST', followRedirects: true },
         headers: ['Content-Type: application/json'],
       },
       secrets: { body: '{"user":"probe"}', username: 'probe', password: 'hunter2' },
@@ -393,6 +393,20 @@ t.test('requests and expectations of Uptime Kuma become those of an http check',
     t.same(services[0]?.secrets, secrets, title);
     t.same([skipped, notCarried], [[], []], title);
   }
+  const redirects: readonly (readonly [object, kind: string, settings: object | null])[] = [
+    [{ type: 'http', maxredirects: 0 }, 'root', { followRedirects: false }],
+    [{ type: 'http', maxredirects: '0' }, 'root', { followRedirects: false }],
+    [{ type: 'keyword', keyword: 'a', maxredirects: 0 }, 'http', { followRedirects: false }],
+    [{ type: 'http', method: 'POST' }, 'http', { followRedirects: true }],
+  ];
+  for (const [row, kind, settings] of redirects) {
+    const { services, notCarried } = readMonitor(row);
+    t.match(
+      { services, notCarried },
+      { services: [{ kind, settings }], notCarried: [] },
+      JSON.stringify(row),
+    );
+  }
   const kept = readMonitor({ type: 'http' });
   t.match(
     kept.services,
@@ -419,11 +433,7 @@ t.test('it says of a request what it cannot carry over, and takes the rest', asy
       { type: 'http', method: 'TRACE', maxredirects: 0 },
       'method of A: the setting method must be one of GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE',
     ],
-    [
-      { type: 'http', method: 'POST' },
-      'maxredirects of A: redirects are followed for GET, HEAD and OPTIONS alone',
-    ],
-    [{ type: 'http', maxredirects: 0 }, 'maxredirects of A: up to 5 redirects are followed'],
+    [{ type: 'http', maxredirects: 20 }, 'maxredirects of A: up to 5 redirects are followed'],
     [{ type: 'http', headers: 'no json' }, 'headers of A: they are no object in JSON'],
     [{ type: 'http', headers: '{"Host":"b","X-A":"1"}' }, 'headers of A: a check cannot send "Host"'],
     [
@@ -475,6 +485,11 @@ t.test('times become those of the check, where they are within its bounds', asyn
   const endpoint = { name: 'A', url: 'tcp://a.example:22', interval: '1m30s', client: { timeout: '2s' } };
   t.match(readImport(JSON.stringify({ endpoints: [endpoint] }), 'gatus.json'), {
     services: [{ choice: { intervalMs: 90_000, timeoutMs: 2_000 } }],
+    notCarried: [],
+  });
+  const page = { name: 'A', url: 'https://a.example', client: { 'ignore-redirect': true } };
+  t.match(readImport(JSON.stringify({ endpoints: [page] }), 'gatus.json'), {
+    services: [{ kind: 'root', settings: { followRedirects: false } }],
     notCarried: [],
   });
   const odd = { ...endpoint, interval: '1m 30' };

@@ -28,7 +28,7 @@ const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
 
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
-  client: 'resolvers and certificates are set for all checks, and redirects are followed',
+  client: 'resolvers and certificates are set for all checks',
   alerts: 'set webhooks on the dashboard',
   'maintenance-windows': 'there are no maintenance windows',
 };
@@ -43,11 +43,14 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
 export function readGatusEndpoint(row: Row): EntryReading {
   const { interval: _interval, client, ...others } = row;
-  const { timeout: _timeout, ...rest } = asRow(client);
-  return withTimes(readEndpointOf({ ...others, client: rest }), readGatusTimes(row));
+  const { timeout: _timeout, 'ignore-redirect': ignoresRedirects, ...rest } = asRow(client);
+  return withTimes(
+    readEndpointOf({ ...others, client: rest }, ignoresRedirects === true ? false : null),
+    readGatusTimes(row),
+  );
 }
 
-function readEndpointOf(row: Row): EntryReading {
+function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading {
   const { category, lost: lostGroup } = readGroup(row.group);
   const paused = row.enabled === false;
   const query = readGatusQuery(row);
@@ -73,7 +76,7 @@ function readEndpointOf(row: Row): EntryReading {
     return listKind(endpoint.kind, settings, endpoint.host, more, [...lost, ...conditions.lost]);
   }
   const { accept, expectations, lost: lostConditions } = readConditions(row.conditions);
-  const request: ListedRequest = { ...readRequest(row), expectations };
+  const request: ListedRequest = { ...readRequest(row), expectations, followRedirects };
   return listRequest(request, asText(row.name), { ...category, accept, paused }, [
     ...lostGroup,
     ...lostConditions,

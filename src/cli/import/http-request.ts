@@ -24,6 +24,8 @@ export interface ListedRequest {
   readonly username: string | null;
   readonly password: string | null;
   readonly expectations: readonly Expectation[];
+  /** Null: as checks do by default. */
+  readonly followRedirects: boolean | null;
   /** Good statuses of an `http` check if the file names none. */
   readonly anyStatus: readonly AcceptRule[] | null;
 }
@@ -43,6 +45,7 @@ export const PLAIN_REQUEST: ListedRequest = {
   username: null,
   password: null,
   expectations: [],
+  followRedirects: null,
   anyStatus: null,
 };
 
@@ -59,7 +62,8 @@ export function listRequest(
   const reading = readAddress(request.url);
   if ('problem' in reading) return reading;
   const { address, username, password } = reading;
-  const { method } = request;
+  const { method, followRedirects } = request;
+  const redirects = followRedirects === null ? {} : { followRedirects };
   const path = address.pathname + address.search;
   const user = request.username ?? username;
   const isPlain =
@@ -67,7 +71,13 @@ export function listRequest(
     [request.headers, request.expectations].every((list) => list.length === 0) &&
     request.body === null &&
     user === null;
-  if (isPlain) return listAddress(request.url, name, { ...more, method }, lost);
+  if (isPlain)
+    return listAddress(
+      request.url,
+      name,
+      { ...more, method, ...(followRedirects === null ? {} : { settings: redirects }) },
+      lost,
+    );
 
   const collected = collectSettings([
     ['url', path === '/' ? {} : { path }],
@@ -85,6 +95,7 @@ export function listRequest(
     ...collected.settings,
     ...(address.protocol === 'http:' ? { plain: true } : {}),
     ...(address.port === '' ? {} : { port: Number(address.port) }),
+    ...redirects,
     ...headers.settings,
     ...(shown.length === 0 ? {} : { assertions: shown }),
   };

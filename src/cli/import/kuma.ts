@@ -172,10 +172,9 @@ function readRequest(row: Row, type: string) {
   const method = asText(row.method)?.toUpperCase() ?? null;
   const redirects = row.maxredirects ?? DEFAULTS.maxredirects;
   const isFollowed = method === null || ['GET', 'HEAD', 'OPTIONS'].includes(method);
-  if (isFollowed && redirects !== DEFAULTS.maxredirects)
+  const follows = Number(redirects) !== 0;
+  if (follows && redirects !== DEFAULTS.maxredirects)
     lost.push({ field: 'maxredirects', reason: 'up to 5 redirects are followed' });
-  if (!isFollowed && redirects !== 0)
-    lost.push({ field: 'maxredirects', reason: 'redirects are followed for GET, HEAD and OPTIONS alone' });
   const isBasic = isEmpty(row.authMethod) || row.authMethod === 'basic';
   const headers = readHeaders(row.headers);
   if (headers === null) lost.push({ field: 'headers', reason: 'they are no object in JSON' });
@@ -194,6 +193,7 @@ function readRequest(row: Row, type: string) {
     username: isBasic ? asText(row.basic_auth_user) : null,
     password: isBasic && typeof row.basic_auth_pass === 'string' ? row.basic_auth_pass : null,
     expectations: expectation === null ? [] : [expectation],
+    followRedirects: follows === isFollowed ? null : follows,
   };
   return { request, lost, imported: new Set([...OF_REQUESTS, ...(isBasic ? OF_BASIC_AUTHENTICATION : [])]) };
 }

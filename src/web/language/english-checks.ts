@@ -44,6 +44,7 @@ export const englishChecks = {
     ['path', 'Path'],
     ['plain', 'Without TLS'],
     ['method', 'Method'],
+    ['followRedirects', 'Follow redirects'],
     ['headers', 'Headers (Name: value), one in each line'],
     ['username', 'User name'],
     ['password', 'Password'],

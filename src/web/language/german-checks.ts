@@ -38,6 +38,7 @@ export const germanChecks: Texts['checks'] = {
     ['path', 'Pfad'],
     ['plain', 'Ohne TLS'],
     ['method', 'Methode'],
+    ['followRedirects', 'Weiterleitungen folgen'],
     ['headers', 'Kopfzeilen (Name: Wert), je Zeile eine'],
     ['username', 'Benutzername'],
     ['password', 'Passwort'],
