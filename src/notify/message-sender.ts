@@ -37,6 +37,8 @@ export interface MessageSenderOptions {
 const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
 /** A message is tried for this time after it was written, and once at least. */
 const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
+/** Maximum time between two attempts while something that is down has to be told, but for a tenth of it at random. */
+const MAX_URGENT_WAIT_MS = MINUTE_MS;
 /** A channel that has failed for this time is told of over another one. */
 const FAILING_AFTER_MS = HOUR_MS;
 /** No kind has a greater pace. */
@@ -61,12 +63,13 @@ export function startMessageSender(options: MessageSenderOptions) {
   const { clock } = tools;
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
-    const { id, dueAt: wasDueAt, createdAt, attempts } = due;
+    const { id, dueAt: wasDueAt, createdAt, attempts, isUrgent } = due;
+    const triedAt = clock.now();
     if (kinds[due.channel.kind]?.paceMs !== undefined) begunAt.set(due.channelId, clock.monotonic());
     const result = await sendOnce(kinds[due.channel.kind], tools, due, signal);
     if (result === null) return null;
     const now = clock.now();
-    const settled = { id, wasDueAt, at: now, deliveredAt: null, dueAt: null };
+    const settled = { id, wasDueAt, triedAt, at: now, deliveredAt: null, dueAt: null };
     if (result.outcome === 'delivered') {
       const { reference } = result;
       const told = { ...settled, deliveredAt: now, problem: null };
@@ -75,7 +78,10 @@ export function startMessageSender(options: MessageSenderOptions) {
     const { problem } = result;
     if (result.outcome === 'refused' || now - createdAt >= TRIED_MS) return { ...settled, problem };
     const wait = result.retryAfterMs ?? RETRY_AFTER_MS[attempts] ?? MAX_RETRY_WAIT_MS;
-    const waitMs = Math.min(MAX_RETRY_WAIT_MS, Math.max(SECOND_MS, wait)) * (1 + JITTER * random());
+    // A receiver that is flooded is left alone for as long as it asks. One that is down may be repaired at any time.
+    const isAsked = problem.code === 'too_many' && result.retryAfterMs !== undefined;
+    const maxWaitMs = isUrgent && !isAsked ? MAX_URGENT_WAIT_MS : MAX_RETRY_WAIT_MS;
+    const waitMs = Math.min(maxWaitMs, Math.max(SECOND_MS, wait)) * (1 + JITTER * random());
     return { ...settled, problem, dueAt: now + Math.round(waitMs) };
   };
 

@@ -103,7 +103,7 @@ async function createWorld(t: Test) {
     if (delivery === undefined || message === undefined) throw new Error('nothing is due');
     const settled = { at: now, deliveredAt: now, problem: null, dueAt: null };
     await registry.noteDelivery({ id: delivery.id, wasDueAt: delivery.dueAt, ...settled });
-    await registry.noteMessage({ id: message.id, wasDueAt: message.dueAt, ...settled });
+    await registry.noteMessage({ id: message.id, wasDueAt: message.dueAt, triedAt: now, ...settled });
     await registry.requestSubscription({
       ...{ topic: 'service:1', address: 'ada@example.org', language: 'en', now },
     });

@@ -136,14 +136,14 @@ t.test('a message that fails holds up those behind it, and no other channel', as
   const attempts = heard.filter(({ to }) => to === 'ops');
   t.same(
     attempts.slice(1).map(({ at }, index) => Math.round((at - (attempts[index]?.at ?? 0)) / 5_000)),
-    [1, 12, 60],
+    [1, 12, 12, 12, 12, 12, 12],
   );
   t.equal(new Set(attempts.map(({ id }) => id)).size, 1, 'under the same identifier');
   await restart();
   world.receive = () => ({ outcome: 'delivered' });
   await clock.skip(30 * MINUTE);
   await clock.advance(SECOND);
-  t.same(sentTo('ops').slice(4), ['a alert', 'a recovery']);
+  t.same(sentTo('ops').slice(8), ['a alert', 'a recovery']);
 });
 
 t.test('it tries for a day, every hour at the least, and goes on with the next message', async (t) => {
@@ -187,6 +187,36 @@ t.test('it comes back when the receiver says so, and sooner than after an hour',
   t.equal(sentTo('ops').length, 9);
   await clock.advance(3 * SECOND);
   t.equal(sentTo('ops').length, 10, 'an hour is the most that it waits');
+});
+
+t.test('a receiver that is repaired hears a new outage within 15 s', async (t) => {
+  const { add, ops, clock, world, heard, sentTo } = await start(t);
+  world.receive = () => FAILED;
+  const calm = messageOf('calm', { urgency: 'normal' });
+  await add(ops.id, calm);
+  await clock.advance(40 * MINUTE);
+  const waits = () => heard.slice(1).map(({ at }, n) => Math.round((at - (heard[n]?.at ?? 0)) / SECOND));
+  t.same(waits(), [5, 60, 300, 1_800], 'what is not urgent waits long');
+  world.receive = () => ({ outcome: 'delivered' });
+  await add(ops.id, messageOf('new'));
+  await clock.advance(SECOND);
+  t.same(sentTo('ops').slice(5), ['calm alert', 'new alert']);
+
+  world.receive = () => FAILED;
+  await add(ops.id, calm);
+  await clock.advance(7 * SECOND);
+  heard.splice(0);
+  await add(ops.id, { ...calm, thread: 'other' });
+  await clock.advance(8 * SECOND);
+  t.same(heard, [], 'an attempt of seconds ago is not repeated');
+  await clock.advance(8 * SECOND);
+  t.equal(heard.length, 1);
+  await add(ops.id, messageOf('down'));
+  await clock.advance(20 * MINUTE);
+  t.ok(
+    waits().every((seconds) => seconds <= 61),
+    `an outage waits a minute at most: ${waits()}`,
+  );
 });
 
 t.test('what a receiver refuses is settled at once', async (t) => {

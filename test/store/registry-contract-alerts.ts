@@ -74,7 +74,10 @@ async function open2(t: Test, open: OpenForTest, dataDir?: string) {
 async function deliver(registry: Registry, now: number, reference?: string) {
   const [due] = await registry.dueMessages(now, 1);
   if (due === undefined) throw new Error('nothing is due');
-  const settled = { id: due.id, wasDueAt: due.dueAt, at: now, deliveredAt: now, problem: null, dueAt: null };
+  const settled = {
+    ...{ id: due.id, wasDueAt: due.dueAt, triedAt: now, at: now },
+    ...{ deliveredAt: now, problem: null, dueAt: null },
+  };
   await registry.noteMessage(reference === undefined ? settled : { ...settled, reference });
   return due;
 }
@@ -511,7 +514,10 @@ export async function alertContract(
     t.equal(due.length, 2, 'the first of each channel');
     t.match(due[0]?.key, /^msg_[0-9a-f]{32}$/);
     const [first] = due;
-    const failed = { id: first?.id ?? 0, wasDueAt: NOON, at: NOON + 1, deliveredAt: null, problem: FAILED };
+    const failed = {
+      ...{ id: first?.id ?? 0, wasDueAt: NOON, triedAt: NOON, at: NOON + 1 },
+      ...{ deliveredAt: null, problem: FAILED },
+    };
     await registry.noteMessage({ ...failed, dueAt: NOON + 5_000 });
     t.match(await registry.dueMessages(NOON + 4_999, 9), [{ channelId: other.id }]);
     t.equal((await registry.dueMessages(NOON + 4_999, 9)).length, 1, 'the second waits for the first');
@@ -533,7 +539,7 @@ export async function alertContract(
     await registry.noteMessage({
       id: recovery?.id ?? 0,
       wasDueAt: recovery?.dueAt ?? null,
-      at: NOON + 6_500,
+      ...{ triedAt: NOON + 6_500, at: NOON + 6_500 },
       deliveredAt: NOON + 6_500,
       problem: null,
       dueAt: null,
@@ -563,7 +569,8 @@ export async function alertContract(
     await decide([messageOf('t1')], channel.id, NOON + year);
     const [first] = await registry.dueMessages(NOON, 9);
     t.match(first, { dueAt: NOON + year, attempts: 0 }, 'one that was not tried');
-    const failed = { id: first?.id ?? 0, at: NOON + year, deliveredAt: null, problem: FAILED };
+    const [triedAt, at] = [NOON + year, NOON + year];
+    const failed = { id: first?.id ?? 0, triedAt, at, deliveredAt: null, problem: FAILED };
     const dueAt = NOON + year + 5_000;
     await registry.noteMessage({ ...failed, wasDueAt: NOON + year, dueAt });
     t.match(await registry.dueMessages(NOON, 9), [{ dueAt, attempts: 1 }], 'one that has failed');
@@ -612,7 +619,8 @@ export async function alertContract(
     const fail = async (channelId: number, at: number) => {
       const due = (await registry.dueMessages(at, 9)).find((found) => found.channelId === channelId);
       const { id = 0, dueAt: wasDueAt = null } = due ?? {};
-      await registry.noteMessage({ id, wasDueAt, at, deliveredAt: null, problem: FAILED, dueAt: at + 1 });
+      const tried = { id, wasDueAt, triedAt: at, at, deliveredAt: null };
+      await registry.noteMessage({ ...tried, problem: FAILED, dueAt: at + 1 });
     };
     await decide([messageOf('t1')]);
     await fail(channel.id, NOON + 10);

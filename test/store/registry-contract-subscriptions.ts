@@ -564,7 +564,7 @@ export async function subscriptionContract(
       const settled = {
         id: due?.id ?? 0,
         wasDueAt: due?.dueAt ?? null,
-        at: NOON,
+        ...{ triedAt: NOON, at: NOON },
         deliveredAt: null,
         dueAt: null,
       };

@@ -213,6 +213,35 @@ export async function webhookContract(
     t.same(await registry.deliveriesOf(ada), []);
   });
 
+  t.test('a receiver that is back gets what has waited for it at once', async (t) => {
+    const registry = await open(t);
+    const { id: ada } = await registry.ensureAccount('ada', NOON);
+    const hook = { accountId: ada, secret: SECRET, createdAt: NOON };
+    const [one, other] = [
+      await registry.addWebhook({ ...hook, url: 'https://one.example' }),
+      await registry.addWebhook({ ...hook, url: 'https://other.example' }),
+    ];
+    for (const { id } of [one, one, other])
+      await registry.addDelivery(ada, id, { message: `msg_${id}`, type: 'test', body: '{}', now: NOON });
+    const due = await registry.dueDeliveries(NOON, 10);
+    t.equal(due.length, 3);
+    const settled = { deliveredAt: null, problem: HTTP_500, dueAt: NOON + 3_600_000 };
+    for (const { id } of due) await registry.noteDelivery({ id, wasDueAt: NOON, ...settled });
+    await registry.addDelivery(ada, one.id, { message: 'new', type: 'test', body: '{}', now: NOON + 60_000 });
+    const [fresh] = await registry.dueDeliveries(NOON + 60_000, 10);
+    const now = NOON + 61_000;
+    await registry.noteDelivery({
+      ...{ id: fresh?.id ?? 0, wasDueAt: NOON + 60_000, deliveredAt: now, problem: null, dueAt: null },
+    });
+    t.same(
+      (await registry.dueDeliveries(now, 10)).map(({ url, attempts }) => [url, attempts]),
+      [
+        ['https://one.example', 1],
+        ['https://one.example', 1],
+      ],
+    );
+  });
+
   t.test('what failed while the clock was ahead does not wait until the clock has caught up', async (t) => {
     const registry = await open(t);
     const { id: ada } = await registry.ensureAccount('ada', NOON);

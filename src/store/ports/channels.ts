@@ -6,6 +6,9 @@ import type { AlertMessage } from '../../domain/alert/message.ts';
 /** Maximum number of messages that wait for a channel. The oldest are dropped beyond it, but not the one that is being sent. */
 export const MAX_WAITING_MESSAGES = 1_000;
 
+/** A new message lets the first one of its channel be tried again if its last attempt began at least so long ago, milliseconds. */
+export const RETRY_FOR_NEW_MS = 15_000;
+
 /** Maximum number of channels of an account. */
 export const MAX_CHANNELS = 50;
 
@@ -63,6 +66,8 @@ export interface DueMessage extends StoredMessage {
   readonly key: string;
   readonly channel: Channel;
   readonly reference: ThreadReference;
+  /** Something that is down has to be told, by this message or one that waits behind it. */
+  readonly isUrgent: boolean;
 }
 
 /** The outcome of an attempt. */
@@ -70,7 +75,8 @@ export interface MessageOutcome {
   readonly id: number;
   /** The due time of the attempt. If the message was replayed meanwhile, the outcome changes nothing. */
   readonly wasDueAt: number | null;
-  /** When the attempt ended, epoch milliseconds. */
+  /** When the attempt began and ended, epoch milliseconds. */
+  readonly triedAt: number;
   readonly at: number;
   /** Null: the attempt failed. */
   readonly deliveredAt: number | null;
@@ -106,7 +112,8 @@ export interface MessageStore {
   addMessage(accountId: number, channelId: number, message: AlertMessage, now: number): Promise<boolean>;
   /**
    * The first unsettled message of each channel, if it is due at `now`; longest waiting first, at most 8 of an account. A due time
-   * that no attempt can have asked for is that of a clock which was ahead, and counts as `now`.
+   * that no attempt can have asked for is that of a clock which was ahead, and counts as `now`. If a message was added since the
+   * last attempt, the first one is due {@link RETRY_FOR_NEW_MS} after that attempt, unless the receiver asked for time.
    */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
   noteMessage(outcome: MessageOutcome): Promise<void>;

@@ -63,6 +63,8 @@ export interface AlertSchema {
     /** Null: settled. */
     due_at: number | null;
     attempts: Generated<number>;
+    /** Start of the newest attempt; null: there was none. */
+    tried_at: number | null;
     /** Number of messages before this one that were dropped, because too many waited. */
     dropped: Generated<number>;
     delivered_at: number | null;

@@ -12,6 +12,7 @@ import {
   type AlertDelay,
   MAX_WAITING_MESSAGES,
   type MessageStore,
+  RETRY_FOR_NEW_MS,
   type StoredMessage,
 } from '../ports/channels.ts';
 import { toChannel } from './channel-rows.ts';
@@ -43,7 +44,9 @@ const DUE = statement<Row<'alert_messages'>>(
    placed AS (
      SELECT heads.*, row_number() OVER (PARTITION BY account_id ORDER BY due_at, heads.id) AS place
      FROM heads JOIN channels ON channels.id = heads.channel_id
-     WHERE due_at <= ? OR attempts = 0 OR due_at > ?)
+     WHERE due_at <= ? OR attempts = 0 OR due_at > ? OR (tried_at <= ? AND problem NOT LIKE '{"code":"too_many"%' AND tried_at <
+       (SELECT newest.created_at FROM alert_messages AS newest
+        WHERE newest.channel_id = heads.channel_id AND newest.due_at IS NOT NULL ORDER BY newest.turn DESC LIMIT 1)))
    SELECT * FROM placed WHERE place <= ${MAX_DUE_PER_ACCOUNT} ORDER BY due_at, id LIMIT ?`,
 );
 const COUNTS = statement<
@@ -107,10 +110,19 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
   }),
   dueMessages: read(async ({ kysely, queries, secrets }, now, limit) => {
     // What was not tried is due at once, and nothing is put off for two hours: such times are those of a clock that was ahead.
-    const due = await queries.all(DUE(now, now + 2 * MAX_RETRY_WAIT_MS, limit));
+    const due = await queries.all(DUE(now, now + 2 * MAX_RETRY_WAIT_MS, now - RETRY_FOR_NEW_MS, limit));
     if (due.length === 0) return [];
     const box = await secrets.box();
     const ids = due.map((row) => row.channel_id);
+    const urgent = await queries.all(
+      kysely
+        .selectFrom('alert_messages')
+        .select('channel_id')
+        .distinct()
+        .where('channel_id', 'in', ids)
+        .where('due_at', 'is not', null)
+        .where('message', 'like', '%"urgency":"high"%'),
+    );
     const channels = await queries.all(kysely.selectFrom('channels').selectAll().where('id', 'in', ids));
     const references = await queries.all(
       kysely
@@ -134,16 +146,18 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
         key: row.key,
         channel: toChannel(channel, box),
         reference: known?.reference ?? null,
+        isUrgent: urgent.some(({ channel_id }) => channel_id === row.channel_id),
       };
     });
   }),
   noteMessage: write(async ({ kysely, queries }, outcome) => {
-    const { id, wasDueAt, at, deliveredAt, problem, dueAt, reference } = outcome;
+    const { id, wasDueAt, triedAt, at, deliveredAt, problem, dueAt, reference } = outcome;
     const row = await queries.first(
       kysely
         .updateTable('alert_messages')
         .set((eb) => ({
           attempts: eb('attempts', '+', 1),
+          tried_at: triedAt,
           delivered_at: deliveredAt,
           problem: problem === null ? null : JSON.stringify(problem),
           due_at: dueAt,
@@ -179,6 +193,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     const again = {
       due_at: now,
       attempts: 0,
+      tried_at: null,
       delivered_at: null,
       problem: null,
       failed_at: null,

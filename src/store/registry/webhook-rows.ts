@@ -128,7 +128,7 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
   }),
   noteDelivery: write(async ({ kysely, queries }, outcome) => {
     const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
-    await queries.run(
+    const row = await queries.first(
       kysely
         .updateTable('deliveries')
         .set((eb) => ({
@@ -139,7 +139,18 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
           due_at: dueAt,
         }))
         .where('id', '=', id)
-        .where('due_at', '=', wasDueAt),
+        .where('due_at', '=', wasDueAt)
+        .returning('webhook_id'),
+    );
+    if (row === undefined || deliveredAt === null) return;
+    // The receiver is back: what has failed for it need not wait for hours. What is due may be on its way.
+    await queries.run(
+      kysely
+        .updateTable('deliveries')
+        .set({ due_at: deliveredAt })
+        .where('webhook_id', '=', row.webhook_id)
+        .where('due_at', '>', deliveredAt)
+        .where('due_at', '<=', deliveredAt + MAX_DELIVERY_WAIT_MS),
     );
   }),
   forgetDeliveries: write(async ({ kysely, queries }, before) => {
