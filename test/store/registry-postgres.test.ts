@@ -15,6 +15,7 @@ import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { usePostgres } from '../support/run-servers.ts';
 import { runRegistryContract } from './registry-contract.ts';
+import { NOON, owned } from './registry-fixtures.ts';
 
 /** Runs statements on a database. */
 async function query(url: string, sql: string): Promise<void> {
@@ -91,6 +92,36 @@ if ('skip' in NEEDS_POSTGRES) {
       `EXPLAIN SELECT id FROM services WHERE ${live} AND services.id % ${SHARDS} IN (1, 2)`,
     );
     t.match(JSON.stringify(rows), /services_shard/);
+  });
+
+  t.test('a change that was answered is delivered in this process before its notice arrives', async (t) => {
+    const { emit } = pg.Client.prototype;
+    pg.Client.prototype.emit = function hold(this: pg.Client, event: string | symbol, ...args: unknown[]) {
+      return event === 'notification' || Reflect.apply(emit, this, [event, ...args]);
+    } as typeof emit;
+    t.teardown(() => {
+      pg.Client.prototype.emit = emit;
+    });
+    const methods = await openPostgresMethods(await databaseOf(t.testdirName), {
+      dataDir: t.testdir(),
+      domainsPerAccount: 100,
+    });
+    const registry = registryHere(methods, systemClock);
+    t.teardown(() => registry.close());
+    const { id: account } = await registry.ensureAccount('ada', NOON);
+    const known = new Map<number, string | null>();
+    const stop = registry.watchChanges(await registry.lastChange(), ({ serviceId, service }) => {
+      known.set(serviceId, service?.name ?? null);
+    });
+    t.teardown(stop);
+    for (let n = 1; n <= 10; n++) {
+      const { id, slug } = await registry.addService(owned(`n${n}.example`, account));
+      t.equal(known.get(id), `n${n}.example`);
+      await registry.changeService(slug, { name: 'renamed' });
+      t.equal(known.get(id), 'renamed');
+      await registry.removeService(slug);
+      t.equal(known.get(id), null);
+    }
   });
 
   t.test('texts and numbers of a batch arrive as they are', async (t) => {

@@ -47,7 +47,11 @@ export async function openPostgresMethods(
   const writer = createWriteStore({
     kysely,
     connection: link.writer,
-    onCommitted: link.noteCommit,
+    onCommitted(position) {
+      // The notice of an own commit arrives after its answer, and what was answered is visible to the next read.
+      commitsSeen += 1;
+      link.noteCommit(position);
+    },
     notice: self,
   });
   // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses
