@@ -39,7 +39,8 @@ export function createRetentionTime({ registry, clock }: RetentionTimeOptions): 
   };
   const readStored = async (): Promise<number | null> => {
     const fact = await registry.getFact(FACT);
-    return fact === null ? null : Number(fact);
+    // Versions before 0.3 stored fractions of milliseconds.
+    return fact === null ? null : Math.floor(Number(fact));
   };
   const firstTime = async (): Promise<number> =>
     Math.min(clock.now(), (await registry.newestObservation()) ?? clock.now());

@@ -15,7 +15,7 @@ async function createWorld(t: Test) {
   await registry.putCatalogue([entry('a')]);
   await registry.commitUpdates([stay(unknownStatus(1), NOON)]);
   let [elapsedMs, aheadMs] = [0, 0];
-  const clock = { now: () => NOON + elapsedMs + aheadMs, monotonic: () => elapsedMs };
+  const clock = { now: () => Math.floor(NOON + elapsedMs + aheadMs), monotonic: () => elapsedMs };
   return {
     registry,
     /** What a process that starts now reads. */
@@ -85,6 +85,21 @@ t.test('two readers of a registry agree, and do not move it faster', async (t) =
   t.equal(await other(), NOON + 4 * HOUR_MS);
   t.strictSame(await Promise.all([one(), one()]), [NOON + 4 * HOUR_MS, NOON + 4 * HOUR_MS]);
 });
+
+t.test(
+  'it is whole milliseconds, though the monotonic clock and an earlier version have fractions',
+  async (t) => {
+    const { registry, open, pass } = await createWorld(t);
+    const read = open();
+    await read();
+    pass(0.219);
+    t.equal(await read(), NOON);
+    pass(HOUR_MS + 0.3);
+    t.equal(await read(), NOON + HOUR_MS);
+    await registry.setFact('retention_time', String(NOON + HOUR_MS + 0.219));
+    t.equal(await open()(), NOON + HOUR_MS);
+  },
+);
 
 t.test('a registry that takes no writes stops nothing', async (t) => {
   const { registry } = await createWorld(t);
