@@ -125,6 +125,7 @@ const CAUSES = {
   own_name_server_refused: 'our name server refuses to answer (REFUSED)',
   own_name_server_silent: 'our name server does not answer',
   own_name_server_unreachable: 'our name server cannot be reached',
+  own_name_server_truncates: 'our name server truncates its reply and does not send the rest over TCP',
   name_unresolved: ({ error }: OfError) => `the name could not be resolved (${error})`,
 
   // Addresses that may not be dialled.
@@ -224,7 +225,7 @@ const CAUSES = {
   record_unexpected: ({ record }: OfRecord) => `there is an ${record} record that is not expected`,
   server_failed: 'the name server fails (SERVFAIL)',
   server_refused: 'the name server refuses to answer (REFUSED)',
-  dns_reply_invalid: 'the reply of the name server cannot be read',
+  server_truncates: 'the name server truncates its reply and does not send the rest over TCP',
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
 

@@ -96,22 +96,29 @@ export const dnsCheck = defineKind({
           : serverFault(result.code, deadline.timeoutMs);
       return failed(fault, server !== undefined && REPLIES.has(result.code), dnsMs);
     }
+    const failure =
+      result.kind === 'none'
+        ? judgeMissing(result.code, record)
+        : judgeRecords(record, result.records, values, exact);
+    // What is not in a truncated reply may stand in the rest of it.
+    if (failure?.cause.code === 'record_lacks' && result.kind === 'records' && result.cut) {
+      const code = 'ETRUNCATED';
+      if (server === undefined) return failed(nameFault(code, true));
+      return failed(serverFault(code, deadline.timeoutMs), true, dnsMs);
+    }
     return attemptOf(run, 'dns', {
       // Without records, the system's name servers may say so because the prober is offline.
       answered: server !== undefined || result.kind === 'records',
       timing: { ...timing, dnsMs, firstByteMs: endedAt - sentAt, totalMs: endedAt - startedAt },
       fault: null,
-      failure:
-        result.kind === 'none'
-          ? judgeMissing(result.code, record)
-          : judgeRecords(record, result.records, values, exact),
+      failure,
       lostMs: deadline.lostMs,
     });
   },
 });
 
 /** Codes of replies that say nothing of the name. */
-const REPLIES = new Set(['ESERVFAIL', 'EREFUSED', 'EBADRESP']);
+const REPLIES = new Set(['ESERVFAIL', 'EREFUSED', 'ETRUNCATED']);
 
 /** The result, or null if the deadline ends before. */
 function within<T>(deadline: Deadline, result: Promise<T>, cancel: () => void): Promise<T | null> {
@@ -194,8 +201,8 @@ function serverFault(code: string, timeoutMs: number): Fault {
       return targetFault('dns', 'first_byte', { code: 'server_failed' });
     case 'EREFUSED':
       return targetFault('dns', 'first_byte', { code: 'server_refused' });
-    case 'EBADRESP':
-      return targetFault('protocol', 'first_byte', { code: 'dns_reply_invalid' });
+    case 'ETRUNCATED':
+      return targetFault('dns', 'first_byte', { code: 'server_truncates' });
     case 'ETIMEOUT':
       return timeoutFault('first_byte', timeoutMs, false);
     default:

@@ -57,6 +57,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   own_name_server_refused: 'unser Nameserver verweigert die Antwort (REFUSED)',
   own_name_server_silent: 'unser Nameserver antwortet nicht',
   own_name_server_unreachable: 'unser Nameserver ist nicht erreichbar',
+  own_name_server_truncates: 'unser Nameserver kürzt seine Antwort und liefert den Rest nicht über TCP',
   name_unresolved: ({ error }) => `der Name ließ sich nicht auflösen (${error})`,
 
   name_not_public: 'der Name führt zu einer Adresse, die nicht öffentlich ist',
@@ -143,7 +144,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   record_unexpected: ({ record }) => `es gibt einen ${record}-Eintrag, der nicht erwartet wird`,
   server_failed: 'der Nameserver versagt (SERVFAIL)',
   server_refused: 'der Nameserver verweigert die Antwort (REFUSED)',
-  dns_reply_invalid: 'die Antwort des Nameservers ist nicht zu lesen',
+  server_truncates: 'der Nameserver kürzt seine Antwort und liefert den Rest nicht über TCP',
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 

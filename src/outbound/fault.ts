@@ -15,19 +15,22 @@ export interface Fault {
   readonly suspect: SuspectReason | null;
 }
 
-/** System error codes that concern this machine, never the target. */
-const OWN_FAULT_CODES = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EADDRNOTAVAIL',
-  'EAI_AGAIN',
-  'EACCES',
-  'EPERM',
+/**
+ * System error codes that concern this machine, never the target: its descriptors and memory, its ports and addresses, its network and
+ * routes, its firewall. `EHOSTUNREACH`, `ETIMEDOUT`, `ECONNREFUSED` and `ECONNRESET` are also what the network says of a target.
+ */
+const OWN_FAULT_CODES: ReadonlySet<string> = new Set([
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENOSR'],
+  ...['EADDRINUSE', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPROTONOSUPPORT'],
+  ...['ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'ENONET', 'ENODEV', 'ECONNABORTED', 'EAI_AGAIN'],
+  // What Linux returns for routes of the types `prohibit` and `blackhole`, and for packets that its firewall rejects.
+  ...['EACCES', 'EINVAL', 'EPERM'],
 ]);
+
+/** Whether a system error code concerns this machine, never the target. */
+export function isOwnCode(code: string): boolean {
+  return OWN_FAULT_CODES.has(code);
+}
 
 /** Causes by the codes of OpenSSL and Node.js for certificate errors. */
 const CERTIFICATE_CAUSES = new Map<string, FailureCause>([
@@ -52,6 +55,7 @@ const NAME_CAUSES = new Map<string, FailureCause>([
   ['EREFUSED', { code: 'own_name_server_refused' }],
   ['ETIMEOUT', { code: 'name_servers_silent' }],
   ['ECONNREFUSED', { code: 'own_name_server_unreachable' }],
+  ['ETRUNCATED', { code: 'own_name_server_truncates' }],
 ]);
 
 /** A fault of the target. */
@@ -82,7 +86,11 @@ export function connectFault({ code = 'unknown error' }: NodeJS.ErrnoException):
     code === 'ECONNREFUSED'
       ? failureOf('refused', 'connect', { code: 'connection_refused' })
       : failureOf('unreachable', 'connect', { code: 'connection_failed', error: code });
-  return { failure, suspect: OWN_FAULT_CODES.has(code) ? 'own_fault' : null };
+  return { failure, suspect: suspectOf(code) };
+}
+
+function suspectOf(code: string): SuspectReason | null {
+  return isOwnCode(code) ? 'own_fault' : null;
 }
 
 /** The fault of a TLS handshake that failed, or of a certificate that is not accepted. */
@@ -91,7 +99,8 @@ export function tlsFault({ code = '', message }: NodeJS.ErrnoException): Fault {
   if (known !== undefined) return targetFault('tls', 'tls', known);
   if (code === 'ECONNRESET' || code === 'EPIPE')
     return targetFault('tls', 'tls', { code: 'handshake_closed' });
-  return targetFault('tls', 'tls', { code: 'handshake_failed', error: code || message });
+  const fault = targetFault('tls', 'tls', { code: 'handshake_failed', error: code || message });
+  return { ...fault, suspect: suspectOf(code) };
 }
 
 /** How much of a response had arrived when its connection broke. */
@@ -102,6 +111,10 @@ export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
  * `protocol`. `code` is that of the system; null: the other side closed the connection.
  */
 export function responseFault(code: string | null, progress: ResponseProgress): Fault {
+  return { ...lossFault(code, progress), suspect: suspectOf(code ?? '') };
+}
+
+function lossFault(code: string | null, progress: ResponseProgress): Fault {
   switch (progress) {
     case 'body':
       return targetFault('protocol', 'body', { code: 'cut_in_body' });

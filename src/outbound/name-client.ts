@@ -4,6 +4,7 @@
  */
 import { type Cancel, type Clock, systemClock } from '../clock.ts';
 import { HOUR_MS } from '../domain/durations.ts';
+import { isOwnCode } from './fault.ts';
 import {
   isQueryableName,
   type NameQuery,
@@ -21,11 +22,14 @@ import {
 
 /** The result of a query. */
 export type NameResult =
-  /** At least one record. */
-  | { readonly kind: 'records'; readonly records: readonly NameRecord[] }
+  /** At least one record. `cut`: there are more, which no name server sent. */
+  | { readonly kind: 'records'; readonly records: readonly NameRecord[]; readonly cut: boolean }
   /** The name does not exist (`ENOTFOUND`), has no such record (`ENODATA`), or cannot be asked for (`EBADNAME`). */
   | { readonly kind: 'none'; readonly code: string }
-  /** No usable response: `ESERVFAIL`, `EREFUSED`, `ETIMEOUT`, or a code of the system such as `ECONNREFUSED`. */
+  /**
+   * No usable response: `ESERVFAIL`, `EREFUSED`, `ETIMEOUT`, `ETRUNCATED` (a truncated reply without a record, and none over TCP), or a
+   * code of the system such as `ECONNREFUSED`.
+   */
   | { readonly kind: 'failed'; readonly code: string };
 
 /** A query in flight. */
@@ -46,20 +50,14 @@ const MAX_ERRORS_A_SERVER = 3;
  * timeout of the request that waits for it. A query without any reply ends later, because then the timeout says enough.
  */
 const MARGIN_MS = 5;
+/** Maximum time that a query waits for the whole reply if records of a truncated one are there, milliseconds. */
+const MAX_CUT_MS = 1500;
+/** The part of the time left that it waits at most, so that the rest is enough to use them; twice that if there are none. */
+const CUT_SHARE = 1 / 3;
 /** How often a silent server gets a copy of a query to find out whether it responds again, milliseconds. */
 const PROBE_SILENT_MS = 10_000;
 /** Period of the timer that keeps the process alive and does nothing else. */
 const ALIVE_MS = HOUR_MS;
-
-/** System error codes that mean that nothing could be sent. */
-const UNSENT_CODES = new Set([
-  'ENETUNREACH',
-  'ENETDOWN',
-  'EHOSTUNREACH',
-  'EADDRNOTAVAIL',
-  'EMFILE',
-  'ENFILE',
-]);
 
 /** A name server with its state. */
 interface KnownServer {
@@ -155,6 +153,11 @@ function startQuery(
   let errors = 0;
   let unsent = 0;
   let errorCode: string | null = null;
+  /** The most records of a truncated reply; null: none was truncated. */
+  let cut: readonly NameRecord[] | null = null;
+  let cutUntil = Number.POSITIVE_INFINITY;
+  /** Servers that reported an error, and have not merely been silent. */
+  const failed = new Set<KnownServer>();
   let cancelTimer: Cancel = () => {};
   let isEnded = false;
 
@@ -180,7 +183,8 @@ function startQuery(
     if (asked.has(server)) server.channel.rotate();
     asked.set(server, clock.monotonic());
     const giveUp = server.channel.send(query, {
-      onReply: (reply) => take(reply),
+      onReply: (reply) => take(server, reply),
+      onCut: (reply) => noteCut(reply),
       onError: (code) => fail(server, code),
     });
     giveUps.push(giveUp);
@@ -196,32 +200,60 @@ function startQuery(
     }
   }
 
-  function take(reply: NameReply): void {
+  function take(server: KnownServer, { code, records, truncated }: NameReply): void {
     if (isEnded) return;
-    const { code, records } = reply;
     if (code === 'NXDOMAIN') finish({ kind: 'none', code: 'ENOTFOUND' });
-    else if (code !== 'NOERROR') noteError(code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
-    else if (records.length === 0) finish({ kind: 'none', code: 'ENODATA' });
-    else finish({ kind: 'records', records });
+    else if (code !== 'NOERROR') noteError(server, code === 'REFUSED' ? 'EREFUSED' : 'ESERVFAIL');
+    else if (records.length > 0) finish({ kind: 'records', records, cut: truncated });
+    else if (cut === null || cut.length === 0) finish({ kind: 'none', code: 'ENODATA' });
+    else finishCut();
   }
 
-  /** Called when a server replied with an error. */
-  function noteError(code: string): void {
-    errorCode = code;
+  function noteCut({ records }: NameReply): void {
+    if (isEnded) return;
+    if (cut === null || records.length > cut.length) cut = records;
+    const now = clock.monotonic();
+    const shareMs = Math.max(0, until - now) * CUT_SHARE;
+    cutUntil = Math.min(cutUntil, now + (cut.length > 0 ? Math.min(MAX_CUT_MS, shareMs) : 2 * shareMs));
+    schedule();
+  }
+
+  function finishFailed(code: string): void {
+    if (cut === null) finish({ kind: 'failed', code });
+    else finishCut();
+  }
+
+  /** Ends the query with what truncated replies had. */
+  function finishCut(): void {
+    const records = cut ?? [];
+    if (records.length > 0) finish({ kind: 'records', records, cut: true });
+    else finish({ kind: 'failed', code: 'ETRUNCATED' });
+  }
+
+  /** Called when a server replied with an error. What it says of the zone counts before what it says of us. */
+  function noteError(server: KnownServer, code: string): void {
+    failed.add(server);
+    if (errorCode !== 'ESERVFAIL') errorCode = code;
     errors++;
-    if (errors >= MAX_ERRORS_A_SERVER * listServers().length) finish({ kind: 'failed', code });
+    if (errors >= MAX_ERRORS_A_SERVER * listServers().length) finishFailed(errorCode);
     else resendSoon();
   }
 
   /** Called when the query could not be sent or was refused. */
   function fail(server: KnownServer, code: string): void {
     if (isEnded) return;
+    failed.add(server);
+    if (code === 'ETRUNCATED') {
+      if (hasUnasked()) resendSoon();
+      else if (haveAllFailed()) finishCut();
+      return;
+    }
     server.silent = true;
     errorCode ??= code;
     // Without a network, no reply can arrive. Other errors are retried: the name server may be restarting.
-    if (UNSENT_CODES.has(code)) {
+    if (isOwnCode(code) || code === 'EHOSTUNREACH') {
       unsent++;
-      if (unsent >= MAX_ERRORS_A_SERVER * listServers().length) finish({ kind: 'failed', code });
+      if (unsent >= MAX_ERRORS_A_SERVER * listServers().length) finishFailed(code);
       else resendSoon();
     } else if (hasUnasked()) resendSoon();
     else schedule();
@@ -234,6 +266,10 @@ function startQuery(
     schedule();
   }
 
+  function haveAllFailed(): boolean {
+    return [...asked.keys()].every((server) => failed.has(server));
+  }
+
   function hasUnasked(): boolean {
     return listServers().some((server) => !asked.has(server));
   }
@@ -242,7 +278,7 @@ function startQuery(
     cancelTimer();
     if (isEnded) return;
     const now = clock.monotonic();
-    const at = Math.min(resendAt, endsAt());
+    const at = Math.min(resendAt, endsAt(), cutUntil);
     // `setImmediate` lets sockets be read first: a reply may have arrived while the event loop was blocked.
     cancelTimer = clock.after(Math.max(0, at - now), () => setImmediate(wake));
   }
@@ -251,11 +287,18 @@ function startQuery(
     return errorCode === null ? until + graceMs : until - MARGIN_MS;
   }
 
+  /** A server that was merely silent may have waited for those of the zone. */
+  function endCode(): string {
+    if (errorCode === null || errorCode === 'ESERVFAIL') return errorCode ?? 'ETIMEOUT';
+    return haveAllFailed() ? errorCode : 'ETIMEOUT';
+  }
+
   function wake(): void {
     if (isEnded) return;
     const now = clock.monotonic();
     // A timer may fire a fraction of a millisecond early.
-    if (now >= endsAt() - 1) finish({ kind: 'failed', code: errorCode ?? 'ETIMEOUT' });
+    if (cut !== null && now >= Math.min(endsAt(), cutUntil) - 1) finishCut();
+    else if (now >= endsAt() - 1) finish({ kind: 'failed', code: endCode() });
     else {
       if (now >= resendAt - 1) {
         for (const [server, sentAt] of asked) if (server.lastReplyAt < sentAt) server.silent = true;

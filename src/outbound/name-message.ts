@@ -29,9 +29,9 @@ export interface NameRecord {
 export interface NameReply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly code: string;
-  /** Whether the records did not fit into the datagram, so that the query must be repeated over TCP. */
+  /** Whether not all records fitted into the datagram, so that the query must be repeated over TCP. */
   readonly truncated: boolean;
-  /** Records of the queried type, in the order of the reply. */
+  /** Records of the queried type that are complete, in the order of the reply. */
   readonly records: readonly NameRecord[];
 }
 
@@ -87,6 +87,7 @@ export function decodeReply(packet: Buffer, query: NameQuery): NameReply | null 
   const { rcode: code = 'SERVFAIL', questions = [], answers = [], flag_tc: truncated = false } = message;
   const [asked] = questions;
   if (asked === undefined) {
+    if (truncated && code === 'NOERROR') return { code, truncated, records: [] };
     // A server that could not parse the question need not repeat it.
     return code === 'NOERROR' || code === 'NXDOMAIN' ? null : { code, truncated: false, records: [] };
   }
@@ -109,7 +110,46 @@ interface Message extends Packet {
   readonly flag_tc?: boolean;
 }
 
+/** Offsets of the flags and of the numbers of questions and answers in a message, and the flag of a truncated one (RFC 1035, 4.1.1). */
+const FLAGS_AT = 2;
+const QUESTIONS_AT = 4;
+const ANSWERS_AT = 6;
+const TRUNCATED = 0x0200;
+
 function decodeOrNull(packet: Buffer): Message | null {
+  const message = decodeWhole(packet);
+  const isCut = packet.length >= HEAD_BYTES && (packet.readUInt16BE(FLAGS_AT) & TRUNCATED) !== 0;
+  return message ?? (isCut ? decodeCut(packet) : null);
+}
+
+/** Decodes a truncated message that ends within a record, with the answers before it, or within its question. */
+function decodeCut(packet: Buffer): Message | null {
+  const shorter = Buffer.from(packet);
+  shorter.fill(0, ANSWERS_AT, HEAD_BYTES);
+  const withAnswers = (count: number) => {
+    shorter.writeUInt16BE(count, ANSWERS_AT);
+    return decodeWhole(shorter);
+  };
+  let found = withAnswers(0);
+  if (found === null) {
+    shorter.writeUInt16BE(0, QUESTIONS_AT);
+    return withAnswers(0);
+  }
+  let low = 0;
+  let high = packet.readUInt16BE(ANSWERS_AT);
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const message = withAnswers(middle);
+    if (message === null) high = middle - 1;
+    else {
+      found = message;
+      low = middle;
+    }
+  }
+  return found;
+}
+
+function decodeWhole(packet: Buffer): Message | null {
   if (!holdsItsEntries(packet)) return null;
   try {
     const { decode } = loadCodec();

@@ -19,7 +19,12 @@ export interface ServerAddress {
 /** Receives the outcome of one transmission until it is cancelled. */
 export interface ReplyListener {
   onReply(reply: NameReply): void;
-  /** Called if the query could not be sent or was rejected. `code` is a system error code such as `ECONNREFUSED`. */
+  /** Called for a truncated reply, with what it has; the query is being repeated over TCP. */
+  onCut(reply: NameReply): void;
+  /**
+   * Called if the query could not be sent or was rejected. `code` is a system error code such as `ECONNREFUSED`, or `ETRUNCATED` if the
+   * server truncated its reply and gave no other one over TCP.
+   */
   onError(code: string): void;
 }
 
@@ -63,9 +68,12 @@ export function openServerChannel(server: ServerAddress, clock: Clock, onDatagra
         if (withEdns && (reply.code === 'FORMERR' || reply.code === 'NOTIMP')) {
           edns = false;
           giveUp = send(query, listener);
-        } else if (reply.truncated) giveUp = askOverTcp(server, query, onDatagram, listener);
-        else listener.onReply(reply);
+        } else if (reply.truncated && reply.code === 'NOERROR') {
+          giveUp = askOverTcp(server, query, onDatagram, listener);
+          listener.onCut(reply);
+        } else listener.onReply(reply);
       },
+      onCut: listener.onCut,
       onError: listener.onError,
     });
     return () => giveUp();
@@ -188,6 +196,7 @@ function askOverTcp(
   const socket = createConnection({ ...server, autoSelectFamily: false });
   const chunks: Buffer[] = [];
   let ended = false;
+  const fail = () => listener.onError('ETRUNCATED');
   const end = (deliver: () => void) => {
     if (ended) return;
     ended = true;
@@ -208,10 +217,11 @@ function askOverTcp(
     onDatagram();
     const packet = received.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
     const reply = packet.length >= 2 && packet.readUInt16BE(0) === id ? decodeReply(packet, query) : null;
-    end(() => (reply === null ? listener.onError('EBADRESP') : listener.onReply(reply)));
+    const isAnswer = reply !== null && (reply.code === 'NOERROR' || reply.code === 'NXDOMAIN');
+    end(() => (isAnswer ? listener.onReply(reply) : fail()));
   });
-  socket.on('error', (error: NodeJS.ErrnoException) => end(() => listener.onError(error.code ?? 'EUNKNOWN')));
-  socket.on('close', () => end(() => listener.onError('ECONNRESET')));
+  socket.on('error', () => end(fail));
+  socket.on('close', () => end(fail));
   return () => end(() => {});
 }
 

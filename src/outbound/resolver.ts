@@ -20,7 +20,7 @@ export type Lookup =
     }
   /** The name does not exist, or has no records of this family. `code` is that of node:dns. */
   | { readonly kind: 'none'; readonly code: string }
-  /** No usable response. `ownFault`: no name server responded at all, so it says nothing about the name. */
+  /** No usable response. `ownFault`: it says something of our name servers, and nothing of the name. */
   | { readonly kind: 'failed'; readonly code: string; readonly ownFault: boolean };
 
 /** Settings of a resolver. */
@@ -46,9 +46,6 @@ const MAX_CACHED = 20_000;
 
 /** How much later a query without a response ends than the extended deadlines of its attempts, milliseconds. */
 const MARGIN_MS = 50;
-
-/** Error codes that concern the name or its zone; all others mean that no name server was reached. */
-const ZONE_ERROR_CODES = new Set(['ESERVFAIL', 'EBADRESP']);
 
 interface Cached {
   readonly addresses: readonly string[];
@@ -86,9 +83,10 @@ export function createResolver(settings: ResolverSettings) {
     return { kind: 'failed', code: answer.code, ownFault: isOwnFault(answer.code, askedAt) };
   };
 
-  // A name server refuses clients that it does not serve, so REFUSED concerns our configuration and not the name.
+  // SERVFAIL concerns the zone. A name server refuses clients that it does not serve, so REFUSED and all other errors concern our
+  // configuration, and so does silence if it concerns every name.
   const isOwnFault = (code: string, askedAt: number): boolean =>
-    code === 'EREFUSED' || (!ZONE_ERROR_CODES.has(code) && silence.silentSince(askedAt));
+    code === 'ETIMEOUT' ? silence.silentSince(askedAt) : code !== 'ESERVFAIL';
 
   const startQuery = (key: string, name: string, family: 4 | 6, until: number): Promise<Lookup> => {
     const askedAt = clock.monotonic();

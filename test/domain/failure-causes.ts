@@ -13,6 +13,7 @@ export const FAILURE_CAUSES: {
   own_name_server_refused: { code: 'own_name_server_refused' },
   own_name_server_silent: { code: 'own_name_server_silent' },
   own_name_server_unreachable: { code: 'own_name_server_unreachable' },
+  own_name_server_truncates: { code: 'own_name_server_truncates' },
   name_unresolved: { code: 'name_unresolved', error: 'EBADRESP' },
   name_not_public: { code: 'name_not_public' },
   address_invalid: { code: 'address_invalid', address: 'fe80::1%eth0' },
@@ -86,6 +87,6 @@ export const FAILURE_CAUSES: {
   record_unexpected: { code: 'record_unexpected', record: 'A' },
   server_failed: { code: 'server_failed' },
   server_refused: { code: 'server_refused' },
-  dns_reply_invalid: { code: 'dns_reply_invalid' },
+  server_truncates: { code: 'server_truncates' },
   certificate_expires_soon: { code: 'certificate_expires_soon', days: 6, minDays: 14 },
 };

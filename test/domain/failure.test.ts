@@ -20,6 +20,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   own_name_server_refused: 'our name server refuses to answer (REFUSED)',
   own_name_server_silent: 'our name server does not answer',
   own_name_server_unreachable: 'our name server cannot be reached',
+  own_name_server_truncates: 'our name server truncates its reply and does not send the rest over TCP',
   name_unresolved: 'the name could not be resolved (EBADRESP)',
   name_not_public: 'the name leads to an address that is not public',
   address_invalid: 'fe80::1%eth0 is not an address',
@@ -93,7 +94,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   record_unexpected: 'there is an A record that is not expected',
   server_failed: 'the name server fails (SERVFAIL)',
   server_refused: 'the name server refuses to answer (REFUSED)',
-  dns_reply_invalid: 'the reply of the name server cannot be read',
+  server_truncates: 'the name server truncates its reply and does not send the rest over TCP',
   certificate_expires_soon: 'the certificate is valid for another 6 days, fewer than 14',
 };
 

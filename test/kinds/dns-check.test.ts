@@ -68,6 +68,12 @@ const checkOf = (port: number, settings: CheckSettings = {}) =>
 const answerBy = (type: RecordType, answers: readonly object[]): Script => ({
   udp: (id) => [message(id, type, answers)],
 });
+/** A reply that is cut within its second record. */
+const CUT: Script = {
+  udp: (id) => [
+    message(id, 'TXT', [{ data: ['one'] }, { data: ['two'] }], { flags: TRUNCATED_RESPONSE }).subarray(0, -2),
+  ],
+};
 const MX = answerBy('MX', [{ data: { preference: 10, exchange: 'Mail.Example.org' } }]);
 const withLength = (packet: Buffer) =>
   Buffer.concat([Buffer.of(packet.length >> 8, packet.length & 0xff), packet]);
@@ -166,7 +172,14 @@ const ROWS: readonly (readonly [string, Script, CheckSettings, object, Trial?])[
       tcp: (socket, id) => socket.write(withLength(message(id ^ 1, 'A', [{ data: '192.0.2.1' }]))),
     },
     {},
-    failed('protocol', 'first_byte', 'the reply of the name server cannot be read'),
+    {
+      answered: true,
+      ...failed(
+        'dns',
+        'first_byte',
+        'the name server truncates its reply and does not send the rest over TCP',
+      ),
+    },
     SLOW,
   ],
   [
@@ -176,8 +189,34 @@ const ROWS: readonly (readonly [string, Script, CheckSettings, object, Trial?])[
       tcp: (socket) => socket.write(Buffer.of(0xff, 0xff, 1, 2, 3)),
     },
     {},
-    { answered: false, ...failed('timeout', 'first_byte', 'no answer within 300 ms') },
+    {
+      answered: true,
+      ...failed(
+        'dns',
+        'first_byte',
+        'the name server truncates its reply and does not send the rest over TCP',
+      ),
+    },
     SLOW,
+  ],
+  [
+    'a value in a truncated reply',
+    { ...CUT, tcp: (socket) => socket.destroy() },
+    { record: 'TXT', values: ['one'], exact: true },
+    GOOD,
+  ],
+  [
+    'a value that may stand in the rest of one',
+    { ...CUT, tcp: (socket) => socket.destroy() },
+    { record: 'TXT', values: ['one', 'two'] },
+    {
+      answered: true,
+      ...failed(
+        'dns',
+        'first_byte',
+        'the name server truncates its reply and does not send the rest over TCP',
+      ),
+    },
   ],
   [
     'wrong ids before the right one',
@@ -274,6 +313,16 @@ t.test("the system's name servers are asked without a server, and their faults a
   const refusing = await serve(t, { udp: (id) => [message(id, 'NS', [], { flags: REFUSED })] });
   const refused = openProbe(t, { nameservers: [`127.0.0.1:${refusing.port}`] });
   t.match(await refused(null, { domain: NAME, check }), { answered: false, suspect: 'own_fault' });
+  const cutting = await serve(t, { ...CUT, tcp: (socket) => socket.destroy() });
+  const cut = openProbe(t, { nameservers: [`127.0.0.1:${cutting.port}`] });
+  const wanted = (values: readonly string[]) =>
+    cut(null, { domain: NAME, check: { kind: 'dns', settings: { record: 'TXT', values } } });
+  t.match(await wanted(['one']), GOOD);
+  t.match(await wanted(['two']), {
+    answered: false,
+    suspect: 'own_fault',
+    failure: { cause: { code: 'own_name_server_truncates' } },
+  });
   const missing = await serve(t, { udp: (id) => [message(id, 'NS', [], { flags: NXDOMAIN })] });
   const offline = openProbe(t, { nameservers: [`127.0.0.1:${missing.port}`] });
   t.match(await offline(null, { domain: NAME, check }), {

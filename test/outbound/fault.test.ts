@@ -3,6 +3,7 @@ import { describeCause, oneLine } from '../../src/domain/failure.ts';
 import {
   connectFault,
   type Fault,
+  isOwnCode,
   nameFault,
   responseFault,
   targetFault,
@@ -22,22 +23,29 @@ const failing = (code: string, message = code) => Object.assign(new Error(messag
 
 t.test('it holds the faults of this machine for our own', async (t) => {
   const own = [
-    'EMFILE',
-    'ENFILE',
-    'ENOBUFS',
-    'ENOMEM',
-    'ENETUNREACH',
-    'ENETDOWN',
-    'EADDRNOTAVAIL',
-    'EAI_AGAIN',
-    'EACCES',
-    'EPERM',
+    ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'ENOSR'],
+    ...['EADDRINUSE', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPROTONOSUPPORT'],
+    ...['ENETUNREACH', 'ENETDOWN', 'ENETRESET', 'ENONET', 'ENODEV', 'ECONNABORTED', 'EAI_AGAIN'],
+    ...['EACCES', 'EINVAL', 'EPERM'],
   ];
-  for (const code of own) {
-    t.match(connectFault(failing(code)), { failure: { class: 'unreachable' }, suspect: 'own_fault' }, code);
-  }
-  for (const code of ['ECONNREFUSED', 'EHOSTUNREACH', 'ETIMEDOUT', 'ECONNRESET']) {
-    t.equal(connectFault(failing(code)).suspect, null, code);
+  const targets = [
+    'ECONNREFUSED',
+    'EHOSTUNREACH',
+    'EHOSTDOWN',
+    'ETIMEDOUT',
+    'ECONNRESET',
+    'EPIPE',
+    'ENOPROTOOPT',
+  ];
+  for (const code of [...own, ...targets]) {
+    const suspect = own.includes(code) ? 'own_fault' : null;
+    const refused = code === 'ECONNREFUSED';
+    const found = connectFault(failing(code));
+    t.match(found, { failure: { class: refused ? 'refused' : 'unreachable' }, suspect }, code);
+    t.equal(tlsFault(failing(code)).suspect, suspect, `${code} during the handshake`);
+    t.equal(responseFault(code, 'nothing').suspect, suspect, `${code} before the response`);
+    t.equal(responseFault(code, 'body').suspect, suspect, `${code} within it`);
+    t.equal(isOwnCode(code), suspect !== null);
   }
 });
 

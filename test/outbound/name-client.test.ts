@@ -9,7 +9,7 @@ import { type AnswerName, type NameDelivery, startNameServer } from '../support/
 
 const TIMEOUT_MS = 10_000;
 const STEP_MS = 50;
-const ADDRESS: NameResult = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }] };
+const ADDRESS: NameResult = { kind: 'records', records: [{ text: '192.0.2.1', ttl: 60 }], cut: false };
 const SAID = { addresses: ['192.0.2.1'] };
 
 /** A client of these servers under a clock of its own. */
@@ -133,6 +133,64 @@ t.test('it repeats a truncated answer over TCP', async (t) => {
   });
   t.match(await ask('a.example'), { answer: ADDRESS });
   t.same(deliveries, ['udp', 'tcp']);
+});
+
+const CUT_ADDRESS: NameResult = { ...ADDRESS, cut: true };
+const TWO = ['192.0.2.1', '192.0.2.2'];
+
+t.test('it uses a truncated answer where the whole one does not come over TCP', async (t) => {
+  type Said = Awaited<ReturnType<AnswerName>>;
+  const rows: readonly (readonly [name: string, udp: Said, tcp: Said | 'refused', answer: NameResult])[] = [
+    ['refused', { ...SAID, cut: 'between' }, 'refused', CUT_ADDRESS],
+    ['refused, cut within a record', { addresses: TWO, cut: 'within' }, 'refused', CUT_ADDRESS],
+    ['cut within a record', { addresses: TWO, cut: 'within' }, SAID, ADDRESS],
+    ['cut within the only record', { ...SAID, cut: 'within' }, SAID, ADDRESS],
+    ['silent', { ...SAID, cut: 'between' }, 'silence', CUT_ADDRESS],
+    ['garbage', { ...SAID, cut: 'between' }, 'garbage', CUT_ADDRESS],
+    ['SERVFAIL', { ...SAID, cut: 'between' }, { code: 2 }, CUT_ADDRESS],
+    ['without a record', { ...SAID, cut: 'between' }, { code: 0 }, CUT_ADDRESS],
+    ['nothing to use', 'truncated', 'refused', { kind: 'failed', code: 'ETRUNCATED' }],
+    ['nothing to use, silent', 'truncated', 'silence', { kind: 'failed', code: 'ETRUNCATED' }],
+    ['empty', 'truncated', { code: 0 }, { kind: 'none', code: 'ENODATA' }],
+    ['missing', 'truncated', { code: 3 }, { kind: 'none', code: 'ENOTFOUND' }],
+  ];
+  for (const [name, udp, tcp, answer] of rows) {
+    const { ask, servers } = await start(t, (_, { transport }) =>
+      transport === 'udp' ? udp : tcp === 'refused' ? 'silence' : tcp,
+    );
+    if (tcp === 'refused') await servers[0]?.refuseTcp();
+    const asked = await ask('a.example', 3_000);
+    t.same(asked.answer, answer, name);
+    t.ok(asked.tookMs <= 2_100, `${name}: ${asked.tookMs} ms`);
+  }
+});
+
+t.test('it asks another server where one truncates its answer and refuses TCP', async (t) => {
+  const other: { said: Awaited<ReturnType<AnswerName>> } = { said: SAID };
+  const { ask, servers } = await start(
+    t,
+    ({ name }) => (name === 'none.example' ? 'truncated' : { ...SAID, cut: 'between' }),
+    () => other.said,
+  );
+  await servers[0]?.refuseTcp();
+  t.same((await ask('a.example')).answer, ADDRESS);
+  for (const said of ['silence', { code: 2 }, { code: 5 }] as const) {
+    other.said = said;
+    t.same((await ask('b.example')).answer, CUT_ADDRESS, JSON.stringify(said));
+    t.same((await ask('none.example')).answer, { kind: 'failed', code: 'ETRUNCATED' }, JSON.stringify(said));
+  }
+});
+
+t.test('a server that is merely silent counts before one that refuses', async (t) => {
+  const { ask, servers } = await start(
+    t,
+    () => 'silence',
+    () => 'silence',
+  );
+  await servers[0]?.close();
+  t.same((await ask('a.example', 3_000)).answer, { kind: 'failed', code: 'ETIMEOUT' });
+  await servers[1]?.close();
+  t.same((await ask('a.example', 3_000)).answer, { kind: 'failed', code: 'ECONNREFUSED' });
 });
 
 t.test('it does without EDNS where a server refuses it', async (t) => {

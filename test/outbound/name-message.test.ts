@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { type Answer, encode, type Packet } from 'dns-packet';
+import { type Answer, encode, type Packet, TRUNCATED_RESPONSE } from 'dns-packet';
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -41,6 +41,23 @@ t.test('it reads the records of the type that was asked for', async (t) => {
     questions: [{ name: 'shop.example', type: 'TXT' }],
   });
   t.match(decodeReply(texts, { ...QUERY, type: 'TXT' }), { records: [{ text: 'one two' }] });
+});
+
+t.test('it reads the records before the end of a truncated reply', async (t) => {
+  const whole = reply([a('192.0.2.1'), a('192.0.2.2'), a('192.0.2.3')], { flags: TRUNCATED_RESPONSE });
+  const questionEnd = whole.indexOf(0, 12) + 5;
+  const recordBytes = (whole.length - questionEnd) / 3;
+  for (let length = 12; length <= whole.length; length++) {
+    const count = Math.max(0, Math.floor((length - questionEnd) / recordBytes));
+    const found = decodeReply(whole.subarray(0, length), QUERY);
+    t.match(found, { code: 'NOERROR', truncated: true }, `${length} bytes`);
+    t.equal(found?.records.length, count, `${length} bytes`);
+  }
+  t.equal(
+    decodeReply(reply([a('192.0.2.1')]).subarray(0, -1), QUERY),
+    null,
+    'one that is not truncated is ignored',
+  );
 });
 
 t.test('it takes no reply to another question for one', async (t) => {

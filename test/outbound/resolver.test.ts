@@ -109,6 +109,19 @@ t.test('it distinguishes what a name server says of a name from a server that se
   });
 });
 
+t.test('it holds a name server that truncates its answers and refuses TCP for our own fault', async (t) => {
+  const { resolver, server } = await start(t, ({ type }) =>
+    type === 'A' ? { addresses: ['192.0.2.1'], cut: 'between' } : 'truncated',
+  );
+  await server.refuseTcp();
+  t.match(await resolver.lookup('a.example', 4, false, until()), {
+    kind: 'addresses',
+    addresses: ['192.0.2.1'],
+  });
+  const failed = { kind: 'failed', code: 'ETRUNCATED', ownFault: true };
+  t.same(await resolver.lookup('a.example', 6, false, until()), failed);
+});
+
 t.test('it holds a name server that cannot be reached for our own fault', async (t) => {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));

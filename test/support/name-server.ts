@@ -8,6 +8,8 @@ export type NameResult =
   | { readonly texts: readonly string[] }
   /** `alias`: the addresses are those of another name, to which a CNAME record leads. */
   | { readonly addresses: readonly string[]; readonly ttl?: number; readonly alias?: string }
+  /** These addresses in a truncated message; `within`: the last one is incomplete. */
+  | { readonly addresses: readonly string[]; readonly cut: 'between' | 'within' }
   /** 0: the name is there but has no such record. 2: SERVFAIL, 3: NXDOMAIN, 5: REFUSED. */
   | { readonly code: number }
   /** Does not fit into the datagram; over TCP the whole answer is asked for again. */
@@ -39,6 +41,8 @@ export interface NameServer {
   /** `127.0.0.1:port`, as `checks.nameservers` wants it. */
   readonly address: string;
   readonly questions: readonly NameQuestion[];
+  /** Refuses connections over TCP from now on. */
+  refuseTcp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -75,16 +79,18 @@ export async function startNameServer(answer: AnswerName, port = 0): Promise<Nam
       });
     });
   });
+  const refuseTcp = async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => tcp.close(resolve));
+  };
   return {
     address: `127.0.0.1:${udp.address().port}`,
     questions,
+    refuseTcp,
     async close() {
+      if (closed) return;
       closed = true;
-      for (const socket of open) socket.destroy();
-      await Promise.all([
-        new Promise<void>((resolve) => udp.close(resolve)),
-        new Promise((resolve) => tcp.close(resolve)),
-      ]);
+      await Promise.all([new Promise<void>((resolve) => udp.close(resolve)), refuseTcp()]);
     },
   };
 }
@@ -130,10 +136,12 @@ function writeAnswer(packet: Buffer, question: NameQuestion, said: Exclude<NameR
   packet.copy(header, 0, 0, 2);
   // An answer, recursion desired and available.
   const code = said !== 'truncated' && 'code' in said ? said.code : 0;
-  header.writeUInt16BE(0x8180 | (said === 'truncated' ? 0x0200 : 0) | code, 2);
+  const cut = said === 'truncated' ? 'between' : 'cut' in said ? said.cut : null;
+  header.writeUInt16BE(0x8180 | (cut === null ? 0 : 0x0200) | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(records.length, 6);
-  return Buffer.concat([header, packet.subarray(HEADER_BYTES, questionEnd), ...records]);
+  const message = Buffer.concat([header, packet.subarray(HEADER_BYTES, questionEnd), ...records]);
+  return cut === 'within' ? message.subarray(0, -2) : message;
 }
 
 function recordsOf(question: NameQuestion, said: Exclude<NameResult, string>): Buffer[] {
@@ -144,7 +152,7 @@ function recordsOf(question: NameQuestion, said: Exclude<NameResult, string>): B
     );
   }
   if ('code' in said) return [];
-  const { addresses, ttl = 60, alias } = said;
+  const { addresses, ttl = 60, alias = undefined } = 'cut' in said ? { addresses: said.addresses } : said;
   const records = addresses
     .filter((address) => question.type === (address.includes(':') ? 'AAAA' : 'A'))
     .map((address) =>
