@@ -1,16 +1,20 @@
 /**
- * `/beat/<secret>`: the heartbeat address of a service, for cron jobs and scripts that need no more than `curl`. GET, HEAD
- * and POST do the same; the body of a POST is kept as a log.
+ * `/beat/<secret>`: the heartbeat address of a service, for cron jobs and scripts that need no more than `curl`. GET, HEAD, POST
+ * and PUT do the same. What the path reports counts, whatever else the request carries; the body is kept as a log.
  */
 import {
   type AddressSignal,
+  cutLog,
   hashAddressSecret,
   MAX_LOG_LENGTH,
   readAddressSignal,
   readLog,
+  readPingText,
 } from '../domain/heartbeat-address.ts';
-import { MAX_NAME_LENGTH, readHeartbeat } from '../domain/heartbeat-body.ts';
+import { isRunName, MAX_NAME_LENGTH, readHeartbeat, STATUS_WORDS } from '../domain/heartbeat-body.ts';
 import type { Service } from '../domain/service.ts';
+import { readStatusWord } from '../domain/status.ts';
+import { type BodyStart, endWhileReceiving } from '../http/body.ts';
 import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,
@@ -26,17 +30,34 @@ import type { HeartbeatStore } from '../store/ports/heartbeats.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { explainHeartbeatError, type HeartbeatSources } from './heartbeats.ts';
 
-/** Maximum size of a body that is read, bytes; a longer log is refused. */
+/** Maximum size of a body that is read, bytes; a longer log is cut. */
 const MAX_LOG_BYTES = 65_536;
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT']);
+const OK = 'OK\n';
 
-const PARAMETERS = {
+/** Of a heartbeat alone. A status decides, so it is refused where it is not known. */
+const OF_HEARTBEATS = {
+  status: Type.Optional(
+    Type.String({
+      description: `As Uptime Kuma's monitors of type push have it: \`up\` (the default), \`down\`, or another word of the vocabulary: ${STATUS_WORDS.join(', ')}.`,
+    }),
+  ),
+  ping: Type.Optional(
+    Type.String({
+      description: 'Response time in milliseconds. Empty, or anything but a number, is ignored.',
+    }),
+  ),
+} satisfies ParameterSchemas;
+
+/** What goes with it. Nothing here makes a request fail: a failed run that names itself wrongly has failed too. */
+const ASIDES = {
   run: Type.Optional(
     Type.String({
-      description: `Pairs the start of a run with its end, 1 to ${MAX_NAME_LENGTH} characters.`,
+      description: `Pairs the start of a run with its end, 1 to ${MAX_NAME_LENGTH} characters. Any other name is ignored.`,
     }),
   ),
   rid: Type.Optional(Type.String({ description: 'The same as `run`, for scripts that call it so.' })),
+  msg: Type.Optional(Type.String({ description: 'Kept as the log where the request has no body.' })),
 } satisfies ParameterSchemas;
 
 /** Sources of the routes. */
@@ -50,27 +71,33 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
   const find = ({ params }: HttpRequest): Service | null =>
     directory.byAddressHash(hashAddressSecret(params.secret ?? ''));
 
-  const take = async (service: Service, signal: AddressSignal, request: HttpRequest): Promise<void> => {
-    const { run, rid } = readParameters(request.query, PARAMETERS);
-    const arrivedAt = now();
-    const log = request.readBody === undefined ? null : readLog(await request.readBody(MAX_LOG_BYTES));
+  const take = async (service: Service, signal: AddressSignal, request: HttpRequest): Promise<BodyStart> => {
     const { kind } = signal;
+    const status = kind === 'beat' ? readParameters(request.query, OF_HEARTBEATS).status || 'ok' : null;
+    if (status !== null && readStatusWord(status) === null) throw unknownStatus(status);
+    const asides = new URLSearchParams(request.query);
+    const run = [asides.get('run') ?? asides.get('rid')].find((name) => name !== null && isRunName(name));
+    const pingMs = kind === 'beat' ? readPingText(asides.get('ping') ?? '') : null;
+    const arrivedAt = now();
+    const start = (await request.readBodyStart?.(MAX_LOG_BYTES)) ?? NO_BODY;
+    const log = readLog(start.bytes, start.isWhole) ?? cutLog(asides.get('msg') ?? '');
     const body = JSON.stringify({
       domain: service.domain,
-      ...(kind === 'beat' ? { status: 'ok' } : {}),
-      ...((run ?? rid) === undefined ? {} : { run: run ?? rid }),
+      ...(status === null ? {} : { status }),
+      ...(run === undefined ? {} : { run }),
       ...(kind === 'fail' && signal.exitCode !== null ? { exit_code: signal.exitCode } : {}),
+      ...(pingMs === null ? {} : { ping: pingMs }),
       ...(log === null ? {} : { log }),
     });
     // A log is read like a start, for its run.
     const reading = readHeartbeat(body, kind === 'log' ? 'start' : kind);
-    if (!reading.ok)
-      throw new HttpError('invalid_parameter', `The parameter run ${reading.problem}.`, { parameter: 'run' });
+    if (!reading.ok) throw new Error(`a heartbeat by an address ${reading.place} ${reading.problem}`);
     const { report } = reading;
     const accountId = service.accountId ?? 0;
     if (kind !== 'log') await heartbeats.takeHeartbeat({ report, accountId, arrivedAt, body });
     else if (log !== null)
       await registry.addHeartbeatLog(service.id, accountId, { at: arrivedAt, run: report.run, text: log });
+    return start;
   };
 
   const handle = async (request: HttpRequest): Promise<HttpResponse> => {
@@ -80,7 +107,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
         'method_not_allowed',
         `${method} is not possible here.`,
         {},
-        { Allow: 'GET, HEAD, POST' },
+        { Allow: 'GET, HEAD, POST, PUT' },
       );
     const service = find(request);
     if (service === null)
@@ -92,19 +119,22 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     if (signal === null)
       throw new HttpError(
         'route_not_found',
-        'After the address come start, fail, log, an exit code from 0 to 255, or nothing.',
+        'After the address come start, fail, log, an exit code (a whole number of 32 bits), or nothing.',
       );
-    await take(service, signal, request).catch((error: unknown) => {
+    const { isWhole } = await take(service, signal, request).catch((error: unknown) => {
       throw explainHeartbeatError(error);
     });
+    const headers = {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Cache-Control': 'no-store',
+      Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
+    };
+    if (isWhole) return { status: 200, headers, body: OK };
     return {
       status: 200,
-      headers: {
-        'Content-Type': 'text/plain; charset=utf-8',
-        'Cache-Control': 'no-store',
-        Link: `<${siteUrl}/api/v1/status/${service.slug}>; rel="status"`,
-      },
-      body: 'OK\n',
+      headers: { ...headers, 'Content-Length': String(OK.length), Connection: 'close' },
+      body: OK,
+      stream: (response) => endWhileReceiving(response, OK),
     };
   };
 
@@ -117,7 +147,9 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     handle,
     payer(request) {
       const service = find(request);
-      return service === null ? null : `service ${service.id}`;
+      if (service === null) return null;
+      // Logs count apart, so that many of them leave room for what changes the status.
+      return `${request.params.signal === 'log' ? 'logs of ' : ''}service ${service.id}`;
     },
     onFault: () => heartbeats.noteRefusal(),
     describe,
@@ -125,34 +157,51 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
 
   return [
     route('/beat/:secret', () =>
-      describeAddress('beat', 'Sends a heartbeat to the address of a service', []),
+      describeAddress('beat', 'Sends a heartbeat to the address of a service', [], OF_HEARTBEATS),
     ),
     route('/beat/:secret/:signal', () =>
-      describeAddress('signal', 'Reports the start, the failure or the exit code of a run, or sends a log', [
-        {
-          name: 'signal',
-          in: 'path',
-          required: true,
-          description:
-            '`start`: a run begins. `fail`: it failed. An exit code: 0 is a heartbeat, 1 to 255 a failure. `log`: the body is kept, and changes nothing.',
-          schema: { type: 'string', pattern: '^(start|fail|log|\\d{1,3})$' },
-          example: 'start',
-        },
-      ]),
+      describeAddress(
+        'signal',
+        'Reports the start, the failure or the exit code of a run, or sends a log',
+        [
+          {
+            name: 'signal',
+            in: 'path',
+            required: true,
+            description:
+              '`start`: a run begins. `fail`: it failed. An exit code: 0 is a heartbeat, any other whole number of 32 bits, with a sign or without, a failure. `log`: the body is kept, and changes nothing.',
+            schema: { type: 'string', pattern: '^(start|fail|log|0|-?[1-9]\\d{0,9})$' },
+            example: 'start',
+          },
+        ],
+        {},
+      ),
     ),
   ];
+}
+
+const NO_BODY: BodyStart = { bytes: Buffer.alloc(0), isWhole: true };
+
+function unknownStatus(status: string): HttpError {
+  const words = STATUS_WORDS.join(', ');
+  return new HttpError(
+    'invalid_parameter',
+    `Parameter "status" is ${JSON.stringify(status.slice(0, 40).toWellFormed())}, which is not known. Allowed: ${words}.`,
+    { parameter: 'status', allowed: STATUS_WORDS },
+  );
 }
 
 function describeAddress(
   name: string,
   summary: string,
   parameters: OpenApiOperation['parameters'],
+  query: ParameterSchemas,
 ): OpenApiOperation {
   return {
     operationId: `${name}ByAddress`,
     tags: ['Heartbeats'],
     summary,
-    description: `Needs no key, since the address has a secret. HEAD and POST do the same; the body of a POST, whatever its type, is kept as a log of up to ${MAX_LOG_LENGTH} characters. Requests count by service, with the limit of a key.`,
+    description: `Needs no key, since the address has a secret. HEAD, POST and PUT do the same. The path counts whatever the body is: its first ${MAX_LOG_LENGTH} characters are kept as a log, which ends with \`[cut]\` where there was more. Requests count by service, with the limit of a key; logs count apart.`,
     security: OPEN_TO_ALL,
     parameters: [
       {
@@ -164,20 +213,21 @@ function describeAddress(
         example: 'q8mOGyrv6Jc0vTGTUlZ5Yg',
       },
       ...parameters,
-      ...queryParameters(PARAMETERS),
+      ...queryParameters({ ...query, ...ASIDES }),
     ],
     responses: {
       200: {
         description: 'It is on disk, and every read shows it.',
         headers: LIMIT_HEADERS,
-        content: { 'text/plain': { schema: Type.Literal('OK\n') } },
+        content: { 'text/plain': { schema: Type.Literal(OK) } },
       },
       ...problems({
-        400: 'The name of the run is not valid.',
+        ...('status' in query
+          ? { 400: 'The status is not known, so nothing was counted; `allowed` lists the words.' }
+          : {}),
         401: 'The request has an API key that is not valid.',
         403: 'The domain was added to the public catalogue and is not verified (forbidden_domain).',
         404: 'There is no such address (address_not_found), or its last part is not known (route_not_found).',
-        413: `The body is longer than ${MAX_LOG_BYTES} bytes.`,
         429: 'Too many requests; Retry-After says how long to wait.',
         503: 'It is not written: the disk is full or read-only (storage_full), or we cannot write for another reason (unavailable). Retry-After says how long to wait.',
       }),

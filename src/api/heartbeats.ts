@@ -8,6 +8,7 @@ import {
   MAX_EXIT_CODE,
   MAX_LATENCY_MS,
   MAX_NAME_LENGTH,
+  MIN_EXIT_CODE,
   readHeartbeat,
   STATUS_WORDS,
 } from '../domain/heartbeat-body.ts';
@@ -98,7 +99,12 @@ const FailSchema = named(
     checks: CHECKS,
     run: RUN,
     exit_code: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_EXIT_CODE, description: 'Exit code of the process.' }),
+      Type.Integer({
+        minimum: MIN_EXIT_CODE,
+        maximum: MAX_EXIT_CODE,
+        not: { const: 0 },
+        description: 'Exit code of the process, which is not 0.',
+      }),
     ),
   }),
 );

@@ -1,14 +1,17 @@
 /** Heartbeat addresses: `/beat/<secret>`, and what the part after the secret reports. */
 import { hash } from 'node:crypto';
-import { type HeartbeatKind, MAX_EXIT_CODE } from './heartbeat-body.ts';
+import { type HeartbeatKind, isFailure, MAX_LATENCY_MS } from './heartbeat-body.ts';
 
 /** Maximum length of a stored log, characters; the rest is cut off. */
 export const MAX_LOG_LENGTH = 10_000;
 
+/** The line that ends a log of which a part is missing. */
+const CUT = '\n[cut]';
+
 /** What a request to a heartbeat address reports. */
 export type AddressSignal =
   | { readonly kind: Exclude<HeartbeatKind, 'fail'> | 'log' }
-  /** `exitCode` of the process, 1 to 255; null: not given. */
+  /** `exitCode` of the process, never 0; null: not given. */
   | { readonly kind: 'fail'; readonly exitCode: number | null };
 
 /** The hash by which the registry stores the secret of an address: SHA-256, hexadecimal. */
@@ -24,12 +27,28 @@ export function readAddressSignal(part: string): AddressSignal | null {
   if (part === '' || part === '0') return { kind: 'beat' };
   if (part === 'start' || part === 'log') return { kind: part };
   if (part === 'fail') return { kind: 'fail', exitCode: null };
-  const exitCode = /^[1-9]\d{0,2}$/.test(part) ? Number(part) : null;
-  return exitCode === null || exitCode > MAX_EXIT_CODE ? null : { kind: 'fail', exitCode };
+  const exitCode = /^-?[1-9]\d{0,9}$/.test(part) ? Number(part) : 0;
+  return isFailure(exitCode) ? { kind: 'fail', exitCode } : null;
 }
 
-/** The text of a body as a log; null: the body is empty. What is not UTF-8, and U+0000, becomes U+FFFD. */
-export function readLog(body: Uint8Array): string | null {
-  const text = new TextDecoder().decode(body).replaceAll('\0', '\uFFFD').trim();
-  return text === '' ? null : text.slice(0, MAX_LOG_LENGTH).toWellFormed();
+/**
+ * The text of a body as a log; null: the body is empty. What is not UTF-8, and U+0000, becomes U+FFFD. A log that is too long
+ * ends with a line that says so, as does one that is not `isWhole`.
+ */
+export function readLog(body: Uint8Array, isWhole: boolean): string | null {
+  return cutLog(new TextDecoder().decode(body), isWhole);
+}
+
+/** A text as a log, by the rules of {@link readLog}. */
+export function cutLog(given: string, isWhole = true): string | null {
+  const text = given.replaceAll('\0', '\uFFFD').trim();
+  if (text.length > MAX_LOG_LENGTH || !isWhole)
+    return `${text.slice(0, MAX_LOG_LENGTH - CUT.length)}${CUT}`.toWellFormed();
+  return text === '' ? null : text.toWellFormed();
+}
+
+/** The value of `ping` as Uptime Kuma reads it: milliseconds, of which fractions are rounded; null: there is no such number. */
+export function readPingText(text: string): number | null {
+  const ms = Number.parseFloat(text);
+  return ms >= 0 ? Math.min(Math.round(ms), MAX_LATENCY_MS) : null;
 }

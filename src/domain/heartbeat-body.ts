@@ -36,8 +36,10 @@ export interface HeartbeatReport {
   readonly dependencies: readonly DependencyReport[] | null;
   /** Identifies the run that starts or ends; null: not given. */
   readonly run: string | null;
-  /** Exit status of a failed run, 1 to 255; absent: not given. */
+  /** Exit status of a failed run, from {@link MIN_EXIT_CODE} to {@link MAX_EXIT_CODE}, never 0; absent: not given. */
   readonly exitCode?: number;
+  /** How long the sender's own check took, whole milliseconds up to {@link MAX_LATENCY_MS}; absent: not given. */
+  readonly pingMs?: number;
 }
 
 /** What is wrong with a body, and where. */
@@ -59,8 +61,10 @@ export type HeartbeatReading =
 export const MAX_DEPENDENCIES = 50;
 /** Maximum length of the names of dependencies and runs, characters. */
 export const MAX_NAME_LENGTH = 64;
+/** Minimum exit status of a process: Windows has 32 bits, which programs show with a sign or without. */
+export const MIN_EXIT_CODE = -2_147_483_648;
 /** Maximum exit status of a process. */
-export const MAX_EXIT_CODE = 255;
+export const MAX_EXIT_CODE = 4_294_967_295;
 /** Maximum latency of a dependency, milliseconds. */
 export const MAX_LATENCY_MS = 600_000;
 /** Every word of the vocabulary, from good to bad. */
@@ -103,8 +107,13 @@ function readReport(body: unknown, kind: HeartbeatKind): HeartbeatReport {
   const dependencies = kind === 'start' ? null : readDependencies(member(body, 'checks'));
   const run = readRun(member(body, 'run'));
   const exitCode = kind === 'fail' ? readExitCode(member(body, 'exit_code')) : null;
+  const pingMs = kind === 'beat' ? readPing(member(body, 'ping')) : null;
   const report = { kind, domain, word, reported, timestamp, dependencies, run };
-  return exitCode === null ? report : { ...report, exitCode };
+  return {
+    ...report,
+    ...(exitCode === null ? {} : { exitCode }),
+    ...(pingMs === null ? {} : { pingMs }),
+  };
 }
 
 function readDomain(value: unknown): string {
@@ -134,9 +143,26 @@ function readRun(value: unknown): string | null {
 
 function readExitCode(value: unknown): number | null {
   if (value === undefined) return null;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > MAX_EXIT_CODE)
-    throw new Refusal('/exit_code', `must be a whole number from 1 to ${MAX_EXIT_CODE}`);
+  if (typeof value !== 'number' || !isFailure(value))
+    throw new Refusal(
+      '/exit_code',
+      `must be a whole number from ${MIN_EXIT_CODE} to ${MAX_EXIT_CODE}, and not 0`,
+    );
   return value;
+}
+
+/** Whether the number is the exit status of a process that failed. */
+export function isFailure(exitCode: number): boolean {
+  return (
+    Number.isInteger(exitCode) && exitCode !== 0 && exitCode >= MIN_EXIT_CODE && exitCode <= MAX_EXIT_CODE
+  );
+}
+
+/** The member that heartbeat addresses write for `ping`. The API does not have it, so any other value is ignored. */
+function readPing(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_LATENCY_MS
+    ? value
+    : null;
 }
 
 function readDependencies(value: unknown): DependencyReport[] | null {
@@ -169,15 +195,26 @@ function readText(value: unknown, place: string): string {
 }
 
 function readName(name: string, place: string, before = ''): string {
+  const problem = refuseName(name);
+  if (problem !== null) throw new Refusal(place, `${before}${problem}`);
+  return name;
+}
+
+/** Whether the text can name a run. */
+export function isRunName(text: string): boolean {
+  return refuseName(text) === null;
+}
+
+function refuseName(name: string): string | null {
   // Half of a surrogate pair is no character, and could neither be stored nor returned.
-  if (!name.isWellFormed()) throw new Refusal(place, `${before}is not valid Unicode`);
+  if (!name.isWellFormed()) return 'is not valid Unicode';
   const found = findForbidden(name);
   const problem = found === null ? null : describeGivenTextProblem(found);
-  if (problem !== null) throw new Refusal(place, before === '' ? problem : `${before}${problem}`);
+  if (problem !== null) return problem;
   const { length } = [...name];
-  if (length < 1 || length > MAX_NAME_LENGTH)
-    throw new Refusal(place, `${before}is ${length} characters long; 1 to ${MAX_NAME_LENGTH} are allowed`);
-  return name;
+  return length < 1 || length > MAX_NAME_LENGTH
+    ? `is ${length} characters long; 1 to ${MAX_NAME_LENGTH} are allowed`
+    : null;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 /** The rules for received heartbeats: their time, response time and verdict (decisions, Heartbeats). */
 import type { LatestCheck } from './current.ts';
-import type { DependencyReport, HeartbeatReport } from './heartbeat-body.ts';
+import type { HeartbeatReport } from './heartbeat-body.ts';
 import { awaitedRun, longestGap } from './heartbeat-schedule.ts';
 import type { StatusReason } from './incident.ts';
 import { NO_TIMING } from './result.ts';
@@ -26,8 +26,11 @@ export function checkedAtOf({ timestamp }: Pick<HeartbeatReport, 'timestamp'>, a
 }
 
 /** `response_time`: the largest latency reported, whole milliseconds; null: none was. */
-export function responseTimeOf(dependencies: readonly DependencyReport[] | null): number | null {
-  let largest: number | null = null;
+export function responseTimeOf({
+  dependencies,
+  pingMs,
+}: Pick<HeartbeatReport, 'dependencies' | 'pingMs'>): number | null {
+  let largest = pingMs ?? null;
   for (const { latencyMs } of dependencies ?? [])
     if (latencyMs !== null && (largest === null || latencyMs > largest)) largest = latencyMs;
   return largest;

@@ -40,7 +40,7 @@ const REASONS = {
   reported_slow: 'it reports that it is slow',
   reported_response_time: ({ responseTimeMs }: OfResponseTime) =>
     `it reports a response time of ${seconds(responseTimeMs)}`,
-  /** `exitCode` of the process, 1 to 255; absent: not reported. */
+  /** `exitCode` of the process, never 0; absent: not reported. */
   run_failed: ({ exitCode }: { readonly exitCode?: number }) =>
     `it reports that a run failed${exitCode === undefined ? '' : ` with exit code ${exitCode}`}`,
   no_heartbeat: ({ silenceMs }: { readonly silenceMs: number }) =>

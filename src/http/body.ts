@@ -1,5 +1,5 @@
 /** Reads the body of a request up to a maximum size. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError } from './problem.ts';
 
 /**
@@ -12,6 +12,19 @@ const MAX_DISCARDED_BYTES = 1_048_576;
  * `maxDiscardedBytes` more, by default 1 MiB, are read and dropped before the connection is closed.
  */
 export type ReadBody = (maxBytes: number, maxDiscardedBytes?: number) => Promise<Buffer>;
+
+/** The start of a body. */
+export interface BodyStart {
+  readonly bytes: Buffer;
+  /** False: the body was longer, or its client left before the end. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the first `maxBytes` of a body, without waiting for the rest, which is dropped. Call it at most once. Never rejects: what
+ * arrived before the client left counts. The response to a body that is not whole ends by {@link endWhileReceiving}.
+ */
+export type ReadBodyStart = (maxBytes: number) => Promise<BodyStart>;
 
 /** Throws `unsupported_media_type` for a body that is not declared as one of `types`, or that is compressed. */
 export function requireType(
@@ -78,6 +91,43 @@ export function createBodyReader(message: IncomingMessage): ReadBody {
       message.once('close', () => reject(new HttpError('bad_request', 'The body ended early.')));
     });
   };
+}
+
+/** Number of bytes after the start of a body that are read and dropped, for clients that read no response before they have sent it all. */
+const MAX_DISCARDED_AFTER_START_BYTES = 67_108_864;
+
+/** Creates the reader of the start of a message's body. Nothing is read before the reader is called. */
+export function createBodyStartReader(message: IncomingMessage): ReadBodyStart {
+  return (maxBytes) =>
+    new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const finish = (isWhole: boolean) =>
+        resolve({ bytes: Buffer.concat(chunks, Math.min(length, maxBytes)), isWhole });
+      const onData = (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length <= maxBytes) return;
+        message.off('data', onData);
+        discard(message, MAX_DISCARDED_AFTER_START_BYTES);
+        finish(false);
+      };
+      message.on('data', onData);
+      message.once('end', () => finish(true));
+      // `close` is also emitted after `end`, when it has no effect.
+      message.once('close', () => finish(false));
+    });
+}
+
+/**
+ * Sends the rest of a response whose client may still be sending. The headers have told it by `Connection: close` to stop; closing the
+ * connection at once would reset it before the client has read the response. The server's time limit for requests ends it at last.
+ */
+export function endWhileReceiving(response: ServerResponse, body: string): void {
+  const { req } = response;
+  response.write(body);
+  if (req.complete || req.destroyed) response.end();
+  else req.once('end', () => response.end());
 }
 
 /** Reads and drops the rest of a body, so that a client that is still sending gets the response. */

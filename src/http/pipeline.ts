@@ -254,19 +254,19 @@ const GONE: CompleteResponse = { status: 499, headers: ['Content-Length', 0], bo
 
 /** The request, which is not in flight while its client sends the body: slow clients are no overload. */
 function withoutWaiting(request: HttpRequest, overload: Overload): HttpRequest {
-  const { readBody } = request;
-  if (readBody === undefined) return request;
-  return {
-    ...request,
-    async readBody(maxBytes) {
+  const { readBody, readBodyStart } = request;
+  if (readBody === undefined || readBodyStart === undefined) return request;
+  const outside =
+    <A extends readonly unknown[], R>(read: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
       overload.leave();
       try {
-        return await readBody(maxBytes);
+        return await read(...given);
       } finally {
         overload.enter();
       }
-    },
-  };
+    };
+  return { ...request, readBody: outside(readBody), readBodyStart: outside(readBodyStart) };
 }
 
 /** `Vary` of an error page: also other clients ask at its URL. */

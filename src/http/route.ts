@@ -1,7 +1,7 @@
 /** A route, its request and its response, independent of a framework. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Access, KeyAccess, KeyBearer } from './access.ts';
-import type { ReadBody } from './body.ts';
+import type { ReadBody, ReadBodyStart } from './body.ts';
 import type { OpenApiOperation } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
 
@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly client: string;
   /** Absent for methods that have no body. */
   readonly readBody?: ReadBody;
+  /** Instead of `readBody`, where the start of a body is enough. Absent for methods that have no body. */
+  readonly readBodyStart?: ReadBodyStart;
   /** Whether the client has closed its connection, so that nobody reads the answer. Absent: it is not known. */
   readonly isGone?: () => boolean;
   /** The bearer of the request's key; absent: there is no key, or the route has no limit. */

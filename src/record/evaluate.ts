@@ -244,7 +244,7 @@ function move(
 /** The verdict of a heartbeat alone; null: it starts a run, which says nothing about the state of the service. */
 function beatOf(report: HeartbeatReport, arrivedAt: number, slowOverMs: number): Beat | null {
   if (report.word === null) return null;
-  const responseTimeMs = responseTimeOf(report.dependencies);
+  const responseTimeMs = responseTimeOf(report);
   return {
     verdict: judgeHeartbeat(report.word, responseTimeMs, slowOverMs),
     reported: report.reported,

@@ -6,7 +6,7 @@ import Koa, { type Context } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 import { toError } from '../error.ts';
-import { createBodyReader } from '../http/body.ts';
+import { createBodyReader, createBodyStartReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import type { CompleteResponse } from '../http/complete-response.ts';
 import { createOverload } from '../http/overload.ts';
@@ -125,7 +125,9 @@ export function createApp(options: AppOptions) {
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
     // Node.js ends a connection whose client has ended it.
     isGone: () => !message.socket.writable,
-    ...(WITH_BODY.has(message.method ?? '') ? { readBody: createBodyReader(message) } : {}),
+    ...(WITH_BODY.has(message.method ?? '')
+      ? { readBody: createBodyReader(message), readBodyStart: createBodyStartReader(message) }
+      : {}),
   });
 
   const answer = (route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> => {

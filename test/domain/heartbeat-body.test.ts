@@ -249,8 +249,13 @@ t.test('it never throws, and parsed reports always have their shape', async () =
 t.test('it reads the exit code of a failed run, and of nothing else', async (t) => {
   const read = (exit_code: unknown, kind: 'beat' | 'fail' = 'fail') =>
     readHeartbeat(JSON.stringify({ ...BODY, exit_code }), kind);
-  t.match(read(255), { ok: true, report: { exitCode: 255 } });
-  for (const code of [0, 256, -1, 1.5, '1', null])
-    t.match(read(code), { ok: false, place: '/exit_code', problem: 'must be a whole number from 1 to 255' });
+  for (const exitCode of [1, 255, 256, -1, 3_221_225_786, -2_147_483_648, 4_294_967_295])
+    t.match(read(exitCode), { ok: true, report: { exitCode } });
+  for (const code of [0, -2_147_483_649, 4_294_967_296, 1.5, '1', null])
+    t.match(read(code), {
+      ok: false,
+      place: '/exit_code',
+      problem: 'must be a whole number from -2147483648 to 4294967295, and not 0',
+    });
   t.notOk('exitCode' in (read('anything', 'beat') as { readonly report: object }).report);
 });

@@ -1,6 +1,7 @@
 /** What a received heartbeat means (decisions, Heartbeats). */
 import t from 'tap';
 import { readTime } from '../../src/domain/durations.ts';
+import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
 import {
   checkedAtOf,
   judgeHeartbeat,
@@ -39,9 +40,12 @@ t.test('the check time is the earlier of timestamp and arrival', async (t) => {
 
 t.test('the response time is the largest latency', async (t) => {
   const dependency = (latencyMs: number | null) => ({ name: 'x', status: 'down', latencyMs }) as const;
-  t.equal(responseTimeOf([dependency(3), dependency(40), dependency(null)]), 40);
-  t.equal(responseTimeOf([dependency(0)]), 0);
-  for (const none of [null, [], [dependency(null)]]) t.equal(responseTimeOf(none), null);
+  const of = (dependencies: HeartbeatReport['dependencies'], pingMs?: number) =>
+    responseTimeOf({ dependencies, ...(pingMs === undefined ? {} : { pingMs }) });
+  t.equal(of([dependency(3), dependency(40), dependency(null)]), 40);
+  t.equal(of([dependency(0)]), 0);
+  t.same([of(null, 12), of([dependency(3)], 12), of([dependency(40)], 12)], [12, 12, 40]);
+  for (const none of [null, [], [dependency(null)]]) t.equal(of(none), null);
 });
 
 t.test('it lets the word of the owner stand, and only `ok` be slowed by latency', async (t) => {

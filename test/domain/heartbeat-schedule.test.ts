@@ -36,6 +36,10 @@ t.test('it awaits the next run in the time zone, once a day where the clocks cha
     ['2026-10-25T00:31', '2026-10-26T01:30'],
   ];
   for (const [from, run] of cases) t.equal(iso(awaitedRun(berlin, at(from))), run, from);
+  const twice = { ...berlin, cron: '15,45 2 * * *' };
+  t.equal(iso(awaitedRun(twice, at('2026-03-28T12:00'))), '2026-03-30T00:15', 'none of several in the gap');
+  const hourly = { ...berlin, cron: '30 * * * *' };
+  t.equal(iso(awaitedRun(hourly, at('2026-10-25T00:31'))), '2026-10-25T01:30', 'every hour, in both');
 });
 
 t.test('a heartbeat shortly before a run counts for that run', async (t) => {

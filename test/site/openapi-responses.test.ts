@@ -202,17 +202,11 @@ t.test('it gives every response that the document names, as the document says', 
     if (!isHeartbeatAddress(endpoint))
       confirm(endpoint, 403, await send(endpoint, { headers: world.makeKey({ scopes: [otherScope] }) }));
     for (const { name, in: place } of operation.parameters) {
-      if (place === 'query')
+      if (place === 'query' && !(isHeartbeatAddress(endpoint) && name !== 'status'))
         confirm(endpoint, 400, await send(endpoint, { url: `${addressOf(path)}?${name}=x&${name}=x` }));
       if (place === 'path' && name === 'slug')
         confirm(endpoint, 404, await send(endpoint, { url: addressOf(path, 'nobody') }));
       if (name === 'secret') confirm(endpoint, 404, await send(endpoint, { url: '/beat/unknown' }));
-    }
-    if (isHeartbeatAddress(endpoint)) {
-      const long = { method: 'POST', body: 'x'.repeat(70_000) };
-      const tooLong = await fetch(world.origin + addressOf(path), long);
-      const text = await tooLong.text();
-      confirm(endpoint, 413, { ...good, status: tooLong.status, headers: tooLong.headers, text });
     }
     if (method === 'post') {
       confirm(endpoint, 400, await send(endpoint, { body: { ...BODY, domain: 'http://x' } }));
@@ -283,8 +277,8 @@ t.test('it answers other methods with 405, which says what is possible', async (
   for (const { path, method } of endpoints) {
     const url = addressOf(path);
     const allowed = method === 'get' ? /^GET, HEAD/ : /^POST/;
-    const others = path.startsWith('/beat/') ? [] : ['DELETE', method === 'get' ? 'POST' : 'GET'];
-    for (const other of ['PUT', ...others]) {
+    const isAddress = path.startsWith('/beat/');
+    for (const other of isAddress ? ['DELETE'] : ['PUT', 'DELETE', method === 'get' ? 'POST' : 'GET']) {
       const answer = await world.get(url, {}, other);
       if (answer.headers.get('allow') === null && WRITTEN.has(path)) continue;
       t.match(answer, { status: 405, json: { code: 'method_not_allowed', status: 405 } }, `${other} ${path}`);

@@ -225,7 +225,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
     answer: ({ report, arrivedAt }: ReceivedHeartbeat): HeartbeatReceipt => ({
       service: service(1, dashDomain(report.domain), { name: report.domain, domain: report.domain }),
       status: report.word ?? 'unknown',
-      responseTimeMs: responseTimeOf(report.dependencies),
+      responseTimeMs: responseTimeOf(report),
       checkedAt: checkedAtOf(report, arrivedAt),
       runMs: null,
     }),
