@@ -2,9 +2,9 @@
 import {
   createPage,
   definePage,
-  deletePage,
   type PageDefinitionContext,
   patchPage,
+  removePage,
 } from '../app/defined-pages.ts';
 import { PageDocumentSchema } from '../app/page-document.ts';
 import { type PageDomainContext, verifyPageDomain } from '../app/page-domains.ts';
@@ -215,7 +215,7 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await deletePage(context, principalOf(key), params.slug ?? '', revisions));
+        resultOf(await removePage(context, principalOf(key), params.slug ?? '', revisions));
         return REMOVED;
       },
     }),

@@ -1,18 +1,14 @@
 /** Services of an account: `POST /api/v1/services`, and `GET`, `PATCH` and `DELETE /api/v1/services/:slug` (docs/api.md). */
-import {
-  createService,
-  type DefinitionContext,
-  deleteService,
-  findOwnedService,
-  patchService,
-} from '../app/defined-services.ts';
+import { createService, type DefinitionContext, patchService } from '../app/defined-services.ts';
 import { verifyDomain } from '../app/domains.ts';
 import {
   makeAddressSecret,
   makeHeartbeatAddress,
   removeHeartbeatAddress,
 } from '../app/heartbeat-addresses.ts';
+import { findOwnedService } from '../app/owned-service.ts';
 import { type ServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
+import { removeService } from '../app/services.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
@@ -217,7 +213,7 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
       problems: { ...GONE, ...STALE },
       async handle({ key, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
-        resultOf(await deleteService(context, principalOf(key), params.slug ?? '', revisions));
+        resultOf(await removeService(context, principalOf(key), params.slug ?? '', revisions));
         return REMOVED;
       },
     }),

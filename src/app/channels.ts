@@ -129,7 +129,7 @@ export async function removeChannel(
   { registry }: { readonly registry: Pick<ChannelStore, 'removeChannel'> },
   principal: AccountPrincipal,
   id: number,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<void>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;

@@ -10,6 +10,7 @@ import {
   MAX_TRIES,
   mayChange,
   type Outcome,
+  type Principal,
   refuse,
   refuseRole,
 } from './change.ts';
@@ -99,10 +100,13 @@ function nameAccess(patch: unknown): unknown {
   return { ...rest, access: membersOnly === true ? 'members' : null };
 }
 
-/** Removes a page. Refused with `role_required`, `no_page` and `page_stale`, for which see {@link patchPage}. */
-export async function deletePage(
-  context: PageDefinitionContext,
-  principal: AccountPrincipal,
+/**
+ * Removes a page permanently; its slug stays reserved for its account. Refused with `role_required`, `no_page` and `page_stale`, for
+ * which see {@link patchPage}.
+ */
+export async function removePage(
+  context: { readonly registry: Pick<PageStore, 'findPage' | 'removePage'> },
+  principal: Principal,
   slug: string,
   revisions: readonly number[] | null,
 ): Promise<Outcome<void>> {
@@ -146,8 +150,8 @@ async function readPage(
 
 /** Makes a change of the page in its newest state, again if another writer was faster. */
 async function changeSeen<T>(
-  { registry }: PageDefinitionContext,
-  principal: AccountPrincipal,
+  { registry }: { readonly registry: Pick<PageStore, 'findPage'> },
+  principal: Principal,
   slug: string,
   revisions: readonly number[] | null,
   change: (page: OwnedPage) => Promise<Outcome<T>>,

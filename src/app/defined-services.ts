@@ -7,10 +7,7 @@ import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
   type AccountPrincipal,
-  accept,
   attempt,
-  MAX_TRIES,
-  mayChange,
   type Outcome,
   type Principal,
   type Refused,
@@ -19,6 +16,7 @@ import {
 } from './change.ts';
 import { limitsFor } from './check-choice.ts';
 import { isObject, mergePatch } from './merge-patch.ts';
+import { changeSeen } from './owned-service.ts';
 import { type OpenCheck, sealSettings } from './seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
 import { claimPlace, hasMoved, type ServiceContext } from './services.ts';
@@ -31,11 +29,6 @@ export interface DefinitionContext extends Omit<ServiceContext, 'registry'> {
   readonly proofs: Pick<DomainProofs, 'check'>;
   readonly now: () => number;
 }
-
-/** What finds a service. */
-export type OwnedContext = Pick<ServiceContext, 'findService'> & {
-  readonly registry: Pick<ServiceStore, 'findService'>;
-};
 
 /**
  * Registers the service of a document for an account. It is not verified, unless that is needed and the proof is there
@@ -115,63 +108,6 @@ export async function patchService(
       await attempt(() => context.registry.changeService(service.slug, edit, [service.revision])),
     );
   });
-}
-
-/** Removes a service. Refused with `no_owned_service` and `service_stale`, for which see {@link patchService}. */
-export async function deleteService(
-  context: DefinitionContext,
-  principal: Principal,
-  slug: string,
-  revisions: readonly number[] | null,
-): Promise<Outcome<void>> {
-  return await changeSeen(context, principal, slug, revisions, (service) =>
-    attempt(() => context.registry.removeService(service.slug, [service.revision])),
-  );
-}
-
-/**
- * The service that the principal may change, in its newest state. Services of other accounts count as missing. `isFresh`: read
- * from the registry, since the list of this process may be behind another one for a moment. Refused with `role_required` or
- * `no_owned_service`.
- */
-export async function findOwnedService(
-  { registry, findService }: OwnedContext,
-  principal: Principal,
-  slug: string,
-  isFresh: boolean,
-): Promise<Outcome<Service>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const known = findService(slug.toLowerCase());
-  const service =
-    known === null || isFresh ? await registry.findService(known?.slug ?? slug.toLowerCase()) : known;
-  return service !== null && mayChange(principal, service.accountId)
-    ? accept(service)
-    : refuse({ code: 'no_owned_service', slug });
-}
-
-/**
- * Makes a change that is refused as `service_stale` if another writer was faster. It is computed again from the new state,
- * unless the client has seen certain revisions only.
- */
-export async function changeSeen<T>(
-  context: OwnedContext,
-  principal: Principal,
-  slug: string,
-  revisions: readonly number[] | null,
-  change: (service: Service) => Promise<Outcome<T>>,
-): Promise<Outcome<T>> {
-  for (let tried = 1; ; tried++) {
-    const found = await findOwnedService(context, principal, slug, tried > 1);
-    if (!found.ok) return found;
-    const isSeen = revisions === null || revisions.includes(found.value.revision);
-    const outcome = isSeen
-      ? await change(found.value)
-      : refuse({ code: 'service_stale', slug: found.value.slug });
-    const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'service_stale');
-    const isFinal = tried === MAX_TRIES || (!isSeen && tried > 1);
-    if (!isStale || isFinal) return outcome;
-  }
 }
 
 /** The document that a patch changes: without settings if the patch chooses another kind. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hashAddressSecret } from '../domain/heartbeat-address.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { attempt, type Outcome, type Principal } from './change.ts';
-import { changeSeen, type OwnedContext } from './defined-services.ts';
+import { changeSeen, type OwnedContext } from './owned-service.ts';
 
 /** The dependencies of these changes. */
 export interface HeartbeatAddressContext extends OwnedContext {

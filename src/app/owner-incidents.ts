@@ -152,7 +152,7 @@ export async function updateOwnerIncident(
   principal: AccountPrincipal,
   id: string,
   document: unknown,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<OwnerIncident>> {
   const structure = readUpdate(document);
   if (!structure.ok) return structure;
@@ -213,7 +213,7 @@ export async function dropOwnerIncident(
   { registry }: OwnerIncidentContext,
   principal: AccountPrincipal,
   id: string,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<void>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;

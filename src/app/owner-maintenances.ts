@@ -149,7 +149,7 @@ export async function withdrawMaintenance(
   context: OwnerMaintenanceContext,
   principal: AccountPrincipal,
   id: string,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<OwnerMaintenance>> {
   return await change(context, principal, id, revisions, async (before) =>
     accept({ ...before, cancelledAt: context.now() }),
@@ -165,7 +165,7 @@ export async function changeOccurrence(
   principal: AccountPrincipal,
   id: string,
   document: unknown,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<OwnerMaintenance>> {
   const structure = readAction(document);
   if (!structure.ok) return structure;

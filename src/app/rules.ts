@@ -89,14 +89,15 @@ export async function patchRule(
   return await changeRule(context, principal, id, revisions, (document) => mergePatch(document, patch));
 }
 
-/** Changes a rule to what another document says. Refused as {@link patchRule}. */
+/** Changes a rule to what another document says, and as {@link patchRule} otherwise. */
 export async function replaceRule(
   context: RuleContext,
   principal: AccountPrincipal,
   id: number,
   document: unknown,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<AlertRule>> {
-  return await changeRule(context, principal, id, null, () => document);
+  return await changeRule(context, principal, id, revisions, () => document);
 }
 
 /** Removes a rule. Refused with `role_required`, `no_rule` and `rule_stale`. */
@@ -104,7 +105,7 @@ export async function removeRule(
   { registry }: { readonly registry: Pick<RuleStore, 'removeRule'> },
   principal: AccountPrincipal,
   id: number,
-  revisions: readonly number[] | null = null,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<void>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;

@@ -12,8 +12,9 @@ import { changeSettings } from '../kinds/settings.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
-import { accept, attempt, mayChange, type Outcome, type Principal, refuse, refuseRole } from './change.ts';
+import { accept, atField, attempt, type Outcome, type Principal, refuse } from './change.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
+import { changeSeen, type OwnedContext } from './owned-service.ts';
 import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
 import { readAcceptRules, readAll, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
@@ -66,7 +67,7 @@ export interface ServiceChanges extends MemberTexts {
 export type EnteredEdit = ServiceEdit & { readonly secrets?: CheckSettings };
 
 /**
- * Changes a service. Refused with `role_required`, `no_owned_service`, `service_name_missing`, `name_invalid`,
+ * Changes a service. `revisions`: those that the person has seen; null: any. Refused with `role_required`, `service_stale`, `no_owned_service`, `service_name_missing`, `name_invalid`,
  * `category_invalid`, `kind_invalid`, `setting_invalid`, `check_member_invalid`, `method_invalid`, `method_of_root`, `accept_invalid`, `duration_invalid`, `schedule_invalid`,
  * `timezone_invalid`, `timezone_alone`, `period_and_schedule`, `name_taken`, and, if a member changes the check, with
  * `shared_address`.
@@ -76,35 +77,39 @@ export async function changeService(
   principal: Principal,
   slug: string,
   changes: ServiceChanges,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<Service>> {
-  const found = findOwned(context, principal, slug);
-  if (!found.ok) return found;
-  const { domain, check, slug: known } = found.value;
-  const limits = limitsFor(principal, context.bounds);
-  const reading = readServiceEdit(check, changes, context.destinations, limits, domain);
-  if (!reading.ok) return reading;
-  const after = reading.value.check ?? check;
-  if (hasMoved(check, after) && principal.role !== 'operator') {
-    const place = await claimPlace(context, domain, after);
-    if (!place.ok) return place;
-  }
-  const { secrets, ...edit } = reading.value;
-  if (edit.check === undefined || secrets === undefined)
-    return await attempt(() => context.registry.changeService(known, edit), 'name');
-  const [sealed = edit.check] = await sealSettings(context.registry, [
-    { domain, check: edit.check, secrets },
-  ]);
-  return await attempt(() => context.registry.changeService(known, { ...edit, check: sealed }), 'name');
+  const outcome = await changeSeen(context, principal, slug, revisions, async (service) => {
+    const { domain, check, slug: known, revision } = service;
+    const limits = limitsFor(principal, context.bounds);
+    const reading = readServiceEdit(check, changes, context.destinations, limits, domain);
+    if (!reading.ok) return reading;
+    const after = reading.value.check ?? check;
+    if (hasMoved(check, after) && principal.role !== 'operator') {
+      const place = await claimPlace(context, domain, after);
+      if (!place.ok) return place;
+    }
+    const { secrets, ...edit } = reading.value;
+    const [sealed = edit.check] =
+      edit.check === undefined || secrets === undefined
+        ? []
+        : await sealSettings(context.registry, [{ domain, check: edit.check, secrets }]);
+    const sealedEdit = sealed === undefined ? edit : { ...edit, check: sealed };
+    return await attempt(() => context.registry.changeService(known, sealedEdit, [revision]));
+  });
+  return atField(outcome, 'name_taken', 'name');
 }
 
-/** Removes a service. Refused with `role_required` or `no_owned_service`. */
+/** Removes a service. Refused with `no_owned_service` and `service_stale`, for which see {@link changeService}. */
 export async function removeService(
-  context: ServiceContext,
+  context: OwnedContext & { readonly registry: Pick<ServiceStore, 'removeService'> },
   principal: Principal,
   slug: string,
+  revisions: readonly number[] | null,
 ): Promise<Outcome<void>> {
-  const found = findOwned(context, principal, slug);
-  return found.ok ? await attempt(() => context.registry.removeService(found.value.slug)) : found;
+  return await changeSeen(context, principal, slug, revisions, (service) =>
+    attempt(() => context.registry.removeService(service.slug, [service.revision])),
+  );
 }
 
 /**
@@ -197,21 +202,4 @@ function enterCheck(before: CheckDefinition, changes: ServiceChanges): EnteredCh
 
 function readCategory(word: string): Outcome<Category> {
   return isCategory(word) ? accept(word) : refuse({ code: 'category_invalid' });
-}
-
-/**
- * The live service that the principal may change. Services of other accounts count as missing. Refused with
- * `role_required` or `no_owned_service`.
- */
-export function findOwned(
-  { findService }: Pick<ServiceContext, 'findService'>,
-  principal: Principal,
-  slug: string,
-): Outcome<Service> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const service = findService(slug.toLowerCase());
-  return service !== null && mayChange(principal, service.accountId)
-    ? accept(service)
-    : refuse({ code: 'no_owned_service', slug });
 }

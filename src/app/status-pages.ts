@@ -32,7 +32,7 @@ import { readPicture } from './read-picture.ts';
 
 /** The dependencies of changes of status pages. */
 export interface PageContext {
-  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putPicture' | 'removePage'>;
+  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'changePage' | 'putPicture'>;
   /** The live service with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;
   readonly now: () => number;
@@ -157,33 +157,22 @@ export async function arrangeStatusPage(
 }
 
 /**
- * Sets the logo or the favicon of a page by the bytes of a picture, or removes it with null. Refused with `role_required`,
- * `no_page`, and as {@link readPicture}.
+ * Sets the logo or the favicon of a page that is still at `revision` by the bytes of a picture, or removes it with null. Refused
+ * with `role_required`, `no_page`, `page_stale`, and as {@link readPicture}.
  */
 export async function setPagePicture(
   context: PageContext,
   principal: Principal,
   slug: string,
-  use: PictureUse,
-  bytes: Uint8Array | null,
+  revision: number,
+  { use, bytes }: { readonly use: PictureUse; readonly bytes: Uint8Array | null },
 ): Promise<Outcome<void>> {
   const page = await findOwnedPage(context, principal, slug);
   if (!page.ok) return page;
+  if (page.value.revision !== revision) return refuse({ code: 'page_stale' });
   const picture = readUploaded(bytes, use);
   if (!picture.ok) return picture;
   await context.registry.putPicture(page.value.accountId, page.value.slug, use, picture.value, context.now());
-  return accept(undefined);
-}
-
-/** Removes a page permanently. Its slug stays reserved for its account. Refused with `role_required` or `no_page`. */
-export async function removeStatusPage(
-  context: PageContext,
-  principal: Principal,
-  slug: string,
-): Promise<Outcome<void>> {
-  const page = await findOwnedPage(context, principal, slug);
-  if (!page.ok) return page;
-  await context.registry.removePage(page.value.accountId, page.value.slug);
   return accept(undefined);
 }
 

@@ -120,7 +120,7 @@ export async function endChannel(id: number, options: CommonOptions & AccountCho
   const choice = readAccountChoice(options);
   await withRegistry(options.config, async (registry) => {
     const { id: accountId } = await findAccount(registry, choice);
-    resultOf(await removeChannel({ registry }, { role: 'operator', accountId }, id));
+    resultOf(await removeChannel({ registry }, { role: 'operator', accountId }, id, null));
   });
 }
 

@@ -108,14 +108,14 @@ export async function addMaintenance(options: AddMaintenanceOptions): Promise<vo
 /** Ends the occurrence of a maintenance that runs. */
 export async function endMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await changeOccurrence(context, principal, id, { action: 'end' })),
+    resultOf(await changeOccurrence(context, principal, id, { action: 'end' }, null)),
   );
 }
 
 /** Withdraws a maintenance; one that runs ends. */
 export async function removeMaintenance(id: string, options: AccountOptions): Promise<void> {
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await withdrawMaintenance(context, principal, id)),
+    resultOf(await withdrawMaintenance(context, principal, id, null)),
   );
 }
 
@@ -158,7 +158,7 @@ export async function openIncident(options: OpenIncidentOptions): Promise<void> 
 export async function updateIncident(id: string, options: UpdateIncidentOptions): Promise<void> {
   const { text, status } = options;
   await withAccount(options, async ({ principal, ...context }) =>
-    resultOf(await updateOwnerIncident(context, principal, id, given({ text, status }))),
+    resultOf(await updateOwnerIncident(context, principal, id, given({ text, status }), null)),
   );
 }
 

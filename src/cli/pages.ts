@@ -1,5 +1,6 @@
 /** `upbeat pages`: manages status pages of accounts without a browser. */
 import { readFileSync } from 'node:fs';
+import { removePage } from '../app/defined-pages.ts';
 import { readPageDomain, setPageDomain, verifyPageDomain } from '../app/page-domains.ts';
 import { checkReaders } from '../app/page-readers.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type PageContext,
   type PageInput,
   readPageInput,
-  removeStatusPage,
 } from '../app/status-pages.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -147,7 +147,7 @@ export async function changeDomain(
 /** Removes an account's page. */
 export async function endPage(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry) =>
-    resultOf(await removeStatusPage(await contextOf(registry), OPERATOR, slug)),
+    resultOf(await removePage({ registry }, OPERATOR, slug, null)),
   );
   printNote(`${slug.toLowerCase()} is removed`);
 }

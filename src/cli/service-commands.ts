@@ -135,7 +135,7 @@ export async function setService(
   };
   resultOf(readServiceEdit(DEFAULT_CHECK, alone, ANY_DESTINATION, operatorLimits(null)));
   const changed = await withRegistry(config, async (registry, settings) =>
-    resultOf(await changeService(await contextOf(registry, settings), OPERATOR, slug, changes)),
+    resultOf(await changeService(await contextOf(registry, settings), OPERATOR, slug, changes, null)),
   );
   printNote(`${changed.slug} is changed`);
 }
@@ -160,7 +160,7 @@ export async function changeAddress(
 /** Removes an account's service. */
 export async function endService(slug: string, { config }: CommonOptions): Promise<void> {
   await withRegistry(config, async (registry, settings) =>
-    resultOf(await removeService(await contextOf(registry, settings), OPERATOR, slug)),
+    resultOf(await removeService(await contextOf(registry, settings), OPERATOR, slug, null)),
   );
   printNote(`${slug} is removed`);
 }

@@ -137,9 +137,8 @@ const REFUSALS = {
   no_rule: ({ id }: OfId) => `There is no rule ${id}.`,
   no_message: ({ id }: OfId) => `There is no message ${id}.`,
   no_alert: 'There is no such alert any more: it is over.',
-  channel_stale:
-    'This channel was changed elsewhere in the meantime. Repeat your change if it is still needed.',
-  rule_stale: 'This rule was changed elsewhere in the meantime. Repeat your change if it is still needed.',
+  channel_stale: 'This channel was changed elsewhere in the meantime.',
+  rule_stale: 'This rule was changed elsewhere in the meantime.',
   channel_name_taken: ({ name }: OfName) => `The account has a channel named ${name} already.`,
   rule_name_taken: ({ name }: OfName) => `The account has a rule named ${name} already.`,
   channel_unconfirmed: 'The receiver has not confirmed this channel yet, so nothing is sent to it.',
@@ -166,8 +165,7 @@ const REFUSALS = {
   no_next_maintenance: 'The maintenance has no further occurrence.',
   no_page: ({ slug }: OfSlug) => `There is no status page ${slug}.`,
   /** The page was changed after its owner saw it. */
-  page_stale:
-    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
+  page_stale: 'This page was changed elsewhere in the meantime.',
   /** Neither the catalogue nor the account has a service with this slug. */
   no_page_service: ({ slug }: OfSlug) => `There is no such service among the public ones and yours: ${slug}.`,
   page_slug_taken: ({ slug }: OfSlug) => `The address ${slug} is taken.`,

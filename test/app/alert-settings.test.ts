@@ -193,8 +193,8 @@ t.test('a test waits in the queue of its channel, and is sent again', async (t) 
   t.same(refusalsOf(await replayMessage(context, { ...ada, accountId: 99 }, id, messageId)), {
     '': 'no_channel',
   });
-  t.equal(refusalsOf(await removeChannel(context, ada, id)), null);
-  t.same(refusalsOf(await removeChannel(context, ada, id)), { '': 'no_channel' });
+  t.equal(refusalsOf(await removeChannel(context, ada, id, null)), null);
+  t.same(refusalsOf(await removeChannel(context, ada, id, null)), { '': 'no_channel' });
 });
 
 const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
@@ -267,9 +267,9 @@ t.test('a rule is changed member by member, and follows the names of channels', 
   t.same(refusalsOf(await patchRule(context, ada, id, {}, [revision])), { '': 'rule_stale' });
   await patchChannel(context, ada, channel.id, { name: 'Ops team' }, null);
   t.strictSame((await document()).channels, ['Ops team']);
-  await removeChannel(context, ada, channel.id);
+  await removeChannel(context, ada, channel.id, null);
   t.strictSame((await document()).channels, []);
   t.same(refusalsOf(await patchRule(context, { ...ada, accountId: 99 }, id, {}, null)), { '': 'no_rule' });
-  t.equal(refusalsOf(await removeRule(context, ada, id)), null);
-  t.same(refusalsOf(await removeRule(context, ada, id)), { '': 'no_rule' });
+  t.equal(refusalsOf(await removeRule(context, ada, id, null)), null);
+  t.same(refusalsOf(await removeRule(context, ada, id, null)), { '': 'no_rule' });
 });

@@ -113,7 +113,7 @@ async function setUp() {
 const NEW_PAGE = ['--account-id', '1', '--title', 'Anew'];
 const long = 'x'.repeat(121);
 
-const SAVE = { name: 'Mine', category: 'developer', kind: 'heartbeat', period: '', grace: '' };
+const SAVE = { revision: '1', name: 'Mine', category: 'developer', kind: 'heartbeat', period: '', grace: '' };
 const save = (fields: Record<string, string>) => ({
   path: '/dashboard/services/mine-example-com/save',
   fields: { ...SAVE, ...fields },
@@ -361,7 +361,7 @@ t.test('it refuses the same by form and by command, with the same sentence', asy
     if (form !== null) {
       const { status, text } = await send(form.path, new URLSearchParams(form.fields), form.who ?? 'ada');
       t.equal(status, 400, `${refusal.code} by ${form.path}`);
-      t.ok(text.includes(`role="alert">${escapeMarkup(sentence)}</p>`), `${form.path}: ${sentence}`);
+      t.ok(text.includes(`role="alert">${escapeMarkup(sentence)}`), `${form.path}: ${sentence}`);
     }
     if (command !== null) {
       const [expected, ...words] = command;
@@ -383,6 +383,7 @@ t.test('it refuses the same by form and by command, with the same sentence', asy
   for (const [refusal, bytes] of pictures) {
     const sentence = describeRefusal(refusal);
     const body = new FormData();
+    body.append('revision', '1');
     body.append('logo', new Blob([Buffer.from(bytes)]), 'logo.png');
     const { status, text } = await send('/dashboard/pages/acme/logo', body, 'ada');
     t.equal(status, 400, refusal.code);

@@ -1,6 +1,7 @@
 /** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
 
 import t from 'tap';
+import { removePage } from '../../src/app/defined-pages.ts';
 import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
 import { addKey, revokeKey } from '../../src/app/keys.ts';
@@ -10,7 +11,6 @@ import {
   addStatusPage,
   arrangeStatusPage,
   editStatusPage,
-  removeStatusPage,
   setPagePicture,
 } from '../../src/app/status-pages.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
@@ -50,8 +50,8 @@ const CHANGES = {
   dropClaim: ['editor', (as) => dropClaim(context, as, 'a.example')],
   verifyClaim: ['editor', (as) => verifyClaim(context, as, 'a.example')],
   verifyDomain: ['editor', (as) => verifyDomain(context, as, 'a.example', { kind: 'root', url: null })],
-  changeService: ['editor', (as) => changeService(context, as, 'a', { paused: true })],
-  removeService: ['editor', (as) => removeService(context, as, 'a')],
+  changeService: ['editor', (as) => changeService(context, as, 'a', { paused: true }, null)],
+  removeService: ['editor', (as) => removeService(context, as, 'a', null)],
   makeHeartbeatAddress: ['editor', (as) => makeHeartbeatAddress(context, as, 'a')],
   removeHeartbeatAddress: ['editor', (as) => removeHeartbeatAddress(context, as, 'a')],
   addStatusPage: ['editor', (as) => addStatusPage(context, as, page)],
@@ -60,8 +60,8 @@ const CHANGES = {
     'editor',
     (as) => arrangeStatusPage(context, as, 'acme', 1, { kind: 'add_group', name: 'a' }),
   ],
-  setPagePicture: ['editor', (as) => setPagePicture(context, as, 'acme', 'logo', null)],
-  removeStatusPage: ['editor', (as) => removeStatusPage(context, as, 'acme')],
+  setPagePicture: ['editor', (as) => setPagePicture(context, as, 'acme', 1, { use: 'logo', bytes: null })],
+  removePage: ['editor', (as) => removePage(context, as, 'acme', null)],
   addWebhook: ['editor', (as) => addWebhook(context, as, { url: 'https://hooks.example' })],
   removeWebhook: ['editor', (as) => removeWebhook(context, as, 1)],
   testWebhook: ['editor', (as) => testWebhook(context, as, 1)],

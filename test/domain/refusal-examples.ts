@@ -77,14 +77,8 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   no_rule: [{ id: 7 }, 'There is no rule 7.'],
   no_message: [{ id: 7 }, 'There is no message 7.'],
   no_alert: [{}, 'There is no such alert any more: it is over.'],
-  channel_stale: [
-    {},
-    'This channel was changed elsewhere in the meantime. Repeat your change if it is still needed.',
-  ],
-  rule_stale: [
-    {},
-    'This rule was changed elsewhere in the meantime. Repeat your change if it is still needed.',
-  ],
+  channel_stale: [{}, 'This channel was changed elsewhere in the meantime.'],
+  rule_stale: [{}, 'This rule was changed elsewhere in the meantime.'],
   channel_name_taken: [{ name: 'Ops' }, 'The account has a channel named Ops already.'],
   rule_name_taken: [{ name: 'Mine' }, 'The account has a rule named Mine already.'],
   channel_unconfirmed: [{}, 'The receiver has not confirmed this channel yet, so nothing is sent to it.'],
@@ -101,10 +95,7 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   rule_quiet_invalid: [{}, 'Quiet hours begin and end at times such as 22:00 and 07:00.'],
   no_page: [{ slug: 'acme' }, 'There is no status page acme.'],
-  page_stale: [
-    {},
-    'This page was changed elsewhere in the meantime. This is its current state; repeat your change if it is still needed.',
-  ],
+  page_stale: [{}, 'This page was changed elsewhere in the meantime.'],
   no_page_service: [{ slug: 'hers' }, 'There is no such service among the public ones and yours: hers.'],
   page_slug_taken: [{ slug: 'acme' }, 'The address acme is taken.'],
   page_slug_of_service: [

@@ -67,16 +67,16 @@ t.test('the form of a test shows the answer of the receiver', async (t) => {
     const { token } = await sessions.open(personId);
     return { cookie: `upbeat=${token}`, token: (await sessions.find(token))?.formToken ?? '' };
   });
-  const send = (action: string) =>
+  const send = (action: string, fields: Record<string, string> = {}) =>
     fetch(`${installation.siteUrl}/dashboard/channels/1/${action}`, {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie: person.cookie },
-      body: new URLSearchParams({ token: person.token }),
+      body: new URLSearchParams({ token: person.token, ...fields }),
     });
   t.match(await (await send('test')).text(), /The test was delivered\./);
   status = 404;
   t.match(await (await send('test')).text(), /The test failed: HTTP 404/);
-  t.equal((await send('remove')).headers.get('location'), '/dashboard/channels');
+  t.equal((await send('remove', { revision: '1' })).headers.get('location'), '/dashboard/channels');
   t.match(await run('channels', 'list', '--account', 'ada', '--json'), { stdout: '[]\n' });
 });

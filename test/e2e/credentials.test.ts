@@ -108,16 +108,18 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   const person = await registry.linkIdentity(id, identity, Date.now());
   const { token: session } = await sessions.open(person.id);
   const form = (await sessions.find(session))?.formToken ?? '';
+  let revision = '';
   const page = async (path: string, fields?: Record<string, string>) => {
     const response = await fetch(installation.siteUrl + path, {
       headers: { cookie: `upbeat=${session}` },
       redirect: 'manual',
       ...(fields === undefined
         ? {}
-        : { method: 'POST', body: new URLSearchParams({ token: form, ...fields }) }),
+        : { method: 'POST', body: new URLSearchParams({ token: form, revision, ...fields }) }),
     });
     const text = await response.text();
     outputs.push(text);
+    revision = / name="revision" value="(\d+)"/.exec(text)?.[1] ?? revision;
     return { status: response.status, text };
   };
   const dashboard = '/dashboard/services/in-example-org';
@@ -131,8 +133,10 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   t.match(await page(`${dashboard}/save`, { ...entered, 'settings.path': 'wrong' }), { status: 400 });
   t.match(await page(`${dashboard}/save`, entered), { status: 303 });
   await until(() => seen.includes(`${BASIC} a=${COOKIE}`), 30_000);
+  await page(dashboard);
   const kept = { ...entered, 'settings.username': '', 'settings.password': '', 'settings.secretHeaders': '' };
   t.match(await page(`${dashboard}/save`, { ...kept, 'settings.path': '/in' }), { status: 303 });
+  await page(dashboard);
   t.match(await page(`${dashboard}/save`, { ...kept, 'settings.plain': '' }), {
     status: 400,
     text: /The setting password must be entered again or removed/,

@@ -100,9 +100,9 @@ export function createSpeakers(parts: {
       const id = ids.get(index);
       if (id === undefined) return;
       const action = { action: what, ...(what === 'extend' ? { by: `${by}s` } : {}) };
-      if (what === 'withdraw') await withdrawMaintenance(context, principal, id);
+      if (what === 'withdraw') await withdrawMaintenance(context, principal, id, null);
       // What cannot be done at this time, such as to end what does not run, is refused and changes nothing.
-      else await changeOccurrence(context, principal, id, action);
+      else await changeOccurrence(context, principal, id, action, null);
       note({ what: 'work-change', work: Number(id.slice(1)), change: what, byMs: by * 1_000 });
       await deliver();
     },

@@ -47,6 +47,10 @@ export async function startIdentityServer(t: Test, redirectUri: string): Promise
   return { issuer, ...client };
 }
 
+/** Paths of forms that send the revision that their page shows, with that page. */
+const REVISED_FORM =
+  /^(.*\/dashboard\/(?:services|rules|channels|pages|incidents|maintenances)\/[^/]+)\/[^/]+$/;
+
 /** A browser without a window: follows redirects and keeps cookies, host by host. */
 export function createBrowser() {
   const jars = new Map<string, Map<string, string>>();
@@ -54,7 +58,10 @@ export function createBrowser() {
     url: string,
     form?: Record<string, string>,
   ): Promise<{ url: string; status: number; text: string }> => {
-    let [next, body] = [url, form];
+    const [, page] = form === undefined || 'revision' in form ? [] : (REVISED_FORM.exec(url) ?? []);
+    const seen = page === undefined ? '' : (await visit(page)).text;
+    const [, revision] = / name="revision" value="(\d+)"/.exec(seen) ?? [];
+    let [next, body] = [url, form === undefined || revision === undefined ? form : { ...form, revision }];
     for (let hop = 0; hop < 20; hop++) {
       const { host } = new URL(next);
       const jar = jars.get(host) ?? new Map<string, string>();

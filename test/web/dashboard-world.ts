@@ -146,13 +146,31 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     }
     throw new Error(`no route for ${path}`);
   };
-  const post = (path: string, who: typeof ada | null, fields: Record<string, string>) =>
-    call(path, who, {
+  /** The revision that the forms beside a path send, as the page that contains them shows it now; null: they send none. */
+  const revisionOf = async (path: string, who: typeof ada | null) => {
+    const [action = ''] = path.split('?');
+    const parent = action.replace(/\/[^/]+$/, '');
+    for (const page of [parent, parent.replace(/\/[^/]+$/, '')]) {
+      if (!routes.some((route) => new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}$`).test(page)))
+        continue;
+      const { text } = await call(page, who);
+      const [, form = ''] = text.split(` action="${parent}/`);
+      const [fields = ''] = form.split('</form>');
+      const [, revision] = / name="revision" value="(\d+)"/.exec(fields) ?? [];
+      if (revision !== undefined) return revision;
+    }
+    return null;
+  };
+  /** Sends a form with the revision that its page shows, unless the fields name another. */
+  const post = async (path: string, who: typeof ada | null, fields: Record<string, string>) => {
+    const revision = 'revision' in fields ? null : await revisionOf(path, who);
+    const all = { token: who?.token ?? '', ...(revision === null ? {} : { revision }), ...fields };
+    return await call(path, who, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      readBody: async () =>
-        Buffer.from(new URLSearchParams({ token: who?.token ?? '', ...fields }).toString()),
+      readBody: async () => Buffer.from(new URLSearchParams(all).toString()),
     });
+  };
   /** Sends a file as a browser does. */
   const upload = async (
     path: string,
@@ -161,9 +179,10 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     fields: Record<string, string> = {},
     name = 'logo',
   ) => {
+    const revision = await revisionOf(path, who);
     const form = new FormData();
-    for (const [field, value] of Object.entries({ token: who?.token ?? '', ...fields }))
-      form.append(field, value);
+    const given = { token: who?.token ?? '', ...(revision === null ? {} : { revision }), ...fields };
+    for (const [field, value] of Object.entries(given)) form.append(field, value);
     form.append(name, new Blob([Buffer.from(file)], { type: 'image/svg+xml' }), '../../evil.html');
     const sent = new Response(form);
     const body = Buffer.from(await sent.arrayBuffer());
@@ -173,5 +192,5 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       readBody: async () => body,
     });
   };
-  return { registry, directory, routes, ada, grace, join, call, post, upload };
+  return { registry, directory, routes, ada, grace, join, call, post, revisionOf, upload };
 }

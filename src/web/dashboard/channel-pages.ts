@@ -31,7 +31,9 @@ import {
   memberOf,
   type RefusedForm,
   requireRole,
+  revisionIn,
   type ShowPage,
+  shownRevision,
   viewForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -104,6 +106,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
         languages: MESSAGE_LANGUAGES,
         fields: channelFields(kinds, kind, channel, refused, language),
         channel: channel === null ? null : viewChannel(kinds, channel, messages, language),
+        revision: channel === null ? 0 : shownRevision(refused, channel),
         messages: channel === null ? [] : viewMessages(messages, [channel], language),
       },
       session,
@@ -194,7 +197,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('save', async (channel, session, fields) => {
       const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      return await patchChannel(context, memberOf(session), channel.id, patch, null);
+      return await patchChannel(context, memberOf(session), channel.id, patch, revisionIn(fields));
     }),
     form('ask', async ({ id }, session) => {
       requireRole(session, 'editor');
@@ -213,7 +216,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     ),
     form(
       'remove',
-      ({ id }, session) => removeChannel(context, memberOf(session), id),
+      ({ id }, session, fields) => removeChannel(context, memberOf(session), id, revisionIn(fields)),
       () => PATH,
     ),
   ];

@@ -140,6 +140,8 @@ export interface RefusedForm {
   readonly form: string;
   readonly problems: FormProblems;
   readonly typed: FormFields;
+  /** Another change came between what the form showed and what it sent. Default false. */
+  readonly isOvertaken?: boolean;
 }
 
 /** A form about `Subject`, such as a service of the account. */
@@ -206,7 +208,10 @@ export function formRoute<Subject>(
       if ('status' in outcome) return outcome;
       if ('ok' in outcome && outcome.ok) return seeOther(back(subject, fields));
       const problems = 'ok' in outcome ? describeRefusals(outcome, session) : outcome.problems;
-      return await page(await find(request, session), session, { form: name, problems, typed: fields });
+      const isOvertaken =
+        'ok' in outcome && outcome.refusals.some(({ refusal }) => refusal.code.endsWith('_stale'));
+      const refused = { form: name, problems, typed: fields, isOvertaken };
+      return await page(await find(request, session), session, refused);
     },
   };
 }
@@ -256,6 +261,22 @@ export function viewRights(session: Visitor) {
   };
 }
 
+/** The revision that the sender of a form has seen, as changes take it. */
+export function revisionIn(fields: FormFields): readonly [number] {
+  return [Number(fields.get('revision')) || 0];
+}
+
+/**
+ * The revision that a form sends: that of its subject, or after a refusal the one that it sent before, so that a change in the
+ * meantime is still noticed. A person whose form was overtaken has been shown that.
+ */
+export function shownRevision(
+  refused: Pick<RefusedForm, 'typed' | 'isOvertaken'> | null,
+  { revision }: { readonly revision: number },
+): number {
+  return refused === null || refused.isOvertaken ? revision : revisionIn(refused.typed)[0] || revision;
+}
+
 /** The forms of a page for its template. */
 export function viewForms(refused: RefusedForm | null) {
   const [first] = Object.keys(refused?.problems ?? {});
@@ -264,6 +285,7 @@ export function viewForms(refused: RefusedForm | null) {
   return {
     /** The problem of the form as a whole; null: there is none. */
     problem: refused?.problems.form ?? null,
+    isOvertaken: refused?.isOvertaken === true,
     /** The input of a refused field, or `otherwise`. */
     typed: (form: string, field: string, otherwise = '') =>
       refused?.form === form ? (refused.typed.get(field) ?? otherwise) : otherwise,

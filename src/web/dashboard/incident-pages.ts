@@ -16,8 +16,14 @@ import {
 import type { Route } from '../../http/route.ts';
 import type { Language } from '../language/language.ts';
 import { viewSaid } from '../parts/owners-words.ts';
-import { type DashboardSources, memberOf, renameFields, type ShowPage } from './dashboard-forms.ts';
-import { revisionIn, type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
+import {
+  type DashboardSources,
+  memberOf,
+  renameFields,
+  revisionIn,
+  type ShowPage,
+} from './dashboard-forms.ts';
+import { type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
 
 /** Maximum number of incidents on the page. */
 const MAX_SHOWN = 30;
@@ -66,16 +72,19 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
       ),
     actions: {
       update: (session, fields, id) =>
-        updateOwnerIncident(context, memberOf(session), id, {
-          status: fields.get('status') ?? '',
-          text: fields.get('text') ?? '',
-        }),
+        updateOwnerIncident(
+          context,
+          memberOf(session),
+          id,
+          { status: fields.get('status') ?? '', text: fields.get('text') ?? '' },
+          revisionIn(fields),
+        ),
       async explain(session, fields, id) {
         const patch = { post_mortem: fields.get('text') || null };
-        const outcome = await correctOwnerIncident(context, memberOf(session), id, patch, null);
+        const outcome = await correctOwnerIncident(context, memberOf(session), id, patch, revisionIn(fields));
         return renameFields(outcome, { post_mortem: 'text' });
       },
-      remove: (session, _, id) => dropOwnerIncident(context, memberOf(session), id),
+      remove: (session, fields, id) => dropOwnerIncident(context, memberOf(session), id, revisionIn(fields)),
     },
   });
 }

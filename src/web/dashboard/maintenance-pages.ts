@@ -24,9 +24,11 @@ import {
   type FormFields,
   memberOf,
   renameFields,
+  revisionIn,
   type ShowPage,
 } from './dashboard-forms.ts';
-import { revisionIn, type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
+import { type SaidCard, type SaidField, saidPages, subjectsIn } from './said-pages.ts';
+import type { Visitor } from './sign-in-pages.ts';
 
 /** Time by which the button extends an occurrence. */
 const EXTENSION = '30m';
@@ -39,6 +41,8 @@ const { titleCharacters, textCharacters } = OWNER_MAINTENANCE_BOUNDS;
 export function maintenancePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, siteUrl, now } = sources;
   const context = { registry, siteUrl, now };
+  const occurrence = (change: object) => (session: Visitor, fields: FormFields, id: string) =>
+    changeOccurrence(context, memberOf(session), id, change, revisionIn(fields));
   const next = async (said: OwnerMaintenance) => (await nextOccurrences(said, now(), 1))[0] ?? null;
   return saidPages<OwnerMaintenance>(show, sources, {
     path: '/dashboard/maintenances',
@@ -80,11 +84,11 @@ export function maintenancePages(show: ShowPage, sources: DashboardSources): Rou
       return renameFields(outcome, FIELD_NAMES);
     },
     actions: {
-      end: (session, _, id) => changeOccurrence(context, memberOf(session), id, { action: 'end' }),
-      extend: (session, _, id) =>
-        changeOccurrence(context, memberOf(session), id, { action: 'extend', by: EXTENSION }),
-      skip: (session, _, id) => changeOccurrence(context, memberOf(session), id, { action: 'skip' }),
-      remove: (session, _, id) => withdrawMaintenance(context, memberOf(session), id),
+      end: occurrence({ action: 'end' }),
+      extend: occurrence({ action: 'extend', by: EXTENSION }),
+      skip: occurrence({ action: 'skip' }),
+      remove: (session, fields, id) =>
+        withdrawMaintenance(context, memberOf(session), id, revisionIn(fields)),
     },
   });
 }

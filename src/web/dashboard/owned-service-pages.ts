@@ -26,7 +26,9 @@ import {
   memberOf,
   type RefusedForm,
   renameFields,
+  revisionIn,
   type ShowPage,
+  shownRevision,
   viewForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -72,6 +74,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         title: name,
         service,
         forms: viewForms(refused),
+        revision: shownRevision(refused, service),
         settings: viewSettings(service, refused, session.language, sources.bounds),
         unreadable: foreign.includes(true),
         page: shownAs,
@@ -115,36 +118,29 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       page,
     });
 
-  /** These forms have no fields, so refusals concern the form as a whole. */
-  const setPaused = async ({ slug }: Service, session: Visitor, paused: boolean) =>
-    renameFields(await changeService(context, memberOf(session), slug, { paused }), { name: 'form' });
+  const setPaused =
+    (paused: boolean): DashboardForm<Service>['take'] =>
+    ({ slug }, session, fields) =>
+      changeService(context, memberOf(session), slug, { paused }, revisionIn(fields));
 
   return [
     visitorRoute(sources, '/dashboard/services/:slug', (session, request) =>
       page(find(request, session), session, null),
     ),
     form('save', async ({ slug }, session, fields) =>
-      changeService(context, memberOf(session), slug, {
-        name: fields.get('name') ?? '',
-        category: fields.get('category') ?? '',
-        kind: fields.get('kind') ?? '',
-        settings: settingsOf(fields),
-        accept: fields.get('accept'),
-        ...membersOf(fields),
-        ...heartbeatFields(fields),
-        publicDependencies: fields.get('dependencies') === 'public',
-      }),
+      changeService(context, memberOf(session), slug, changesIn(fields), revisionIn(fields)),
     ),
     form('address', async (service, session, fields) => {
       const { slug } = service;
+      const revisions = revisionIn(fields);
       if (fields.get('remove') !== undefined)
-        return await removeHeartbeatAddress(context, memberOf(session), slug);
-      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug);
+        return await removeHeartbeatAddress(context, memberOf(session), slug, { revisions });
+      const outcome = await makeHeartbeatAddress(context, memberOf(session), slug, { revisions });
       if (!outcome.ok) return outcome;
       return await page(service, session, null, outcome.value.secret);
     }),
-    form('pause', (service, session) => setPaused(service, session, true)),
-    form('resume', (service, session) => setPaused(service, session, false)),
+    form('pause', setPaused(true)),
+    form('resume', setPaused(false)),
     form('verify', async ({ domain, check }, session) => {
       const outcome = await verifyDomain(context, memberOf(session), domain, check);
       return renameFields(outcome, { domain: 'form', kind: 'form' });
@@ -152,10 +148,24 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     form('delete', async ({ slug, domain }, session, fields) => {
       if (fields.get('confirm') !== domain)
         return { problems: { confirm: session.language.texts.dashboard.toDeleteService(domain) } };
-      const outcome = await removeService(context, memberOf(session), slug);
+      const outcome = await removeService(context, memberOf(session), slug, revisionIn(fields));
       return outcome.ok ? seeOther('/dashboard') : outcome;
     }),
   ];
+}
+
+/** The changes that the form of a service asks for. */
+function changesIn(fields: FormFields): ServiceChanges {
+  return {
+    name: fields.get('name') ?? '',
+    category: fields.get('category') ?? '',
+    kind: fields.get('kind') ?? '',
+    settings: settingsOf(fields),
+    accept: fields.get('accept'),
+    ...membersOf(fields),
+    ...heartbeatFields(fields),
+    publicDependencies: fields.get('dependencies') === 'public',
+  };
 }
 
 /** The fields of heartbeats. An empty field means the default; the forms of other kinds have none, and change nothing. */

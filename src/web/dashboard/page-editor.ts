@@ -1,12 +1,12 @@
 /** `/dashboard/pages/:slug`: the texts, services, groups, pictures and embed of a status page. */
 import { type Refused, refuse } from '../../app/change.ts';
+import { removePage } from '../../app/defined-pages.ts';
 import { setPageDomain, verifyPageDomain } from '../../app/page-domains.ts';
 import {
   arrangeStatusPage,
   changePageLook,
   editStatusPage,
   type PageArrangement,
-  removeStatusPage,
   setPagePicture,
 } from '../../app/status-pages.ts';
 import type { Service } from '../../domain/service.ts';
@@ -34,9 +34,12 @@ import {
   type FormProblems,
   formRoute,
   memberOf,
+  type RefusedForm,
   renameFields,
   requireRole,
+  revisionIn,
   type ShowPage,
+  shownRevision,
   visitorRoute,
 } from './dashboard-forms.ts';
 import { PAGES_PATH } from './page-overview.ts';
@@ -58,7 +61,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
   const editor = (
     page: OwnedPage,
     session: Visitor,
-    { search = '', problems = {}, typed = new Map() }: Partial<EditorState> = {},
+    { search = '', problems = {}, typed = new Map(), isOvertaken = false }: Partial<EditorState> = {},
   ): HttpResponse => {
     const { slug, groups } = page;
     const url = pageUrl(siteUrl, page);
@@ -68,7 +71,9 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       {
         title: page.title,
         page,
+        revision: shownRevision({ typed, isOvertaken }, page),
         problems,
+        isOvertaken,
         typed: { title: typed.get('title') ?? page.title, text: typed.get('text') ?? page.text },
         colour: typed.get('colour') ?? page.colour ?? '',
         newGroup: typed.get('group_name') ?? '',
@@ -106,12 +111,12 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       find,
       take,
       back: (page, fields) => editorPath(page, anchor, fields),
-      page: (page, session, { problems, typed }) =>
-        editor(page, session, { problems, typed, search: typed.get('q') ?? '' }),
+      page: (page, session, refused) =>
+        editor(page, session, { ...refused, search: refused.typed.get('q') ?? '' }),
     });
 
   const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
-    arrangeStatusPage(context, memberOf(session), slug, Number(fields.get('revision')), arrangement);
+    arrangeStatusPage(context, memberOf(session), slug, revisionIn(fields)[0], arrangement);
 
   return [
     visitorRoute(
@@ -124,18 +129,18 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       'editor',
     ),
     form('save', 'words', async ({ slug }, session, fields) => {
-      const { title = '', text = '', revision } = Object.fromEntries(fields);
-      return await editStatusPage(context, memberOf(session), slug, Number(revision), { title, text });
+      const { title = '', text = '' } = Object.fromEntries(fields);
+      return await editStatusPage(context, memberOf(session), slug, revisionIn(fields)[0], { title, text });
     }),
     form('look', 'look', async ({ slug, access: present }, session, fields) => {
-      const { colour = '', access: wanted, password = '', revision } = Object.fromEntries(fields);
+      const { colour = '', access: wanted, password = '' } = Object.fromEntries(fields);
       const access = PAGE_ACCESS.find((one) => one === wanted) ?? present ?? 'public';
       const look = { colour, access, password };
-      return await changePageLook(context, memberOf(session), slug, Number(revision), look);
+      return await changePageLook(context, memberOf(session), slug, revisionIn(fields)[0], look);
     }),
     form('domain', 'domain', async ({ slug }, session, fields) => {
-      const { custom_domain: domain = '', revision } = Object.fromEntries(fields);
-      return await setPageDomain(context, memberOf(session), slug, Number(revision), domain);
+      const domain = fields.get('custom_domain') ?? '';
+      return await setPageDomain(context, memberOf(session), slug, revisionIn(fields)[0], domain);
     }),
     form('verify', 'domain', async ({ slug }, session) => {
       return await verifyPageDomain(context, memberOf(session), slug);
@@ -171,7 +176,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
-      const outcome = await removeStatusPage(context, memberOf(session), slug);
+      const outcome = await removePage(context, memberOf(session), slug, revisionIn(fields));
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
@@ -191,8 +196,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
       },
     };
-    const removal = form(`un${use}`, use, ({ slug }, session) =>
-      setPagePicture(context, memberOf(session), slug, use, null),
+    const removal = form(`un${use}`, use, ({ slug }, session, fields) =>
+      setPagePicture(context, memberOf(session), slug, revisionIn(fields)[0], { use, bytes: null }),
     );
     return [upload, removal];
   }
@@ -211,7 +216,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     if (upload.tooLarge) return showRefused(refuse({ code: 'picture_too_large', maxBytes }, use));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
-    const outcome = await setPagePicture(context, memberOf(session), page.slug, use, bytes);
+    const [revision] = revisionIn(upload.fields);
+    const outcome = await setPagePicture(context, memberOf(session), page.slug, revision, { use, bytes });
     return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
   }
 }
@@ -222,6 +228,8 @@ interface EditorState {
   readonly problems: FormProblems;
   /** The input of the form that was refused. */
   readonly typed: FormFields;
+  /** As of {@link RefusedForm}. */
+  readonly isOvertaken: boolean;
 }
 
 /** The form of a picture: its words, its bounds, and the picture if there is one. */

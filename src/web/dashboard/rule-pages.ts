@@ -16,7 +16,9 @@ import {
   memberOf,
   type RefusedForm,
   requireRole,
+  revisionIn,
   type ShowPage,
+  shownRevision,
   viewForms,
   visitorRoute,
 } from './dashboard-forms.ts';
@@ -33,6 +35,8 @@ const MAX_SEARCH_LENGTH = 100;
 interface RuleSubject {
   /** Null: it is new. */
   readonly id: number | null;
+  /** 0: it is new. */
+  readonly revision: number;
   readonly document: RuleDocument;
 }
 
@@ -82,7 +86,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   };
 
   const editor = async (
-    { id, document }: RuleSubject,
+    { id, revision, document }: RuleSubject,
     session: Visitor,
     refused: RefusedForm | null,
     search = '',
@@ -101,6 +105,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
         title: id === null ? language.texts.alerts.newRule : document.name,
         path: `${RULES_PATH}/${id ?? 'new'}`,
         isNew: id === null,
+        revision: shownRevision(refused, { revision }),
         forms: viewForms(refused),
         rule: ruleFields(parts, language),
       },
@@ -112,20 +117,24 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   /** Saves a form, or shows it again with the services that were searched for. */
   const save: DashboardForm<RuleSubject>['take'] = async (subject, session, fields) => {
     const document = readRuleFields(fields);
-    if (fields.has('find')) return await editor({ ...subject, document }, session, null, searchOf(fields));
+    if (fields.has('find')) {
+      const [revision] = revisionIn(fields);
+      return await editor({ ...subject, revision, document }, session, null, searchOf(fields));
+    }
     if (document.channels.length === 0) return ruleProblems(refuseWithoutChannel);
     const principal = memberOf(session);
     return ruleProblems(
       subject.id === null
         ? await addRule(context, principal, document)
-        : await replaceRule(context, principal, subject.id, document),
+        : await replaceRule(context, principal, subject.id, document, revisionIn(fields)),
     );
   };
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<RuleSubject> => {
     const found = await findRule(context, memberOf(session), Number(params.id) || 0);
     if (!found.ok) throw new HttpError('rule_not_found', `There is no rule ${params.id}.`);
-    return { id: found.value.rule.id, document: found.value.document };
+    const { rule, document } = found.value;
+    return { id: rule.id, revision: rule.revision, document };
   };
 
   /** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
@@ -142,6 +151,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     const [only] = channels;
     return {
       id: null,
+      revision: 0,
       document: {
         name: isOwn || isPublic ? (service?.name ?? '') : '',
         ...chosen,
@@ -190,7 +200,9 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
       'editor',
     ),
     form(':id', 'save', find, save),
-    form(':id', 'remove', find, ({ id }, session) => removeRule(context, memberOf(session), id ?? 0)),
+    form(':id', 'remove', find, ({ id }, session, fields) =>
+      removeRule(context, memberOf(session), id ?? 0, revisionIn(fields)),
+    ),
   ];
 }
 

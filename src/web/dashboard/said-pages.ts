@@ -16,6 +16,7 @@ import {
   formRoute,
   type RefusedForm,
   type ShowPage,
+  shownRevision,
   viewForms,
   visitorForms,
   visitorRoute,
@@ -107,6 +108,7 @@ export function saidPages<Said extends SaidSubject>(
     const cards = all.map(async (said) => ({
       ...(await kind.card(said, language)),
       id: kind.idOf(said),
+      revision: said.revision,
       subjects: Object.values(nameSubjects(owned, said)).flat().join(', '),
     }));
     return show(
@@ -131,15 +133,13 @@ export function saidPages<Said extends SaidSubject>(
   ): Promise<HttpResponse> => {
     const owned = await readSubjects(sources.registry, session.accountId);
     const chosen = subjectFields(owned, said);
-    // After a refusal because of another's change, the reader has been told of that change.
-    const typed = refused?.problems.form === undefined ? refused?.typed.get('revision') : undefined;
     return show(
       './dashboard-said-one',
       {
         ...(await common(session, refused)),
         title: said.title,
         id: kind.idOf(said),
-        revision: typed ?? said.revision,
+        revision: shownRevision(refused, said),
         owned,
         isChosen: (name: string) => (refused === null ? chosen.has(name) : refused.typed.has(name)),
         fields: kind.fields(said, session.language),
@@ -213,11 +213,6 @@ export function subjectsIn(fields: FormFields) {
   const named = (prefix: string) =>
     [...fields.keys()].filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
   return { services: named('service:'), pages: named('page:') };
-}
-
-/** The revision that the reader of a form has seen, as changes take it. */
-export function revisionIn(fields: FormFields): readonly number[] {
-  return [Number(fields.get('revision')) || 0];
 }
 
 /** The names of the boxes that are ticked for one. */

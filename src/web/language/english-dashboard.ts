@@ -130,6 +130,9 @@ export const englishDashboard = {
   pause: 'Pause',
   resume: 'Resume',
   toDelete: 'To delete it, enter its domain',
+  overtaken:
+    'Nothing has been saved. The form shows what you entered; saving it now replaces the other change.',
+  showStored: 'See the current state',
   toDeleteService: (domain: string) => `To delete the service, enter its domain: ${domain}`,
   delete: 'Delete',
 

@@ -144,6 +144,9 @@ export const germanDashboard: Texts['dashboard'] = {
   pause: 'Anhalten',
   resume: 'Fortsetzen',
   toDelete: 'Um ihn zu löschen, geben Sie seine Domain ein',
+  overtaken:
+    'Nichts wurde gespeichert. Das Formular zeigt Ihre Eingaben; wenn Sie jetzt speichern, ersetzen sie die andere Änderung.',
+  showStored: 'Jetzigen Stand ansehen',
   toDeleteService: (domain) => `Um den Dienst zu löschen, geben Sie seine Domain ein: ${domain}`,
   delete: 'Löschen',
 

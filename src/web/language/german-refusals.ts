@@ -147,10 +147,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_rule: ({ id }) => `Die Regel ${id} gibt es nicht.`,
   no_message: ({ id }) => `Die Nachricht ${id} gibt es nicht.`,
   no_alert: 'Diese Meldung gibt es nicht mehr: sie ist vorbei.',
-  channel_stale:
-    'Dieser Kanal wurde inzwischen anderswo geändert. Wiederholen Sie Ihre Änderung, wenn sie noch nötig ist.',
-  rule_stale:
-    'Diese Regel wurde inzwischen anderswo geändert. Wiederholen Sie Ihre Änderung, wenn sie noch nötig ist.',
+  channel_stale: 'Dieser Kanal wurde inzwischen anderswo geändert.',
+  rule_stale: 'Diese Regel wurde inzwischen anderswo geändert.',
   channel_name_taken: ({ name }) => `Das Konto hat schon einen Kanal namens ${name}.`,
   rule_name_taken: ({ name }) => `Das Konto hat schon eine Regel namens ${name}.`,
   channel_unconfirmed: 'Der Empfänger hat diesen Kanal noch nicht bestätigt, darum wird ihm nichts gesendet.',
@@ -173,8 +171,7 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_running_maintenance: 'Die Wartung läuft gerade nicht.',
   no_next_maintenance: 'Die Wartung hat keinen weiteren Termin.',
   no_page: ({ slug }) => `Die Statusseite ${slug} gibt es nicht.`,
-  page_stale:
-    'Diese Seite wurde inzwischen anderswo geändert. Dies ist ihr jetziger Stand; wiederholen Sie Ihre Änderung, falls sie noch nötig ist.',
+  page_stale: 'Diese Seite wurde inzwischen anderswo geändert.',
   no_page_service: ({ slug }) =>
     `Einen solchen Dienst gibt es weder unter den öffentlichen noch unter Ihren: ${slug}.`,
   page_slug_taken: ({ slug }) => `Die Adresse ${slug} ist vergeben.`,
