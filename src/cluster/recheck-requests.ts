@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { createRedisClient } from '../store/status/redis-client.ts';
+import { createRedisClient, requireMaster } from '../store/status/redis-client.ts';
 import type { RedisContext } from '../store/status/redis-connection.ts';
 
 /** Sends re-check requests to the nodes of regions. */
@@ -85,13 +85,14 @@ function connect(
     name: `upbeat-${name}`,
     timeoutMs: TIMEOUT_MS,
     blocking: true,
+    writesWhileSubscribed: true,
   });
   client.on('error', () => {});
   const cancel = clock.every(PROBE_MS, () => {
     // The client can stop although it is configured to reconnect indefinitely: a failover message can end it.
     if (client.status === 'end') client.connect().catch(() => {});
-    // A subscriber sends nothing else, so it would not notice that a cut link has ended its connection.
-    if (client.status === 'ready') client.ping().catch(() => client.disconnect(true));
+    // A replica takes subscriptions and requests too, and a cut link has ended a connection unnoticed.
+    if (client.status === 'ready') requireMaster(client, address).catch(() => client.disconnect(true));
   });
   return {
     client,

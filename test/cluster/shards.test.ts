@@ -9,7 +9,14 @@ import { requireRedisAddress } from '../../src/domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../src/domain/shard.ts';
 import { createStartPermit, readStartPermit } from '../../src/engine/start-permit.ts';
 import { createLog } from '../../src/log.ts';
-import { NEEDS_REDIS, startRedis, startRedisCluster, startSentinelSet } from '../support/redis-server.ts';
+import { freePort } from '../support/free-port.ts';
+import {
+  NEEDS_REDIS,
+  startRedis,
+  startRedisCluster,
+  startSentinelSet,
+  startSwitchedPair,
+} from '../support/redis-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** Shorter than in production, so that the tests wait less. */
@@ -60,6 +67,7 @@ function createWorldOver(t: Test, url: string) {
     return {
       held: () => holder.held().map(({ shard }) => shard),
       lost,
+      problem: holder.problem,
       mayStart: readStartPermit(permit.shared),
       /** No check may start until the next renewal. */
       forbid: permit.revoke,
@@ -250,6 +258,39 @@ t.test('shards and requests follow a fail-over of Sentinel', NEEDS, async (t) =>
   t.same(sorted(one.held(), two.held()), all);
   await sendUntilReceived();
   await until(() => shardJobs.counts().get('eu')?.held === SHARDS);
+});
+
+t.test('shards and requests follow a fail-over behind one address', NEEDS, async (t) => {
+  const { primary, replica, proxy, promote } = await startSwitchedPair(t);
+  const { join, common } = createWorldOver(t, proxy.url.replace('http', 'redis'));
+  const { sendUntilReceived } = exchangeRequests(t, common);
+  const [one, two] = [join('one'), join('two')];
+  const isShared = () => one.held().length === 32 && two.held().length === 32;
+  await until(() => isShared() && one.mayStart() && two.mayStart());
+  await sendUntilReceived();
+  // The former master is a replica now, and answers on the connections that are open.
+  await promote();
+  for (const node of [one, two]) node.forbid();
+  await until(() => isShared() && one.mayStart() && two.mayStart());
+  await sendUntilReceived();
+  const connections = async ({ client }: typeof replica) =>
+    new Set(String(await client.client('LIST')).match(/(?<=name=upbeat-)\S+/g));
+  while ((await connections(primary)).size > 0) await sendUntilReceived();
+  t.same(await connections(replica), new Set(['shards', 'recheck-receiver', 'recheck-sender']));
+});
+
+t.test('a node whose server stays read-only says so, and may not start checks', NEEDS, async (t) => {
+  const { primary, replica, proxy, promote } = await startSwitchedPair(t);
+  const { join } = createWorldOver(t, proxy.url.replace('http', 'redis'));
+  const one = join('one');
+  await until(() => one.held().length === SHARDS && one.mayStart());
+  t.equal(one.problem(), null);
+  proxy.target = `http://127.0.0.1:${replica.port}`;
+  await primary.client.replicaof('127.0.0.1', String(await freePort()));
+  await until(() => one.problem() !== null && !one.mayStart());
+  t.match(one.problem(), /READONLY/);
+  await promote();
+  await until(() => one.problem() === null && one.held().length === SHARDS && one.mayStart());
 });
 
 t.test(

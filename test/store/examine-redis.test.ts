@@ -19,8 +19,25 @@ t.test('it reports the version of Redis, and what to fix', NEEDS_REDIS, async (t
   await client.config('SET', 'maxmemory', '100mb');
   t.match(
     (await look(`redis://127.0.0.1:${port}`)).advice,
-    /^set maxmemory-policy to volatile-ttl: with allkeys-lru/,
+    /^set maxmemory-policy to volatile-lru: with allkeys-lru/,
   );
+  await client.config('SET', 'maxmemory-policy', 'volatile-ttl');
+  t.match((await look(`redis://127.0.0.1:${port}`)).advice, /^set maxmemory-policy to volatile-lru: with/);
+  await client.config('SET', 'maxmemory-policy', 'noeviction');
+  t.equal((await look(`redis://127.0.0.1:${port}`)).advice, null);
+  await client.config('SET', 'maxmemory', '1');
+  t.match(await examineRedis(`redis://127.0.0.1:${port}`, systemClock, 500), {
+    found: /OOM/,
+    advice: /^raise maxmemory/,
+  });
+  await client.config('SET', 'maxmemory', '0');
+
+  await client.replicaof('127.0.0.1', String(await freePort()));
+  t.match(await examineRedis(`redis://127.0.0.1:${port}`, systemClock, 500), {
+    found: /READONLY/,
+    advice: /^storage\.redis\.url leads to a replica/,
+  });
+  await client.replicaof('NO', 'ONE');
 
   await client.config('SET', 'requirepass', 'right');
   const [wrong, away] = await Promise.all([

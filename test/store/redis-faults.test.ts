@@ -7,12 +7,14 @@ import { type Log, silentLog } from '../../src/log.ts';
 import { MAX_CHANGES, receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusReader } from '../../src/store/status/redis-status-reader.ts';
 import { openRedisStatusStore, type RedisStatusStore } from '../../src/store/status/redis-status-store.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   NEEDS_REDIS,
   type RedisServer,
   startRedis,
   startRedisCluster,
   startSentinelSet,
+  startSwitchedPair,
   until,
 } from '../support/redis-server.ts';
 import { NOON, record } from './registry-fixtures.ts';
@@ -350,4 +352,29 @@ t.test('it never shows a password', sideBySide(), async (t) => {
   await until(() => /WRONGPASS/.test(store.state().problem ?? ''));
   t.notMatch(lines.join('\n'), /hunter2/);
   t.match(lines.join('\n'), /WRONGPASS.*Redis is unavailable/s);
+});
+
+t.test('it follows the master to another server behind one address', sideBySide(), async (t) => {
+  const { primary, replica, proxy, promote } = await startSwitchedPair(t);
+  const url = `${proxy.url.replace('http', 'redis')}?prefix=upbeat`;
+  const [writer, reader] = [await openWriter(t, url), await openReader(t, url)];
+  await writer.put(upTo(50, 1));
+  await until(() => reader.heard.length === 50);
+  // The former master goes on answering reads, and is left behind.
+  await promote();
+  await primary.client.replicaof('127.0.0.1', String(await freePort()));
+  await writer.put([record(1, 2, 'down', NOON + 2)]);
+  await until(async () => (await contentOf(replica))['1'] === 2, 'the new master has it');
+  await until(() => reader.store.get(1)?.seq === 2, 'the reader has it');
+  t.equal(reader.heard.length, 51, 'nothing is told twice');
+});
+
+t.test('no connection is usable that leads to a replica', sideBySide(), async (t) => {
+  const { replica } = await startSwitchedPair(t);
+  const store = openRedisStatusReader(optionsFor(urlOf(replica)));
+  t.teardown(() => store.close());
+  t.equal(await store.loaded(1_000), false);
+  t.match(store.state().problem, /^READONLY/);
+  await replica.client.replicaof('NO', 'ONE');
+  await until(() => store.state().problem === null);
 });

@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { freePort } from './free-port.ts';
 import { hasProgram } from './install-servers.ts';
 import type { Scope } from './run-servers.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** Options of a test that needs Redis: says loudly that it is skipped where there is none. */
 export const NEEDS_REDIS =
@@ -36,6 +37,15 @@ export interface SentinelSet {
   readonly url: string;
 }
 
+/** A master with a replica behind one address, as behind HAProxy, a Service of Kubernetes or of a managed server. */
+export interface SwitchedPair {
+  readonly primary: RedisServer;
+  readonly replica: RedisServer;
+  readonly proxy: TcpProxy;
+  /** Makes the replica the master and the former master its replica; new connections lead to the new master. */
+  promote(): Promise<void>;
+}
+
 /** A cluster of three masters. */
 export interface RedisCluster {
   readonly nodes: readonly RedisServer[];
@@ -59,8 +69,7 @@ export async function startRedis(t: Scope, args: readonly string[] = []): Promis
 export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
   const folder = makeFolder(t);
   const master = await startRedis(t);
-  const replica = await startRedis(t, ['--replicaof', `127.0.0.1 ${master.port}`]);
-  await until(async () => (await replica.client.info('replication')).includes('master_link_status:up'));
+  const replica = await startReplica(t, master);
   const [port, silent] = [await freePort(), await freePort()];
   const file = join(folder, 'sentinel.conf');
   const lines = [
@@ -83,6 +92,29 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
     );
   });
   return { master, replica, url: `redis+sentinel://127.0.0.1:${silent},127.0.0.1:${port}/house` };
+}
+
+/** Starts a master and its replica behind a proxy. */
+export async function startSwitchedPair(t: Scope): Promise<SwitchedPair> {
+  const primary = await startRedis(t);
+  const replica = await startReplica(t, primary);
+  const proxy = await startTcpProxy(t, `http://127.0.0.1:${primary.port}`);
+  return {
+    primary,
+    replica,
+    proxy,
+    async promote() {
+      await replica.client.replicaof('NO', 'ONE');
+      await primary.client.replicaof('127.0.0.1', String(replica.port));
+      proxy.target = `http://127.0.0.1:${replica.port}`;
+    },
+  };
+}
+
+async function startReplica(t: Scope, { port }: RedisServer): Promise<RedisServer> {
+  const replica = await startRedis(t, ['--replicaof', `127.0.0.1 ${port}`]);
+  await until(async () => (await replica.client.info('replication')).includes('master_link_status:up'));
+  return replica;
 }
 
 /** Starts a cluster; resolves when every slot is served. */

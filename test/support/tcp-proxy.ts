@@ -7,6 +7,8 @@ import type { Scope } from './run-servers.ts';
 /** The road; a test changes it at any time. */
 export interface TcpProxy {
   readonly url: string;
+  /** Where new connections lead; those that are open stay where they are, as behind a Service of Kubernetes. */
+  target: string;
   /** The proxy's server, to be served in a namespace too. */
   readonly server: Server;
   /** Most bytes a second towards the server; null: as fast as it goes. */
@@ -37,7 +39,6 @@ const NOTHING = Buffer.alloc(0);
 
 /** Starts a proxy before `url`; it is closed after the test. */
 export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy> {
-  const target = new URL(url);
   const sockets = new Set<Socket>();
   let lost = 0;
   let uses = 0;
@@ -51,7 +52,8 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
       client.destroy();
       return;
     }
-    const upstream = connect(Number(target.port), target.hostname);
+    const { port, hostname } = new URL(proxy.target);
+    const upstream = connect(Number(port), hostname);
     const close = () => {
       client.destroy();
       upstream.destroy();
@@ -148,6 +150,7 @@ export async function startTcpProxy(scope: Scope, url: string): Promise<TcpProxy
 
   const proxy = {
     url: '',
+    target: url,
     server,
     get silent() {
       return silent;

@@ -58,6 +58,8 @@ export interface HoldShardsOptions {
 /** The holder of the shards of a node. */
 export interface ShardHolder {
   held(): readonly HeldShard[];
+  /** Why the claims cannot be renewed, so that checks stop, one line; null: they are renewed. */
+  problem(): string | null;
   /** Releases all shards. The caller must have stopped its checks. */
   stop(): Promise<void>;
 }
@@ -81,7 +83,7 @@ interface Claim extends HeldShard {
 export function holdShards(options: HoldShardsOptions): ShardHolder {
   const { region, node, holders, permit, clock, log, onGain, onLoss } = options;
   const { nowNs = process.hrtime.bigint, lockMs = LOCK_MS } = options;
-  const { client, reconnect, noteFailure, options: shared } = connectQueues(options.address);
+  const { client, requireMaster, reconnect, noteFailure, options: shared } = connectQueues(options.address);
   const queue = new Queue<ShardData, void, 'shard'>(region, { ...shared, skipMetasUpdate: true });
   // The worker has no processor and fetches jobs one by one (BullMQ, "Manually processing jobs"). The worker's own loop
   // would not notice that its share has grown before one of its jobs ends, and does not report when it last renewed
@@ -164,6 +166,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
 
   const loop = createCoalescingLoop(async () => {
     try {
+      await requireMaster();
       await renew();
       // After a fault, the worker would look for expired locks only seconds later.
       if (isFirst || problem !== null) await worker.startStalledCheckTimer();
@@ -201,6 +204,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
 
   return {
     held: () => [...claims.values()].map(toHeld),
+    problem: () => problem,
     async stop() {
       stopped = true;
       cancel();

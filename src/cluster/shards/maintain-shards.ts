@@ -51,7 +51,7 @@ export function maintainShards({
   clock,
   log,
 }: MaintainShardsOptions): ShardMaintenance {
-  const { client, reconnect, noteFailure, options } = connectQueues(address);
+  const { client, requireMaster, reconnect, noteFailure, options } = connectQueues(address);
   const queues = new Map<string, ShardQueue>();
   const counts = new Map<string, ShardCounts>();
   let generations = 0;
@@ -88,6 +88,7 @@ export function maintainShards({
 
   const loop = createCoalescingLoop(async () => {
     try {
+      await requireMaster();
       for (const region of new Set([...queues.keys(), ...regions()])) if (!stopped) await maintain(region);
       problem = null;
     } catch (error) {

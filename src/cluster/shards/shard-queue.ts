@@ -7,7 +7,7 @@ import type { RedisAddress } from '../../domain/redis-address.ts';
 import { SHARDS, type ShardFence } from '../../domain/shard.ts';
 import { hashNumber } from '../../engine/host/phase.ts';
 import { messageOf } from '../../error.ts';
-import { createRedisClient } from '../../store/status/redis-client.ts';
+import { createRedisClient, requireMaster } from '../../store/status/redis-client.ts';
 
 /** The data of a job. */
 export interface ShardData {
@@ -56,6 +56,8 @@ export function connectQueues(address: RedisAddress) {
   client.on('error', () => {});
   return {
     client,
+    /** Rejects if the server takes no writes. A replica shows the claims of the time when it became one. */
+    requireMaster: () => requireMaster(client, address),
     /**
      * Reconnects a stopped client; called periodically. The client can stop although it is configured to reconnect
      * indefinitely: a failover message can end it.

@@ -16,6 +16,8 @@ const TIMEOUT_MS = 1_000;
 /** Default time to wait for the connection, milliseconds. */
 const CONNECT_TIMEOUT_MS = 4_000;
 const POLL_MS = 20;
+/** From this part of `maxmemory` on, Redis is nearly full. */
+const MAX_USED_SHARE = 0.9;
 
 /** Reads the version of Redis, and whether it would evict statuses when its memory is full. */
 export async function examineRedis(
@@ -42,20 +44,38 @@ export async function examineRedis(
     const info = await connection.run((client) => client.info());
     const ms = clock.monotonic() - startedMs;
     const version = /redis_version:(\S+)/.exec(info)?.[1] ?? 'of an unknown version';
-    const policy = /maxmemory_policy:(\S+)/.exec(info)?.[1] ?? 'noeviction';
-    const evicts = policy.startsWith('allkeys') && !/maxmemory:0\r/.test(info);
     return {
       found: `Redis ${version} at ${where} answers in ${ms.toFixed(1)} ms`,
-      advice: evicts
-        ? `set maxmemory-policy to volatile-ttl: with ${policy} statuses are thrown away when memory is full`
-        : null,
+      advice: adviseOnMemory(info),
     };
   } catch (error) {
-    return {
-      found: `${where}: ${messageOf(error)}`,
-      advice: 'start Redis, or correct storage.redis.url; until then limits are counted in each process',
-    };
+    const message = messageOf(error);
+    return { found: `${where}: ${message}`, advice: adviseOnError(message) };
   } finally {
     connection.close();
   }
+}
+
+/** What must be changed so that a full memory does no harm; null: nothing. `info`: the answer to INFO. */
+function adviseOnMemory(info: string): string | null {
+  const figure = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+  const bound = figure('maxmemory');
+  if (bound === 0) return null;
+  const set = 'set maxmemory-policy to volatile-lru';
+  if (policy.startsWith('allkeys'))
+    return `${set}: with ${policy} statuses are thrown away when memory is full`;
+  if (policy === 'volatile-ttl' || policy === 'volatile-random')
+    return `${set}: with ${policy} claims of shards are thrown away when memory is full, and checks move from node to node`;
+  const share = figure('used_memory') / bound;
+  if (share < MAX_USED_SHARE) return null;
+  return `raise maxmemory, of which ${Math.floor(share * 100)} % are in use: a full Redis takes no writes, and a cluster makes no checks then`;
+}
+
+function adviseOnError(message: string): string {
+  if (/^(?:READONLY|MASTERDOWN|NOREPLICAS)/.test(message))
+    return 'storage.redis.url leads to a replica, or a master without its replicas, which takes no writes: name the master, or the Sentinels that know it';
+  if (message.startsWith('OOM'))
+    return 'raise maxmemory: Redis takes no writes while it is full, and a cluster makes no checks';
+  return 'start Redis, or correct storage.redis.url; until then limits are counted in each process';
 }

@@ -17,12 +17,21 @@ const CONNECT_TIMEOUT_MS = 2_000;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_DELAY_MS = 1_000;
 const SLOTS_REFRESH_MS = 5_000;
+/** Minimum time between two connects because of errors, milliseconds. */
+const MIN_RECONNECT_MS = 1_000;
+const PROBE_LIFE_MS = 60_000;
+/**
+ * Errors of a server that is no master, or no longer the one that the address leads to: it is a replica (also one without its
+ * master), starts, has lost its replicas, or does not know this connection.
+ */
+const OF_ANOTHER_SERVER = /\b(?:READONLY|MASTERDOWN|LOADING|NOREPLICAS|UNBLOCKED|NOAUTH)\b/;
 /** How often a cluster that moves its slots may redirect a command. */
 const MAX_REDIRECTIONS = 5;
 
 /**
  * Creates a client that connects at once and reconnects indefinitely. Without a connection a command fails at once instead
- * of being queued. Commands of one turn of the event loop are sent together, unless they may block.
+ * of being queued. Commands of one turn of the event loop are sent together, unless they may block. An error of a server that
+ * is no longer the master replaces the connection: behind a proxy, a new one leads to the master.
  */
 export function createRedisClient(
   address: RedisAddress,
@@ -30,13 +39,21 @@ export function createRedisClient(
     name,
     timeoutMs,
     blocking,
-  }: { readonly name: string; readonly timeoutMs: number; readonly blocking: boolean },
+    writesWhileSubscribed = false,
+  }: {
+    readonly name: string;
+    readonly timeoutMs: number;
+    readonly blocking: boolean;
+    /** True: the connection subscribes, and sends other commands beside. Default false. */
+    readonly writesWhileSubscribed?: boolean;
+  },
 ): RedisClient {
   const retryStrategy = (times: number) => Math.min(FIRST_RETRY_MS * times, MAX_RETRY_DELAY_MS);
   const common = {
     connectionName: name,
-    // Servers and proxies before Redis 6 support no other.
-    protocol: 2 as const,
+    // Servers and proxies before Redis 6 support no other. With it, a connection that subscribes sends nothing else.
+    protocol: writesWhileSubscribed && address.kind !== 'cluster' ? (3 as const) : (2 as const),
+    reconnectOnError: createReconnectRule(),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -79,6 +96,26 @@ export function createRedisClient(
     retryStrategy,
     ...(address.tls ? { tls: {} } : {}),
   });
+}
+
+/** The rule by which an error replaces the connection, at most once a second. */
+function createReconnectRule(): (error: Error) => boolean {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return ({ message }) => {
+    const nowMs = performance.now();
+    if (!OF_ANOTHER_SERVER.test(message) || nowMs - lastMs < MIN_RECONNECT_MS) return false;
+    lastMs = nowMs;
+    return true;
+  };
+}
+
+/**
+ * Rejects if the server takes no writes: a replica answers reads for as long as the connection lives. A server whose memory is
+ * full passes, as it does no harm to what only reads. Replicas of a cluster redirect all commands.
+ */
+export async function requireMaster(client: RedisClient, { kind, prefix }: RedisAddress): Promise<void> {
+  if (kind === 'cluster') await client.ping();
+  else await client.pexpire(`${prefix}:limit-probe`, PROBE_LIFE_MS);
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * One connection to Redis that knows whether it works. The client alone cannot tell: a server that hangs keeps its
- * sockets open, and one that was emptied, or lost its memory in a failover, responds as before.
+ * sockets open, and one that was emptied, or became a replica in a failover, responds as before.
  */
 import { createListeners } from '../../async/listeners.ts';
 import { createBackoff } from '../../async/retry.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../../clock.ts';
 import { describeRedis, type RedisAddress } from '../../domain/redis-address.ts';
 import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
-import { createRedisClient, type RedisClient } from './redis-client.ts';
+import { createRedisClient, type RedisClient, requireMaster } from './redis-client.ts';
 
 /** What every connection to an installation needs. */
 export interface RedisContext {
@@ -137,7 +137,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     if (client.status !== 'ready') return;
     preparing = true;
     try {
-      await bounded(prepare(client));
+      await bounded(Promise.all([requireMaster(client, address), prepare(client)]));
       preparing = false;
       becomeReady();
     } catch (error) {
@@ -188,7 +188,7 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
   client.on('end', () => disconnect(CLOSED));
   client.on('error', (error: Error) => disconnect(explain(error)));
   const stopProbing = clock.every(PROBE_MS, () => {
-    if (ready) run(probe).catch(() => {});
+    if (ready) run((it) => Promise.all([requireMaster(it, address), probe(it)])).catch(() => {});
     else retryLater();
   });
 
