@@ -38,6 +38,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   probe_thread_over_memory: 'a probe thread exceeded its memory limit and is replaced',
   probe_thread_replaced: 'a probe thread is replaced',
   checks_late: 'checks begin late',
+  checks_stopped: 'checks that are due are not made',
   attempt_faulty:
     'an attempt failed by a fault of this program; the service is checked again at its next turn',
   credentials_unreadable:

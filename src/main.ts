@@ -11,6 +11,9 @@ import { endByFailedStart, endByFault, joinProcess, type ProgramHandles } from '
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load-config.ts';
 import { type Config, changedSettings, findWarnings, isClustered } from './config/resolve-config.ts';
+import { checkTargetOf } from './domain/check-target.ts';
+import { NO_MEMORY } from './domain/result.ts';
+import type { Service } from './domain/service.ts';
 import { messageOf } from './error.ts';
 import { limitConnections, readConnectionLimit } from './http/connection-limit.ts';
 import { createHttpServer, listenWithRetry } from './http/server.ts';
@@ -24,6 +27,7 @@ import { openSharedStores } from './main/open-stores.ts';
 import { operatorChannels } from './main/operator-channels.ts';
 import type { Probing } from './main/start-probing.ts';
 import { type RoleChanges, startRole } from './main/start-role.ts';
+import { findStoppedRegions, type StoppedChecks, watchStoppedChecks } from './main/stopped-checks.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { observeProgram } from './metrics/observe-program.ts';
 import { CHANNEL_KINDS_TABLE } from './notify/channels/kinds-table.ts';
@@ -52,7 +56,9 @@ export async function startProgram(
   // This process registers as a node first, so that a second process with the same name is refused before it opens any
   // store.
   let changes: RoleChanges | null = null;
-  const node = await joinNodes({ config, work: () => changes?.work() ?? NO_WORK, clock, log, fail });
+  let stoppedChecks: StoppedChecks | null = null;
+  const work = () => ({ ...NO_WORK, ...changes?.work(), checksProblem: stoppedChecks?.ownProblem() ?? null });
+  const node = await joinNodes({ config, work, clock, log, fail });
   const serves = node.roles.includes('serve');
 
   // Stores, and the role of this process.
@@ -70,6 +76,17 @@ export async function startProgram(
   const prober = () => started.probing()?.prober() ?? role.prober();
   const fleet = { report: () => (started.probing()?.fleet ?? role.fleet).report() };
   const lateChecks = watchLateChecks(fleet.report, clock, log);
+  const isMonitor = () => role.current.name === 'monitor';
+  const stopped = watchStoppedChecks({
+    report: fleet.report,
+    knownProblem: started.shardProblem,
+    regions: () =>
+      isClustered(config) && isMonitor()
+        ? findStoppedRegions(node.nodes(), (region) => isCheckedFrom(directory.all(), region))
+        : new Map(),
+    ...{ clock, log },
+  });
+  stoppedChecks = stopped;
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
@@ -105,7 +122,7 @@ export async function startProgram(
       ...ownResults(started.probing()),
       ...ownAlerts(owners?.alertFigures() ?? null),
       ...ownTroubles({
-        checks: lateChecks.problem(),
+        checks: stopped.problem() ?? lateChecks.problem(),
         mail: owners?.mailProblem() ?? null,
         overload: api.overload(),
       }),
@@ -162,6 +179,7 @@ export async function startProgram(
     nodes: node.nodes,
     clockOffsetMs: node.clockOffsetMs,
     fleet,
+    stoppedChecks: stopped,
     record: { prober, dropped: role.dropped },
     node,
     fence: started.fence,
@@ -235,6 +253,7 @@ export async function startProgram(
     async stop() {
       phase = 'stopping';
       lateChecks.stop();
+      stopped.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       api.close();
       server.closeIdleConnections();
@@ -253,6 +272,11 @@ export async function startProgram(
 
 /** A process without the role `judge` makes no deliveries. */
 const NO_DELIVERIES = () => async () => {};
+
+/** Whether any of the services is checked from the region. */
+function isCheckedFrom(services: readonly Service[], region: string): boolean {
+  return services.some((service) => checkTargetOf(service, region, NO_MEMORY, null) !== null);
+}
 
 /** The parts of the registry that endpoints and public pages read. */
 const READS = [

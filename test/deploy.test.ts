@@ -268,6 +268,18 @@ t.test(
           judged('UpbeatShardsUnheld', shards('60x20', '4x20', '1x20'), '10m', { region: 'eu', ...critical }),
           judged('UpbeatShardsUnheld', shards('64x20', '0x20', '1x20'), '10m', null),
           judged('UpbeatShardsUnheld', shards('0x20', '64x20', '0x20'), '10m', null),
+          judged('UpbeatChecksStopped', { 'upbeat_checks_stopped_seconds{instance="a"}': '0 30' }, '1m', {
+            ...{ instance: 'a', ...critical },
+          }),
+          judged(
+            'UpbeatChecksStopped',
+            { 'upbeat_checks_stopped_seconds{instance="a"}': '0 9 0' },
+            '1m',
+            null,
+          ),
+          judged('UpbeatChecksStopped', { 'upbeat_region_checks_stopped_seconds{region="eu"}': '30' }, '0m', {
+            ...{ region: 'eu', ...critical },
+          }),
           judged('UpbeatJudgesTakeTurns', fences('3 0 5 0 7', '0 4 0 6 0'), '4m', warning),
           judged('UpbeatJudgesTakeTurns', fences('3x5 _x10', '0x6 4x10'), '10m', null),
           judged('UpbeatBacklogGrows', { upbeat_results_backlog: '0+500x40' }, '30m', warning),

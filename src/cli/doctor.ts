@@ -308,12 +308,20 @@ async function examineCluster(config: Config): Promise<Finding[]> {
     const found = Object.entries(counted).map(([region, count]) => `${count} in ${region}`);
     const absent = NODE_ROLES.filter((role) => !nodes.some(({ roles }) => roles.includes(role)));
     const isIncomplete = nodes.length > 0 && absent.length > 0;
+    const stopped = nodes.filter(({ checksProblem }) => checksProblem);
     const clock = describeClockOffset(clockOffsetMs);
     return [
       finding(
         'nodes',
         found.length === 0 ? 'no node is alive' : `${found.join(', ')} alive`,
         isIncomplete ? `no node has the role ${absent.join(' or ')}; start one that has it` : null,
+      ),
+      ...stopped.map(({ name, checksProblem }) =>
+        finding(
+          'checks',
+          `${name} makes none: ${checksProblem}`,
+          'see UpbeatChecksStopped in docs/runbook.md',
+        ),
       ),
       finding(
         'node clock',

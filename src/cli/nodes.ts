@@ -31,6 +31,7 @@ interface ShownNode {
   readonly online: boolean | null;
   readonly offlineSince: number | null;
   readonly reachesRegistry: boolean | null;
+  readonly checksProblem?: string | null;
   readonly clockOffsetMs: number | null;
 }
 
@@ -63,11 +64,12 @@ export async function listNodes({ config: file, json = false }: CommonOptions): 
       colourOf,
       paragraphOf,
     );
-  for (const { name, clockOffsetMs, reachesRegistry } of nodes) {
+  for (const { name, clockOffsetMs, reachesRegistry, checksProblem } of nodes) {
     const problem = describeClockOffset(clockOffsetMs ?? 0);
     if (problem !== null) printNote(`warning: the clock of ${name} is ${problem}; synchronize it by NTP`);
     if (reachesRegistry === false)
       printNote(`warning: ${name} does not reach PostgreSQL; it learns of no changes until it does`);
+    if (checksProblem) printNote(`warning: ${name} makes no checks: ${printable(checksProblem)}`);
   }
 }
 
@@ -139,8 +141,9 @@ async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownN
 
 /** Parses the responses of a running process. Throws if they are not those of Upbeat. */
 function readRunning(ready: string, metrics: string, now: number): Partial<ShownNode> {
-  const { node, prober } = JSON.parse(ready) as {
+  const { node, prober, parts } = JSON.parse(ready) as {
     readonly node: string;
+    readonly parts: { readonly checks?: { readonly problem: string | null } };
     readonly prober: { readonly online: boolean; readonly offline_since: string | null };
   };
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1]);
@@ -154,6 +157,7 @@ function readRunning(ready: string, metrics: string, now: number): Partial<Shown
     checksPerSecond: Math.round(rate * 100) / 100,
     online: prober.online,
     offlineSince: prober.offline_since === null ? null : readTime(prober.offline_since),
+    checksProblem: figure('upbeat_checks_stopped_seconds') > 0 ? (parts.checks?.problem ?? null) : null,
   };
 }
 

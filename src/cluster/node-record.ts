@@ -57,6 +57,7 @@ function readRecord(name: string, text: string): NodeRecord | null {
     online,
     offlineSince: online ? null : numberOf('offlineSince'),
     reachesRegistry: fields.reachesRegistry !== false,
+    checksProblem: textOf('checksProblem') || null,
     clockOffsetMs: numberOf('clockOffsetMs'),
     starting: fields.starting === true,
   };

@@ -24,7 +24,7 @@ export type NodeIdentity = Pick<
 /** The current state of a process. `offlineSince` is in epoch milliseconds of its own clock. */
 export type NodeReport = Pick<
   NodeState,
-  'services' | 'checksPerSecond' | 'online' | 'offlineSince' | 'reachesRegistry'
+  'services' | 'checksPerSecond' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'
 >;
 
 /** Options of a node. */

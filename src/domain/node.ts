@@ -31,6 +31,8 @@ export interface NodeState {
   readonly offlineSince: number | null;
   /** Whether the registry answers it. */
   readonly reachesRegistry: boolean;
+  /** Why it makes none of the checks that are due, one line; null or absent: it makes them, or none is due. */
+  readonly checksProblem?: string | null;
   /** Its wall clock minus Redis' clock, milliseconds. */
   readonly clockOffsetMs: number;
 }

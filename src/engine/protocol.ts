@@ -86,6 +86,8 @@ export type FromHost =
 export interface HostReport {
   readonly services: number;
   readonly openChecks: number;
+  /** Checks that are due and not started. */
+  readonly waiting: number;
   /** Checks completed since the start of the host. */
   readonly checksDone: number;
   /** Delays of checks against their due times in the last second, milliseconds: median, 99th percentile and maximum. */

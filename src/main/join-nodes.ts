@@ -11,7 +11,7 @@ import { VERSION } from '../version.ts';
 
 /** The current work of this process. */
 export interface NodeWork
-  extends Pick<NodeReport, 'services' | 'online' | 'offlineSince' | 'reachesRegistry'> {
+  extends Pick<NodeReport, 'services' | 'online' | 'offlineSince' | 'reachesRegistry' | 'checksProblem'> {
   /** Number of checks completed since the start. */
   readonly checksDone: number;
 }

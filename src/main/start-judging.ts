@@ -16,6 +16,8 @@ import type { StoreParts } from './open-stores.ts';
 export interface Judging {
   /** The shards of each region by state. */
   readonly shards: ShardMaintenance['counts'];
+  /** Why shards cannot be handed out, one line; null: they are. */
+  shardProblem(): string | null;
   results(): ResultReaderStats;
   /** The regions that have a vote now, by name. `intervalMs`: the interval of a service; default: the setting. */
   voting(intervalMs?: number): readonly string[];
@@ -64,6 +66,7 @@ export function startJudging(
   });
   return {
     shards: shardJobs.counts,
+    shardProblem: shardJobs.problem,
     results: reader.stats,
     voting: regions.voting,
     votes() {

@@ -21,6 +21,8 @@ export interface Probing {
   readonly fleet: Pick<Fleet, 'report'>;
   /** The connection of this node. */
   prober(): ProberState;
+  /** Why the shards of this node cannot be renewed, so that it makes no checks, one line; null: they are renewed. */
+  shardProblem(): string | null;
   results(): ResultSenderStats;
   /**
    * Ends the checks in flight, sends their results, and releases the shards, so that other nodes have them within a few
@@ -99,6 +101,7 @@ export async function startProbing(parts: RoleParts): Promise<Probing> {
   return {
     fleet,
     prober: station.prober,
+    shardProblem: holder.problem,
     results: sender.stats,
     async stop() {
       stopReceiving();

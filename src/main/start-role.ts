@@ -37,6 +37,8 @@ export interface RoleChanges {
   probing(): Probing | null;
   /** The shards of a cluster by region, as the monitor knows them; empty in all other processes. */
   shards(): ReadonlyMap<string, ShardCounts>;
+  /** Why shards are not handed out, or not held, so that services are not checked, one line; null: they are. */
+  shardProblem(): string | null;
   /** Results on their way from nodes to the judge, as far as this process knows. */
   results(): ResultFigures;
   /** Whether each region has a vote; empty if this process is not the monitor of a cluster. */
@@ -202,6 +204,7 @@ export async function startRole(parts: RoleParts, role: ActiveRole): Promise<Rol
     },
     probing: () => probing,
     shards: () => monitor?.judging()?.shards() ?? NO_SHARDS,
+    shardProblem: () => probing?.shardProblem() ?? monitor?.judging()?.shardProblem() ?? null,
     results() {
       const sent = probing?.results();
       const read = monitor?.judging()?.results();

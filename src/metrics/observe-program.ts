@@ -28,6 +28,8 @@ export interface ObservedParts {
       readonly unreadableCredentials?: number;
       readonly hosts: readonly ({
         readonly openChecks: number;
+        readonly waiting: number;
+        readonly checksDone: number;
         readonly startDelayMs: { readonly p50: number; readonly p99: number };
         readonly loopDelayMs: number;
         readonly heapBytes: number;
@@ -69,6 +71,11 @@ export interface ObservedParts {
   readonly logEvents?: () => Readonly<Record<string, number>>;
   /** Attempts to deliver since the start, by what was sent and how they ended; absent: this process delivers nothing. */
   readonly deliveries?: () => Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Checks that are due and not made; absent: not watched. */
+  readonly stoppedChecks?: {
+    stoppedMs(): number;
+    regionsStoppedMs(): ReadonlyMap<string, number>;
+  };
   /** Null (the default): this process tells nobody. */
   readonly alerts?: ReadAlertFigures | null;
   /** This process as a part of a cluster; null (the default) if it is none. */
@@ -155,6 +162,20 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
     'upbeat_probe_thread_restarts_total',
     'Replacements of probe threads.',
     () => fleet.report().restarts,
+  );
+  metrics.gauge(
+    'upbeat_checks_stopped_seconds',
+    'How long this process has made none of the checks that are due; 0: it makes them, or none is due.',
+    () => seconds(parts.stoppedChecks?.stoppedMs() ?? 0),
+  );
+  metrics.gaugeBy(
+    'upbeat_region_checks_stopped_seconds',
+    'How long no node has made checks from each region; 0: one does. Only the monitor of a cluster reports it.',
+    'region',
+    () =>
+      Object.fromEntries(
+        [...(parts.stoppedChecks?.regionsStoppedMs() ?? [])].map(([region, ms]) => [region, seconds(ms)]),
+      ),
   );
   metrics.gauge('upbeat_open_checks', 'Checks in flight.', () =>
     fleet.report().hosts.reduce((sum, host) => sum + (host?.openChecks ?? 0), 0),

