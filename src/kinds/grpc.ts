@@ -12,6 +12,7 @@ import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
 import type { Headers } from '../outbound/response-head.ts';
+import { isTlsCode } from '../outbound/tls-cause.ts';
 import { attemptOf, defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
 import { holdSession } from './hold-session.ts';
@@ -175,7 +176,7 @@ class HealthCall {
   #onError({ code = '', message }: NodeJS.ErrnoException): void {
     if (code === 'ERR_HTTP2_ERROR')
       this.#end(targetFault('protocol', this.#phase, { code: 'http2_invalid', error: message }), false);
-    else if (code === 'ECONNRESET') this.#onLoss(code);
+    else if (code === 'ECONNRESET' || isTlsCode(code)) this.#onLoss(code);
   }
 
   /** The server refused the stream, or ended the connection with a reason (RFC 9113, 7). */

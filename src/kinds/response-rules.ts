@@ -10,12 +10,23 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
+/** Headers by which bot walls say that they answered in place of the service: Cloudflare, AWS, Vercel, DataDome, Sucuri. */
+const BOT_WALLS: readonly (readonly [header: string, value: RegExp])[] = [
+  ['cf-mitigated', /^challenge$/i],
+  ['x-amzn-waf-action', /^(?:challenge|captcha)$/i],
+  ['x-vercel-mitigated', /^challenge$/i],
+  ['x-dd-b', /^[1-3]$/],
+  ['x-sucuri-block', /./],
+];
+
 /** Whether a bot wall or a rate limit responded. The service is then reachable, so it is not down. */
 export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
   if (statusCode === 429) return true;
-  const mitigated = headers['cf-mitigated'];
-  const values = typeof mitigated === 'string' ? [mitigated] : (mitigated ?? []);
-  return values.some((value) => value.trim().toLowerCase() === 'challenge');
+  return BOT_WALLS.some(([name, pattern]) => {
+    const value = headers[name];
+    if (value === undefined) return false;
+    return [value].flat().some((text) => pattern.test(text.trim()));
+  });
 }
 
 /**

@@ -9,6 +9,7 @@ import { Type } from '../json-schema.ts';
 import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
 import type { Headers } from '../outbound/response-head.ts';
+import { isTlsCode } from '../outbound/tls-cause.ts';
 import { matchesExpression } from './assertions.ts';
 import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
@@ -219,7 +220,7 @@ class Talk {
       this.#fail('protocol', 'first_byte', { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES });
     else if (code.startsWith('HPE_'))
       this.#fail('protocol', 'first_byte', { code: 'invalid_http', error: reason ?? message });
-    else this.#end(responseFault(isReset ? code : null, 'nothing'), null);
+    else this.#end(responseFault(isReset || isTlsCode(code) ? code : null, 'nothing'), null);
   }
 
   #onClose(closeCode: number): void {

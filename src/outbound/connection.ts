@@ -1,9 +1,11 @@
 /** One connection: its trusted certificate authorities, its socket, its certificate, and the timings of its phases. */
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import {
   connect as connectTls,
   createSecureContext,
+  DEFAULT_CIPHERS,
   getCACertificates,
   type SecureContext,
   type TLSSocket,
@@ -14,6 +16,7 @@ import { createIdentityReader, type IdentityReader } from './certificate-identit
 import type { Destination } from './destination.ts';
 import { type Fault, tlsFault } from './fault.ts';
 import type { Inlet } from './inlet.ts';
+import type { TlsState } from './tls-cause.ts';
 
 /** How the certificate of a server is verified. */
 export interface Trust {
@@ -23,8 +26,16 @@ export interface Trust {
   readonly identify: IdentityReader;
 }
 
-/** OpenSSL sends one key share, for the first group, which saves 11 to 19 % of a handshake; all servers accept it. */
-const GROUPS = 'X25519:P-256:P-384';
+/**
+ * As lenient as browsers and Go. OpenSSL sends one key share, for the first group, which saves 11 to 19 % of a handshake; a server that
+ * has another group alone asks for that. Keys of 1024 bits are accepted, and servers that cannot renegotiate securely (RFC 5746), since
+ * nothing is renegotiated.
+ */
+const CONTEXT_OPTIONS = {
+  ecdhCurve: 'X25519:P-256:P-384:P-521',
+  ciphers: `${DEFAULT_CIPHERS}:@SECLEVEL=1`,
+  secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
+};
 
 /** Creates the trust store of a thread. */
 export function createTrustStore() {
@@ -37,12 +48,12 @@ export function createTrustStore() {
      * The file is read once. Throws if it cannot be read.
      */
     trust(caFile: string | null): Trust {
-      const make = () => createSecureContext({ ...authoritiesOf(caFile), ecdhCurve: GROUPS });
+      const make = () => createSecureContext({ ...authoritiesOf(caFile), ...CONTEXT_OPTIONS });
       return getOrInsert(known, caFile, () => ({ context: make(), verify: true, identify }));
     },
     /** Accepts every certificate. */
     unverified() {
-      unverified ??= { context: createSecureContext({ ecdhCurve: GROUPS }), verify: false, identify };
+      unverified ??= { context: createSecureContext(CONTEXT_OPTIONS), verify: false, identify };
       return unverified;
     },
   };
@@ -149,15 +160,21 @@ function refuseLookup(
   done(new Error(`only addresses are dialled, not ${hostname}`), '');
 }
 
+/** What is known of a connection whose TLS failed. */
+export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1 }: DialOrder): TlsState {
+  return {
+    certificateSeen: socket.getPeerX509Certificate() !== undefined,
+    offersCertificate: false,
+    protocol: protocols[0],
+  };
+}
+
 /** Why the certificate is not accepted; null: it is accepted. */
-export function certificateProblem(
-  socket: TLSSocket,
-  { trust }: DialOrder,
-  timings: PhaseTimings,
-): Fault | null {
+export function certificateProblem(socket: TLSSocket, order: DialOrder, timings: PhaseTimings): Fault | null {
   if (socket.authorized) return null;
   const certificate = socket.getPeerX509Certificate();
   if (certificate !== undefined) noteCertificate(timings, certificate.validToDate.getTime());
-  if (trust?.verify === false) return null;
-  return tlsFault(Object.assign(new Error('certificate'), { code: String(socket.authorizationError) }));
+  if (order.trust?.verify === false) return null;
+  const code = String(socket.authorizationError);
+  return tlsFault(Object.assign(new Error('certificate'), { code }), tlsStateOf(socket, order));
 }

@@ -8,7 +8,13 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Cancel, Clock } from '../clock.ts';
 import type { AddressRefusal, FailureCause } from '../domain/failure.ts';
-import { certificateProblem, type DialOrder, openSocket, type PhaseTimings } from './connection.ts';
+import {
+  certificateProblem,
+  type DialOrder,
+  openSocket,
+  type PhaseTimings,
+  tlsStateOf,
+} from './connection.ts';
 import type { Deadline } from './deadline.ts';
 import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
 import type { Lookup, Resolver } from './resolver.ts';
@@ -234,7 +240,10 @@ class Dialling {
   #onError(socket: Socket, error: Error): void {
     if (this.#ended) return;
     this.#open = this.#open.filter((open) => open !== socket);
-    if (this.#chosen === socket) this.#end({ fault: tlsFault(error) });
+    if (this.#chosen === socket) {
+      const state = tlsStateOf(socket as TLSSocket, this.#order);
+      this.#end({ fault: tlsFault(error, state) });
+    }
     if (this.#chosen !== null) return;
     this.#faults.push(connectFault(error));
     if (this.#open.length === 0) this.#timeConnections();

@@ -158,6 +158,8 @@ class Exchange extends ExchangeResult {
     const onEnd = () => this.#onEnd(socket.errored);
     socket.on('end', onEnd);
     socket.on('close', onEnd);
+    // An alert of TLS after the handshake does not destroy the socket, which then merely ends.
+    socket.on('error', (error) => this.#onEnd(error));
     // Header values have been checked to be Latin-1.
     if (typeof request === 'string') socket.write(request, 'latin1');
     else socket.write(request);

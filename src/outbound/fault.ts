@@ -7,6 +7,7 @@ import {
   type Phase,
 } from '../domain/failure.ts';
 import type { SuspectReason } from '../domain/result.ts';
+import { isTlsCode, type TlsState, tlsCause } from './tls-cause.ts';
 
 /** Why a request failed. */
 export interface Fault {
@@ -31,20 +32,6 @@ const OWN_FAULT_CODES: ReadonlySet<string> = new Set([
 export function isOwnCode(code: string): boolean {
   return OWN_FAULT_CODES.has(code);
 }
-
-/** Causes by the codes of OpenSSL and Node.js for certificate errors. */
-const CERTIFICATE_CAUSES = new Map<string, FailureCause>([
-  ['CERT_HAS_EXPIRED', { code: 'certificate_expired' }],
-  ['CERT_NOT_YET_VALID', { code: 'certificate_not_yet_valid' }],
-  ['CERT_REVOKED', { code: 'certificate_revoked' }],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', { code: 'certificate_self_signed' }],
-  ['SELF_SIGNED_CERT_IN_CHAIN', { code: 'certificate_untrusted' }],
-  ['UNABLE_TO_GET_ISSUER_CERT', { code: 'certificate_untrusted' }],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', { code: 'certificate_untrusted' }],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', { code: 'certificate_chain_incomplete' }],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', { code: 'certificate_wrong_name' }],
-  ['HOSTNAME_MISMATCH', { code: 'certificate_wrong_name' }],
-]);
 
 /** Causes by the codes of node:dns. */
 const NAME_CAUSES = new Map<string, FailureCause>([
@@ -94,23 +81,34 @@ function suspectOf(code: string): SuspectReason | null {
 }
 
 /** The fault of a TLS handshake that failed, or of a certificate that is not accepted. */
-export function tlsFault({ code = '', message }: NodeJS.ErrnoException): Fault {
-  const known = CERTIFICATE_CAUSES.get(code);
-  if (known !== undefined) return targetFault('tls', 'tls', known);
-  if (code === 'ECONNRESET' || code === 'EPIPE')
-    return targetFault('tls', 'tls', { code: 'handshake_closed' });
-  const fault = targetFault('tls', 'tls', { code: 'handshake_failed', error: code || message });
-  return { ...fault, suspect: suspectOf(code) };
+export function tlsFault({ code = '', message }: NodeJS.ErrnoException, state: TlsState): Fault {
+  const closed = code === 'ECONNRESET' || code === 'EPIPE';
+  const cause = closed ? ({ code: 'handshake_closed' } as const) : tlsCause(code || message, state);
+  return { ...targetFault('tls', 'tls', cause), suspect: suspectOf(code) };
 }
+
+/** The state of a connection after its handshake, for checks without a client certificate. */
+const NO_CLIENT_CERTIFICATE: TlsState = {
+  certificateSeen: true,
+  offersCertificate: false,
+  protocol: undefined,
+};
 
 /** How much of a response had arrived when its connection broke. */
 export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
 /**
  * The fault of a connection that broke after it was made. No response at all is `unreachable`, an incomplete one is
- * `protocol`. `code` is that of the system; null: the other side closed the connection.
+ * `protocol`, and an alert of TLS in place of a response is `tls`, since TLS 1.3 refuses clients after the handshake. `code` is that of
+ * the system or of OpenSSL; null: the other side closed the connection.
  */
-export function responseFault(code: string | null, progress: ResponseProgress): Fault {
+export function responseFault(
+  code: string | null,
+  progress: ResponseProgress,
+  state: TlsState = NO_CLIENT_CERTIFICATE,
+): Fault {
+  if (progress === 'nothing' && code !== null && isTlsCode(code))
+    return targetFault('tls', 'tls', tlsCause(code, state));
   return { ...lossFault(code, progress), suspect: suspectOf(code ?? '') };
 }
 

@@ -24,7 +24,6 @@ const MAX_HEADER_BYTES = 65_536;
 
 const LF = 0x0a;
 const CR = 0x0d;
-const NOT_HTTP: FailureCause = { code: 'no_status_line' };
 const TOO_LONG: FailureCause = { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES };
 /** The start of every status line. */
 const BEGINNING = 'HTTP/';
@@ -92,14 +91,14 @@ export class HeadReader {
     this.#partial = partial;
     if (this.#statusCode !== null) return null;
     const seen = partial.toString('latin1', 0, BEGINNING.length).replace(/^\r+/, '').toUpperCase();
-    return BEGINNING.startsWith(seen) ? null : { problem: NOT_HTTP };
+    return BEGINNING.startsWith(seen) ? null : { problem: notHttp(partial) };
   }
 
   #take(line: Buffer): HeadProgress {
     if (this.#statusCode === null) {
       if (line.length === 0) return null;
       const [, code] = STATUS_LINE.exec(line.toString('latin1')) ?? [];
-      if (code === undefined) return { problem: NOT_HTTP };
+      if (code === undefined) return { problem: notHttp(line) };
       this.#statusCode = Number(code);
       return null;
     }
@@ -128,6 +127,15 @@ export class HeadReader {
     if (name !== '') this.#fields.push([name, text.slice(colon + 1).trim()]);
     return null;
   }
+}
+
+/** What is wrong with the first bytes of a response that is not HTTP/1.1. */
+function notHttp(bytes: Buffer): FailureCause {
+  // A record of TLS, which is an alert or a handshake (RFC 8446, 5.1).
+  if ((bytes[0] === 0x15 || bytes[0] === 0x16) && bytes[1] === 3) return { code: 'tls_instead_of_http' };
+  // The first frame of HTTP/2 is SETTINGS of the connection; some servers send GOAWAY (RFC 9113, 3.4 and 4.1).
+  const isFrame = bytes.length >= 9 && bytes.readUInt32BE(5) === 0 && bytes[0] === 0 && bytes[1] === 0;
+  return { code: isFrame && (bytes[3] === 4 || bytes[3] === 7) ? 'http1_missing' : 'no_status_line' };
 }
 
 /**

@@ -37,6 +37,19 @@ t.test('it never calls a bot wall or a rate limit down', async (t) => {
   t.ok(isBlocked(head(429)));
   t.ok(isBlocked(head(403, { 'cf-mitigated': ['', ' Challenge '] })));
   t.notOk(isBlocked(head(403, { 'cf-mitigated': 'no' })));
+  const walls: readonly (readonly [name: string, value: string, blocked: boolean])[] = [
+    ['x-amzn-waf-action', 'challenge', true],
+    ['x-amzn-waf-action', 'captcha', true],
+    ['x-amzn-waf-action', 'allow', false],
+    ['x-vercel-mitigated', 'challenge', true],
+    ['x-vercel-mitigated', 'deny', false],
+    ['x-dd-b', '1', true],
+    ['x-datadome', 'protected', false],
+    ['x-sucuri-block', 'FBP007', true],
+    ['x-sucuri-id', '19002', false],
+  ];
+  for (const [name, value, blocked] of walls)
+    t.equal(isBlocked(head(403, { [name]: value })), blocked, `${name}: ${value}`);
   t.notOk(isBlocked(head(403)));
 });
 

@@ -10,6 +10,9 @@ import {
   timeoutFault,
   tlsFault,
 } from '../../src/outbound/fault.ts';
+import type { TlsState } from '../../src/outbound/tls-cause.ts';
+
+const BEGUN: TlsState = { certificateSeen: false, offersCertificate: false, protocol: 'http/1.1' };
 
 /** A fault with its cause in English. */
 const described = ({ failure, suspect }: Fault) => ({
@@ -42,7 +45,7 @@ t.test('it holds the faults of this machine for our own', async (t) => {
     const refused = code === 'ECONNREFUSED';
     const found = connectFault(failing(code));
     t.match(found, { failure: { class: refused ? 'refused' : 'unreachable' }, suspect }, code);
-    t.equal(tlsFault(failing(code)).suspect, suspect, `${code} during the handshake`);
+    t.equal(tlsFault(failing(code), BEGUN).suspect, suspect, `${code} during the handshake`);
     t.equal(responseFault(code, 'nothing').suspect, suspect, `${code} before the response`);
     t.equal(responseFault(code, 'body').suspect, suspect, `${code} within it`);
     t.equal(isOwnCode(code), suspect !== null);
@@ -63,20 +66,54 @@ t.test('it distinguishes a refused connection from a target out of reach', async
 });
 
 t.test('it says what is wrong with a certificate or handshake', async (t) => {
-  const details: Readonly<Record<string, string>> = {
-    CERT_HAS_EXPIRED: 'the certificate has expired',
-    CERT_NOT_YET_VALID: 'the certificate is not valid yet',
-    CERT_REVOKED: 'the certificate is revoked',
-    SELF_SIGNED_CERT_IN_CHAIN: 'the certificate comes from an authority that is not trusted',
-    DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the chain of certificates is incomplete or not trusted',
-    ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name',
-    ECONNRESET: 'the connection was closed during the TLS handshake',
-    ERR_SSL_WRONG_VERSION_NUMBER: 'the TLS handshake failed (ERR_SSL_WRONG_VERSION_NUMBER)',
-  };
-  for (const [code, detail] of Object.entries(details)) {
-    t.same(described(tlsFault(failing(code))), { class: 'tls', phase: 'tls', detail, suspect: null });
-  }
+  const seen = { ...BEGUN, certificateSeen: true };
+  const offered = { ...seen, offersCertificate: true };
+  const rows: readonly (readonly [code: string, state: TlsState, detail: string])[] = [
+    ['CERT_HAS_EXPIRED', seen, 'the certificate has expired'],
+    ['CERT_NOT_YET_VALID', seen, 'the certificate is not valid yet'],
+    ['CERT_REVOKED', seen, 'the certificate is revoked'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', seen, 'the certificate comes from an authority that is not trusted'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', seen, 'the certificate is self-signed'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', seen, 'the chain of certificates is incomplete or not trusted'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', seen, 'the certificate is for another name'],
+    ['UNSPECIFIED', seen, 'the certificate is not acceptable, such as one with a weak key or signature'],
+    ['INVALID_PURPOSE', seen, 'the TLS handshake failed (invalid purpose)'],
+    ['ECONNRESET', BEGUN, 'the connection was closed during the TLS handshake'],
+    ['EPIPE', BEGUN, 'the connection was closed during the TLS handshake'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', BEGUN, 'the server does not speak TLS on this port'],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', BEGUN, 'the server does not speak TLS on this port'],
+    ['ERR_SSL_UNSUPPORTED_PROTOCOL', BEGUN, 'the server speaks only versions of TLS before 1.2'],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', BEGUN, 'the server speaks only versions of TLS before 1.2'],
+    ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', BEGUN, 'the server speaks HTTP/2 only, and no HTTP/1.1'],
+    [
+      'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+      { ...BEGUN, protocol: 'h2' },
+      'the server does not speak HTTP/2',
+    ],
+    ['ERR_SSL_TLSV1_UNRECOGNIZED_NAME', BEGUN, 'the server has no certificate for this name'],
+    [
+      'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE',
+      BEGUN,
+      'the server accepts none of the offered ciphers, groups and signatures',
+    ],
+    ['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', seen, 'the server requires a client certificate'],
+    ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', seen, 'the server requires a client certificate'],
+    ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', seen, 'the server requires a client certificate'],
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', offered, 'the server refuses the client certificate (unknown ca)'],
+    ['ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR', BEGUN, 'the server ended the TLS handshake (internal error)'],
+    ['ERR_SSL_DH_KEY_TOO_SMALL', BEGUN, 'the TLS handshake failed (dh key too small)'],
+  ];
+  for (const [code, state, detail] of rows)
+    t.same(
+      described(tlsFault(failing(code), state)),
+      { class: 'tls', phase: 'tls', detail, suspect: null },
+      code,
+    );
+  t.match(described(responseFault('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'nothing')), {
+    class: 'tls',
+    phase: 'tls',
+    detail: 'the server requires a client certificate',
+  });
 });
 
 t.test('it keeps silence apart from an answer that is malformed', async (t) => {

@@ -169,7 +169,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'it reports a server that speaks HTTP/2',
     server: says(Buffer.from('000000040000000000', 'hex')),
-    expect: malformed(NOT_HTTP),
+    expect: malformed('the server speaks HTTP/2 only, and no HTTP/1.1'),
   },
   {
     name: 'it reads headers of almost 64 KiB',
@@ -232,7 +232,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'it reports a connection that is closed after bytes that are no line',
     server: says('\x15\x03\x01'),
-    expect: malformed(NOT_HTTP),
+    expect: malformed('the server speaks TLS on this port, and no plain HTTP'),
   },
 ];
 

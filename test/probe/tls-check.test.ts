@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
 import { createServer as createHttpsServer, type ServerOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -146,7 +147,7 @@ const HANDSHAKES: readonly (readonly [name: string, (socket: Socket) => void, ob
   [
     'it reports a server that does not speak TLS',
     (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
-    tlsFailure(/^the TLS handshake failed \(/),
+    tlsFailure('the server does not speak TLS on this port'),
     {},
   ],
   [
@@ -177,7 +178,33 @@ t.test('it reports a server that can only do old TLS', async (t) => {
     maxVersion: 'TLSv1.1',
     ciphers: 'ALL:@SECLEVEL=0',
   });
-  t.match(await probe(url), tlsFailure(/^the TLS handshake failed \(/));
+  t.match(await probe(url), tlsFailure('the server speaks only versions of TLS before 1.2'));
+});
+
+t.test('it names a server that speaks HTTP/2 alone, and one that wants a client certificate', async (t) => {
+  const probe = openProbe(t);
+  const newer = createSecureServer(read('localhost'), (_, response) => void response.end());
+  newer.on('unknownProtocol', (socket) => socket.destroy());
+  const { port, close } = await listenOn(newer);
+  t.teardown(close);
+  const check = { method: 'GET' } as const;
+  const url = `https://127.0.0.1:${port}/`;
+  t.match(await probe(url, { check }), tlsFailure('the server speaks HTTP/2 only, and no HTTP/1.1'));
+  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+    const demands = {
+      requestCert: true,
+      ca: readFileSync(TEST_CA_FILE),
+      minVersion: version,
+      maxVersion: version,
+    };
+    const { url } = await serve(t, { ...read('localhost'), ...demands });
+    t.match(await probe(url, { check }), tlsFailure('the server requires a client certificate'), version);
+    for (const kind of ['websocket', 'grpc'] as const) {
+      const settings = { port: Number(new URL(url).port) };
+      const { failure } = await probe(null, { check: { kind, settings } });
+      t.match(failure, { class: 'tls', cause: { code: /^(?:client_certificate|http2)_missing$/ } }, kind);
+    }
+  }
 });
 
 t.test('it follows a redirect from https to http', async (t) => {

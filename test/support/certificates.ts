@@ -25,6 +25,8 @@ export interface CertificateOptions {
   readonly notBefore?: Date;
   /** Default: a year from now. */
   readonly notAfter?: Date;
+  /** A key of RSA with that many bits; default: of EC P-256. */
+  readonly rsaBits?: number;
   /** Signed by its own key instead of the authority's. */
   readonly selfSigned?: boolean;
 }
@@ -34,8 +36,11 @@ const AUTHORITY_NAME = 'Upbeat test authority';
 
 /** Makes a server certificate. A new key each time; takes about a millisecond. */
 export function makeCertificate(options: CertificateOptions): CertificatePair {
-  const { names, selfSigned = false } = options;
-  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { names, selfSigned = false, rsaBits } = options;
+  const keys =
+    rsaBits === undefined
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: rsaBits });
   const commonName = names[0] ?? 'nobody';
   const cert = writeCertificate({
     subject: commonName,

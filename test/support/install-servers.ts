@@ -8,12 +8,16 @@ import { delimiter, join } from 'node:path';
 
 /** Debian packages, each with the program that shows that it is installed. */
 const PROGRAMS = {
+  caddy: 'caddy',
   'chromium-headless-shell': 'chromium-headless-shell',
   faketime: 'faketime',
+  'gnutls-bin': 'gnutls-serv',
+  haproxy: 'haproxy',
   iproute2: 'ip',
   influxdb: 'influxd',
   'iputils-ping': 'ping',
   'libxml2-utils': 'xmllint',
+  'nginx-light': 'nginx',
   pgbouncer: 'pgbouncer',
   // The server itself lies outside of the path.
   postgresql: 'psql',
