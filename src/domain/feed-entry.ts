@@ -45,6 +45,8 @@ export interface FeedIncident extends FeedEntryBase {
    * an entry is no longer listed and its incident overlaps this one, both are one incident. Absent: none.
    */
   readonly continues?: readonly string[];
+  /** A state of the page as a whole, which says nothing of the parts that a service names. */
+  readonly isOfWholePage?: true;
 }
 
 /** A maintenance: planned, running or done. */

@@ -46,12 +46,14 @@ interface MaintenanceDraft extends EntryDraft, Pick<FeedMaintenance, 'startsAt' 
 
 /**
  * Builds an incident. If it is resolved without a time, it ended with the first of the last updates that say so. If it is
- * open, `resolvedAt` is ignored: the vendor has opened it again.
+ * open, `resolvedAt` is ignored: the vendor has opened it again. It does not start after its end.
  */
 export function buildIncident(draft: IncidentDraft): FeedIncident {
-  const { severity, status, startedAt, continues } = draft;
-  const base = buildBase(draft, 'Incident');
+  const { severity, status, continues } = draft;
+  const base = buildBase(draft, 'Incident', status === 'resolved');
   const resolvedAt = status === 'resolved' ? (draft.resolvedAt ?? resolvedSince(base.updates)) : null;
+  const startedAt =
+    draft.startedAt === null || resolvedAt === null ? draft.startedAt : Math.min(draft.startedAt, resolvedAt);
   const incident: FeedIncident = { kind: 'incident', ...base, severity, status, startedAt, resolvedAt };
   return continues === undefined ? incident : { ...incident, continues };
 }
@@ -59,7 +61,7 @@ export function buildIncident(draft: IncidentDraft): FeedIncident {
 /** Builds a maintenance. An end before the start is ignored unless the maintenance is done. */
 export function buildMaintenance(draft: MaintenanceDraft): FeedMaintenance {
   const { startsAt, endsAt, state } = draft;
-  const base = buildBase(draft, 'Maintenance');
+  const base = buildBase(draft, 'Maintenance', state === 'done');
   const isEnd = endsAt !== null && (endsAt >= startsAt || state === 'done');
   return { kind: 'maintenance', ...base, startsAt, endsAt: isEnd ? endsAt : null, state };
 }
@@ -104,7 +106,11 @@ export function worstSeverity(list: readonly FeedIncident['severity'][]): FeedIn
   return SEVERITIES.findLast((severity) => list.includes(severity)) ?? 'minor';
 }
 
-function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, fallbackTitle: string) {
+function buildBase(
+  { key, title, sourceUrl, components, updates }: EntryDraft,
+  fallbackTitle: string,
+  isOver: boolean,
+) {
   // Cut before they are parsed: one long name may occur in thousands of entries.
   const raw = new Set(components.map((name) => name.slice(0, MAX_RAW_NAME_LENGTH)));
   const names = [...raw].slice(0, MAX_COMPONENTS).map((name) => oneLine(plainText(name), MAX_TITLE_LENGTH));
@@ -116,8 +122,15 @@ function buildBase({ key, title, sourceUrl, components, updates }: EntryDraft, f
     title: oneLine(plainText(title), MAX_TITLE_LENGTH) || fallbackTitle,
     sourceUrl,
     components: named.length === 0 ? null : named,
-    updates: updates.toSorted((a, b) => a.at - b.at).slice(-MAX_UPDATES),
+    // An end is the last of several updates of one moment: people publish them together afterwards.
+    updates: updates
+      .toSorted((a, b) => a.at - b.at || (isOver ? rankOf(a) - rankOf(b) : 0))
+      .slice(-MAX_UPDATES),
   };
+}
+
+function rankOf({ status }: FeedUpdate): number {
+  return status === 'resolved' ? 1 : 0;
 }
 
 /** The time of the first of the last updates that say resolved: a review that is published later is not the end. */

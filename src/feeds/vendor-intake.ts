@@ -237,8 +237,10 @@ export function createVendorIntake(options: VendorIntakeOptions) {
 }
 
 /** Whether an entry concerns a service with these components in the catalogue; null: the service is the whole page. */
-function concerns({ components }: FeedEntry, wanted: readonly string[] | null): boolean {
-  if (components === null || wanted === null) return true;
+function concerns(entry: FeedEntry, wanted: readonly string[] | null): boolean {
+  const { components } = entry;
+  if (wanted === null) return true;
+  if (components === null) return entry.kind !== 'incident' || entry.isOfWholePage !== true;
   const names = new Set(components.map((name) => name.trim().toLowerCase()));
   return wanted.some((name) => names.has(name.trim().toLowerCase()));
 }

@@ -22,13 +22,11 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
+import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const SEVERITIES: Readonly<Record<string, 'minor' | 'major'>> = { degraded: 'minor', downtime: 'major' };
 
 const OVER = new Set(['resolved', 'operational']);
-
-/** Keys of outages without a report. A report, or another severity, may continue such an outage. */
-const STATE_KEYS = ['state major', 'state minor'];
 
 /** Resources of one report or update. */
 const MAX_AFFECTED = 1_000;
@@ -44,7 +42,7 @@ export const betterstack: FeedKind = {
         const page = readPage(body, pageUrl);
         const reports = page.included.filter((item) => typeOf(item) === 'status_report' && idOf(item) !== '');
         const found = reports.map((report) => readReport(report, page)).filter((entry) => entry !== null);
-        return [...withoutReport(page, found, now), ...found];
+        return [...unreportedOutages(statesOf(page), found, now), ...found];
       },
     },
   ],
@@ -67,49 +65,19 @@ function readPage(body: Uint8Array, pageUrl: string) {
   };
 }
 
-/**
- * Outages that no report describes: one incident for each severity of the resources that no open report names, or one for
- * the state of the page if no resource and no report explains it. None if an open report names no resources.
- */
-function withoutReport(page: StatusPage, found: readonly FeedEntry[], now: number): FeedIncident[] {
-  const reported = found.filter((entry) => isOpen(entry, now));
-  if (reported.some(({ components }) => components === null)) return [];
-  const named = new Set(reported.flatMap(({ components }) => components ?? []));
+/** What the page shows of its resources. */
+function statesOf(page: StatusPage) {
   const parts = page.included.filter((item) => typeOf(item) === 'status_page_resource');
-  const states = parts.map((part) => lookUp(SEVERITIES, wordAt(member(part, 'attributes'), 'status')));
-  const incidents = (['major', 'minor'] as const).flatMap((severity) => {
-    const ids = parts.filter((part, index) => states[index] === severity && !named.has(idOf(part))).map(idOf);
-    const names = ids.flatMap((id) => namesOf(id, page));
-    return ids.length === 0 ? [] : [stateIncident(severity, names, page)];
-  });
-  const pageSeverity = lookUp(SEVERITIES, page.pageState);
-  const isExplained = reported.length > 0 || states.some((severity) => severity !== null);
-  return pageSeverity === null || isExplained ? incidents : [stateIncident(pageSeverity, [], page)];
-}
-
-function isOpen(entry: FeedEntry, now: number): boolean {
-  if (entry.kind === 'incident') return entry.status !== 'resolved';
-  return entry.state !== 'done' && entry.startsAt <= now && now < (entry.endsAt ?? now + 1);
-}
-
-/** An outage without a report; it began with the first reading. */
-function stateIncident(
-  severity: 'minor' | 'major',
-  components: readonly string[],
-  { pageUrl }: StatusPage,
-): FeedIncident {
-  return buildIncident({
-    key: `state ${severity}`,
-    continues: STATE_KEYS.filter((key) => key !== `state ${severity}`),
-    title: severity === 'major' ? 'Downtime' : 'Degraded performance',
-    sourceUrl: pageUrl,
-    components,
-    updates: [],
-    severity,
-    status: 'investigating',
-    startedAt: null,
-    resolvedAt: null,
-  });
+  return {
+    pageUrl: page.pageUrl,
+    parts: parts.map((part) => ({
+      id: idOf(part),
+      names: namesOf(idOf(part), page),
+      severity: lookUp(SEVERITIES, wordAt(member(part, 'attributes'), 'status')),
+    })),
+    pageSeverity: lookUp(SEVERITIES, page.pageState),
+    title: null,
+  };
 }
 
 function readReport(report: JsonObject, page: StatusPage): FeedEntry | null {

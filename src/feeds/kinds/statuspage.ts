@@ -1,11 +1,17 @@
 /**
- * Atlassian Statuspage: `/api/v2/incidents.json` (the 50 newest, in any state) and
- * `/api/v2/scheduled-maintenances.json`. A feed URL is the base of the host that serves `/api/v2`, such as
+ * Atlassian Statuspage: `/api/v2/incidents.json` (the 50 newest, in any state),
+ * `/api/v2/scheduled-maintenances.json`, and `/api/v2/summary.json` for the states of components. A feed URL is the base of the host that serves `/api/v2`, such as
  * `https://example.statuspage.io` for a page whose own host does not.
  */
 
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
-import { buildIncident, buildMaintenance, COMMON_SEVERITIES, COMMON_STATUSES } from '../build-entry.ts';
+import {
+  buildIncident,
+  buildMaintenance,
+  COMMON_SEVERITIES,
+  COMMON_STATUSES,
+  worstSeverity,
+} from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';
 import {
@@ -22,6 +28,7 @@ import {
   wordAt,
 } from '../json-shape.ts';
 import { plainMarkdown, plainText } from '../plain-text.ts';
+import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const STATUSES: Readonly<Record<string, FeedIncident['status']>> = {
   ...COMMON_STATUSES,
@@ -39,6 +46,17 @@ const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
   verifying: 'running',
   completed: 'done',
 };
+
+/** Of components; incident.io says `full_outage`. */
+const PART_SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
+  degraded_performance: 'minor',
+  partial_outage: 'minor',
+  major_outage: 'major',
+  full_outage: 'major',
+};
+
+/** From good to bad. */
+const PART_STATES = Object.keys(PART_SEVERITIES);
 
 const MAX_HOME_URL_LENGTH = 300;
 const MAX_ID_LENGTH = 100;
@@ -60,6 +78,16 @@ export const statuspage: FeedKind = {
         listsOnlyOpen: false,
         read: (body) => readStatuspageEntries(body, 'scheduled_maintenances', source),
       },
+      {
+        // After the incidents, which may continue the outages in it.
+        name: 'summary',
+        url: `${base}/summary.json`,
+        listsOnlyOpen: true,
+        read(body, now) {
+          const maintenances = readStatuspageEntries(body, 'scheduled_maintenances', source);
+          return readOpenIncidents(body, source, maintenances, now);
+        },
+      },
     ];
   },
 };
@@ -70,7 +98,54 @@ export function apiBase({ pageUrl, feedUrl }: FeedSource): string {
   return `${base.replace(/\/api\/v2(\/[^/]+\.json)?$/, '')}/api/v2`;
 }
 
+/**
+ * The open incidents of a summary, and the outages that its states show without an incident. `maintenances` are those of
+ * the page.
+ */
+export function readOpenIncidents(
+  body: Uint8Array,
+  source: FeedSource,
+  maintenances: readonly (FeedEntry | null)[],
+  now: number,
+  takeList?: TakeList,
+): (FeedEntry | null)[] {
+  const top = readJsonObject(body);
+  const incidents = readStatuspageEntries(body, 'incidents', source, takeList);
+  const pageSeverity = lookUp(COMMON_SEVERITIES, wordAt(member(top, 'status'), 'indicator'));
+  const isReported = incidents.some((entry) => entry !== null);
+  const states = {
+    pageUrl: source.pageUrl,
+    parts: partsOf(top, isReported ? null : pageSeverity),
+    pageSeverity,
+    title: pageSeverity === null ? null : textAt(member(top, 'status'), 'description') || null,
+  };
+  return [...incidents, ...unreportedOutages(states, [...incidents, ...maintenances], now)];
+}
+
+/** The components. The worst of them are at least as bad as `pageSeverity`. Groups have the states of their components. */
+function partsOf(top: JsonObject, pageSeverity: FeedIncident['severity'] | null) {
+  const components = objectsAt(top, 'components');
+  const groups = new Map(components.map((component) => [textAt(component, 'id'), textAt(component, 'name')]));
+  const parts = components.filter((component) => member(component, 'group') !== true);
+  const worst = PART_STATES.findLast((state) => parts.some((part) => wordAt(part, 'status') === state));
+  return parts.map((part) => {
+    const groupId = textAt(part, 'group_id');
+    const state = wordAt(part, 'status');
+    const severity = lookUp(PART_SEVERITIES, state);
+    return {
+      id: textAt(part, 'id'),
+      names: [...textsAt(part, 'name', 'id'), groupId, groups.get(groupId) ?? ''],
+      severity:
+        severity === null || pageSeverity === null || state !== worst
+          ? severity
+          : worstSeverity([severity, pageSeverity]),
+    };
+  });
+}
+
 type ListName = 'incidents' | 'scheduled_maintenances';
+
+type TakeList = (top: JsonObject, name: ListName) => JsonObject[];
 
 /**
  * The entries of one list of a document. Entries with the impact `maintenance`, with a status of maintenances or in their
@@ -81,7 +156,7 @@ export function readStatuspageEntries(
   body: Uint8Array,
   list: ListName,
   source: FeedSource,
-  takeList: (top: JsonObject, name: ListName) => JsonObject[] = requireObjects,
+  takeList: TakeList = requireObjects,
 ): (FeedEntry | null)[] {
   const top = readJsonObject(body);
   const home = homeOf(requirePage(top), source);
@@ -103,6 +178,20 @@ function requirePage(top: JsonObject): JsonObject {
   throw new FeedFormatError(inactive ? 'the page is inactive' : 'the document names no page');
 }
 
+/**
+ * The earliest time of an incident, epoch milliseconds; null: it has none. People may backdate `started_at`; of an incident
+ * that is published afterwards it is the time of writing, and its updates say when it was.
+ */
+function startOf(item: JsonObject): number | null {
+  const times = [
+    timeAt(item, 'created_at'),
+    timeAt(item, 'started_at'),
+    ...readUpdates(item).map(({ at }) => at),
+  ];
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
 function readIncident(item: JsonObject, home: string): FeedIncident | null {
   const key = textAt(item, 'id');
   if (key === '') return null;
@@ -111,29 +200,24 @@ function readIncident(item: JsonObject, home: string): FeedIncident | null {
     lookUp(STATUSES, wordAt(item, 'status')) ?? (resolvedAt === null ? 'investigating' : 'resolved');
   return buildIncident({
     ...readBase(item, key, home),
+    continues: STATE_KEYS,
     severity: lookUp(COMMON_SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
     status,
-    // People may backdate it; old pages have none.
-    startedAt: timeAt(item, 'started_at') ?? timeAt(item, 'created_at'),
+    startedAt: startOf(item),
     resolvedAt,
   });
 }
 
 function readMaintenance(item: JsonObject, home: string): FeedMaintenance | null {
   const key = textAt(item, 'id');
-  const startsAt = ['scheduled_for', 'started_at', 'created_at']
-    .map((name) => timeAt(item, name))
-    .find((at) => at !== null);
-  if (key === '' || startsAt == null) return null;
-  const resolvedAt = timeAt(item, 'resolved_at');
   const until = timeAt(item, 'scheduled_until');
-  const state = stateOf(wordAt(item, 'status'), resolvedAt);
-  return buildMaintenance({
-    ...readBase(item, key, home),
-    startsAt,
-    endsAt: state === 'done' ? (resolvedAt ?? until) : until,
-    state,
-  });
+  const state = stateOf(wordAt(item, 'status'), timeAt(item, 'resolved_at'));
+  const base = readBase(item, key, home);
+  const over = base.updates.find(({ status }) => status === 'resolved')?.at ?? null;
+  const endsAt = state === 'done' ? (timeAt(item, 'resolved_at') ?? over ?? until) : until;
+  const startsAt = timeAt(item, 'scheduled_for') ?? startOf(item);
+  if (key === '' || startsAt === null) return null;
+  return buildMaintenance({ ...base, startsAt, endsAt, state });
 }
 
 /** A maintenance that the page lists as an incident has an incident's status. */

@@ -5,7 +5,7 @@ import { at, fixture, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './re
 const data = { id: '1', type: 'status_page', attributes: { company_name: 'Example' } };
 
 /** Keys of outages without a report, which a report may continue. */
-const STATE_KEYS = ['state major', 'state minor'];
+const STATE_KEYS = ['state critical', 'state major', 'state minor'];
 
 function read(...included: unknown[]) {
   return readDocument(betterstack, 'index', { data, included }).entries;
@@ -180,12 +180,12 @@ t.test('parts that are not well make an incident while no report says so', async
     severity: 'major',
     status: 'investigating',
     updates: [],
-    continues: ['state minor'],
+    continues: ['state critical', 'state minor'],
   };
   const minor = {
     ...major,
     key: 'state minor',
-    continues: ['state major'],
+    continues: ['state critical', 'state major'],
     title: 'Degraded performance',
     severity: 'minor',
   };
@@ -222,7 +222,10 @@ t.test('the state of the page counts where no part and no report accounts for it
     readDocument(betterstack, 'index', { data: { ...data, attributes: { aggregate_state } }, included })
       .entries;
   for (const [state, expected] of [
-    ['downtime', [{ key: 'state major', components: null, severity: 'major', startedAt: null }]],
+    [
+      'downtime',
+      [{ key: 'state major', components: null, severity: 'major', startedAt: null, isOfWholePage: true }],
+    ],
     ['degraded', [{ key: 'state minor', components: null, severity: 'minor' }]],
     ['operational', []],
     ['maintenance', []],

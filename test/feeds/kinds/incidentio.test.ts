@@ -1,5 +1,6 @@
 import t from 'tap';
 import { incidentio } from '../../../src/feeds/kinds/incidentio.ts';
+import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';
 
 const page = { id: '01JEXAMPLEPAGE000000000000', name: 'Example', url: 'https://status.example.com' };
@@ -31,8 +32,9 @@ t.test('it reads recorded incidents', async (t) => {
         ],
         severity: 'major',
         status: 'identified',
-        startedAt: at('2026-09-20T09:13:00.120Z'),
+        startedAt: at('09:13'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
       {
         kind: 'incident',
@@ -45,29 +47,46 @@ t.test('it reads recorded incidents', async (t) => {
         status: 'resolved',
         startedAt: at('2026-09-19T09:13:00Z'),
         resolvedAt: at('2026-09-19T09:54:00Z'),
+        continues: STATE_KEYS,
       },
     ],
   });
 });
 
-t.test('it reads only maintenances from the summary, which lists what is not over', async (t) => {
-  t.same(readDocument(incidentio, 'summary', fixture('incidentio-summary')), {
-    listsOnlyOpen: true,
-    entries: [
-      {
-        kind: 'maintenance',
-        key: '01K7MAINTENANCE00000000001',
-        title: 'Move of a data centre',
-        sourceUrl: 'https://status.example.com/incidents/01K7MAINTENANCE00000000001',
-        components: null,
-        updates: [{ at: at('08:00'), status: 'identified', text: 'The move has begun.' }],
-        startsAt: at('08:00'),
-        endsAt: at('16:00'),
-        state: 'running',
-      },
-    ],
-  });
-});
+t.test(
+  'it reads maintenances and open incidents from the summary, which lists what is not over',
+  async (t) => {
+    t.same(readDocument(incidentio, 'summary', fixture('incidentio-summary')), {
+      listsOnlyOpen: true,
+      entries: [
+        {
+          kind: 'incident',
+          key: '01K7ABCDEF0000000000000001',
+          title: 'Elevated errors',
+          sourceUrl: 'https://status.example.com/incidents/01K7ABCDEF0000000000000001',
+          components: null,
+          updates: [],
+          severity: 'major',
+          status: 'identified',
+          startedAt: at('2026-09-20T09:13:00.120Z'),
+          resolvedAt: null,
+          continues: STATE_KEYS,
+        },
+        {
+          kind: 'maintenance',
+          key: '01K7MAINTENANCE00000000001',
+          title: 'Move of a data centre',
+          sourceUrl: 'https://status.example.com/incidents/01K7MAINTENANCE00000000001',
+          components: null,
+          updates: [{ at: at('08:00'), status: 'identified', text: 'The move has begun.' }],
+          startsAt: at('08:00'),
+          endsAt: at('16:00'),
+          state: 'running',
+        },
+      ],
+    });
+  },
+);
 
 t.test('it takes an empty list, null, and a list that is left out for nothing to list', async (t) => {
   const status = { indicator: 'none', description: 'All Systems Operational' };
@@ -111,6 +130,7 @@ t.test('it reads entries whose own lists are null or missing', async (t) => {
         status: 'monitoring',
         startedAt: at('10:00'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
     ]);
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { FeedFormatError } from '../../../src/feeds/feed-kind.ts';
 import { statuspage } from '../../../src/feeds/kinds/statuspage.ts';
+import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, NOW, PAGE, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const page = { id: 'p', name: 'Example', url: 'https://status.example.com' };
@@ -30,6 +31,7 @@ t.test('it asks the page itself, or the host that the feed address names', async
     t.same(urls(pageUrl, feedUrl), [
       'https://status.example.com/api/v2/incidents.json',
       'https://status.example.com/api/v2/scheduled-maintenances.json',
+      'https://status.example.com/api/v2/summary.json',
     ]);
   t.same(urls('http://127.0.0.1:9001/vendor', null)[0], 'http://127.0.0.1:9001/vendor/api/v2/incidents.json');
 });
@@ -53,6 +55,7 @@ t.test('it reads recorded incidents', async (t) => {
         status: 'monitoring',
         startedAt: at('09:55'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
       {
         kind: 'incident',
@@ -73,6 +76,7 @@ t.test('it reads recorded incidents', async (t) => {
         status: 'resolved',
         startedAt: at('2026-09-10T08:00:00Z'),
         resolvedAt: at('2026-09-10T09:30:00Z'),
+        continues: STATE_KEYS,
       },
     ],
   });
@@ -114,6 +118,128 @@ t.test('it reads recorded maintenances', async (t) => {
       state: 'done',
     },
   ]);
+});
+
+t.test('an incident starts at its earliest time, and not after its end', async (t) => {
+  const update = (display_at: string, status = 'investigating') => ({ status, body: 'x', display_at });
+  const iso = (time: string) => `2026-09-20T${time}:00Z`;
+  for (const [times, startedAt, resolvedAt] of [
+    [{ created_at: iso('10:05'), started_at: iso('09:55') }, at('09:55'), null],
+    [{ created_at: iso('09:55'), started_at: iso('10:05') }, at('09:55'), null],
+    // Published the day after, by updates that say when they were.
+    [
+      {
+        created_at: '2026-09-21T08:00:00Z',
+        started_at: '2026-09-21T08:00:00Z',
+        resolved_at: iso('11:30'),
+        status: 'resolved',
+        incident_updates: [update(iso('11:30'), 'resolved'), update(iso('10:00'))],
+      },
+      at('10:00'),
+      at('11:30'),
+    ],
+    // Without any earlier time it starts when it ends.
+    [{ started_at: iso('12:00'), resolved_at: iso('11:30'), status: 'resolved' }, at('11:30'), at('11:30')],
+    [{ started_at: null, incident_updates: [update(iso('10:00'))] }, at('10:00'), null],
+  ] as const)
+    t.match(readIncidents(incident(times)), [{ startedAt, resolvedAt }], JSON.stringify(times));
+});
+
+t.test(
+  'a maintenance without a schedule starts at its earliest time, and ends when it is completed',
+  async (t) => {
+    const steps = [
+      { status: 'resolved', body: 'Done.', display_at: '2026-09-20T01:37:00Z' },
+      { status: 'monitoring', body: 'We work on it.', display_at: '2026-09-20T01:01:00Z' },
+    ];
+    const made = { created_at: '2026-09-20T01:37:14Z', started_at: '2026-09-20T01:37:14Z' };
+    t.match(
+      readIncidents(
+        incident({ ...made, impact: 'maintenance', status: 'resolved', incident_updates: steps }),
+      ),
+      [{ kind: 'maintenance', state: 'done', startsAt: at('01:01'), endsAt: at('01:37') }],
+    );
+    const completed = { status: 'completed', body: 'Done.', display_at: '2026-09-20T03:00:00Z' };
+    const scheduled = { scheduled_for: '2026-09-20T02:00:00Z', scheduled_until: '2026-09-20T04:00:00Z' };
+    t.match(readScheduled(incident({ ...scheduled, status: 'completed', incident_updates: [completed] })), [
+      { state: 'done', startsAt: at('02:00'), endsAt: at('03:00') },
+    ]);
+  },
+);
+
+const COMPONENTS = [
+  { id: 'c1', name: 'claude.ai', status: 'operational', group: false, group_id: null },
+  { id: 'c2', name: 'API', status: 'operational', group: false, group_id: 'g' },
+  { id: 'g', name: 'Developers', status: 'operational', group: true, group_id: null },
+];
+
+/** A summary: the states of `claude.ai` and of `API`, the indicator of the page, and what it lists. */
+function readSummary(states: readonly [string, string], indicator: string, more: object = {}) {
+  const components = COMPONENTS.map((one, index) => ({ ...one, status: states[index] ?? states[1] }));
+  const status = { indicator, description: 'Partial System Outage' };
+  const lists = { incidents: [], scheduled_maintenances: [], ...more };
+  return readDocument(statuspage, 'summary', { page, status, components, ...lists }).entries;
+}
+
+t.test('states that are not well make an incident while no incident says so', async (t) => {
+  const well = 'operational';
+  const shown = (severity: string, ...components: string[]) => ({
+    key: `state ${severity}`,
+    severity,
+    components: components.length === 0 ? null : components,
+    status: 'investigating',
+    startedAt: null,
+  });
+  const open = (...components: object[]) => ({ incidents: [incident({ components })] });
+  const maintained = (status: string) => ({
+    scheduled_maintenances: [
+      incident({ id: 'm', status, scheduled_for: '2026-09-20T11:00:00Z', components: [COMPONENTS[1]] }),
+    ],
+  });
+  const api = ['API', 'c2', 'g', 'Developers'];
+  for (const [states, indicator, more, expected] of [
+    [[well, well], 'none', {}, []],
+    [['major_outage', well], 'major', {}, [shown('major', 'claude.ai', 'c1')]],
+    [['full_outage', well], 'none', {}, [shown('major', 'claude.ai', 'c1')]],
+    [[well, 'degraded_performance'], 'minor', {}, [shown('minor', ...api)]],
+    [[well, 'partial_outage'], 'none', {}, [shown('minor', ...api)]],
+    // The worst part is as bad as the page.
+    [[well, 'partial_outage'], 'major', {}, [shown('major', ...api)]],
+    [
+      ['major_outage', 'degraded_performance'],
+      'critical',
+      {},
+      [shown('critical', 'claude.ai', 'c1'), shown('minor', ...api)],
+    ],
+    [['major_outage', well], 'minor', {}, [shown('major', 'claude.ai', 'c1')]],
+    // The state of the page alone.
+    [
+      [well, well],
+      'critical',
+      {},
+      [{ ...shown('critical'), isOfWholePage: true, title: 'Partial System Outage' }],
+    ],
+    [[well, well], 'maintenance', {}, []],
+    [['under_maintenance', well], 'maintenance', {}, []],
+    [['puzzling', well], 'puzzling', {}, []],
+    // What an incident or a maintenance accounts for is told once.
+    [['major_outage', well], 'major', open(COMPONENTS[0] ?? {}), [{ key: 'i' }]],
+    [['major_outage', well], 'major', open(), [{ key: 'i' }]],
+    [[well, well], 'major', open(COMPONENTS[0] ?? {}), [{ key: 'i' }]],
+    [
+      ['major_outage', 'partial_outage'],
+      'major',
+      open(COMPONENTS[0] ?? {}),
+      [shown('minor', ...api), { key: 'i' }],
+    ],
+    [[well, 'partial_outage'], 'minor', maintained('in_progress'), []],
+    [[well, 'partial_outage'], 'minor', maintained('scheduled'), []],
+    [['major_outage', well], 'minor', maintained('in_progress'), [shown('major', 'claude.ai', 'c1')]],
+  ] as const) {
+    const entries = readSummary(states, indicator, more);
+    t.match(entries, expected, JSON.stringify([states, indicator, more]));
+    t.equal(entries.length, expected.length, JSON.stringify([states, indicator, more]));
+  }
 });
 
 t.test('it maps every status of incidents', async (t) => {
