@@ -3,19 +3,23 @@
  * item contains all updates of its incident, or only the newest state.
  */
 
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
 import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
 import { buildIncident, buildMaintenance, MAX_ENTRY_AGE_MS } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import type { ItemTimeline } from './item-timeline.ts';
+import { endRank, statusOf } from './item-vocabulary.ts';
 import { boundText } from './plain-text.ts';
-import { type ItemRules, type ReadItem, readItem, statusOf } from './read-item.ts';
+import { type ItemRules, type ReadItem, readItem } from './read-item.ts';
 import { readTime } from './read-time.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** An incident without a state counts as open for this time. */
 const INFERRED_OPEN_MS = DAY_MS;
 const INFERRED_TEXT = 'The feed tells no state; an entry without one counts as resolved after a day.';
+
+/** Texts state the times of updates in minutes, and an item is published soon after its newest update. */
+const UPDATE_DELAY_MS = 2 * MINUTE_MS;
 
 /** The newest items are read, by their own times. */
 const MAX_ITEMS_READ = 4_000;
@@ -47,7 +51,7 @@ function newestItems(items: readonly XmlItem[], now: number): XmlItem[] {
 }
 
 function entryOf(group: readonly ReadItem[], rules: ItemRules, now: number): FeedEntry | null {
-  const items = group.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0));
+  const items = group.toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0) || endRank(b) - endRank(a));
   const newest = items[0];
   const isWell = items.every(({ meaning }) => meaning?.kind === 'operational');
   if (newest === undefined || isWell) return null;
@@ -110,12 +114,15 @@ function stepAt(items: readonly ReadItem[], state: FeedMaintenance['state']): nu
 
 /**
  * The start of a maintenance that Instatus announces: it publishes the item at the planned start, so that the time is in
- * the future or after an update.
+ * the future or after an update. A time just after the newest update is that of the update.
  */
-function plannedStart({ publishedAt, updatedAt, timeline }: ReadItem, now: number): number | null {
-  const stated = [updatedAt, ...timeline.updates.map(({ at }) => at)].filter((at) => at !== null);
-  const isPlanned = publishedAt !== null && (publishedAt > now || stated.some((at) => at < publishedAt));
-  return isPlanned ? publishedAt : null;
+function plannedStart({ publishedAt, updatedAt, timeline, meaning }: ReadItem, now: number): number | null {
+  if (publishedAt === null || publishedAt > now) return publishedAt;
+  const steps = timeline.updates.map(({ at }) => at);
+  const stated = [updatedAt, ...steps].filter((at) => at !== null);
+  const sinceNewest = publishedAt - Math.max(...steps.map((at) => at ?? 0));
+  const isOfUpdate = sinceNewest >= 0 && (sinceNewest < UPDATE_DELAY_MS || statusOf(meaning) === 'resolved');
+  return !isOfUpdate && stated.some((at) => at < publishedAt) ? publishedAt : null;
 }
 
 /** The start by the time of publication. A past time of a planned maintenance is that of its announcement. */
@@ -150,7 +157,7 @@ function baseOf(items: readonly ReadItem[], { key, title, sourceUrl }: ReadItem)
   return { key, title, sourceUrl, components: items.flatMap(({ components }) => components) };
 }
 
-/** The updates of an item in any order. An update without a status keeps the one before it. */
+/** The updates of an item, oldest first. An update without a status keeps the one before it. */
 function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
   const { timeline, meaning, isMaintenance } = item;
   const first = isMaintenance ? 'identified' : 'investigating';
@@ -160,11 +167,9 @@ function updatesOf(item: ReadItem, now: number): FeedUpdate[] {
     return [{ at: timeOf(item) ?? now, status: statusOf(meaning) ?? first, text }];
   }
   let status: FeedUpdate['status'] = first;
-  // The text lists the newest first, also within one minute.
-  const ordered = dated.toReversed().sort((a, b) => (a.at ?? now) - (b.at ?? now));
-  return ordered.map((update, index) => {
+  return dated.map((update, index) => {
     // The newest update of a resolved item is its end.
-    const isEnd = index === ordered.length - 1 && statusOf(meaning) === 'resolved';
+    const isEnd = index === dated.length - 1 && statusOf(meaning) === 'resolved';
     status = isEnd ? 'resolved' : (statusOf(update.meaning) ?? status);
     return { at: update.at ?? now, status, text: boundText(update.text) };
   });

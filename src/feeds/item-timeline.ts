@@ -4,7 +4,7 @@
  */
 
 import { DAY_MS } from '../domain/durations.ts';
-import { meaningOf, type WordMeaning } from './item-vocabulary.ts';
+import { endRank, meaningOf, type WordMeaning } from './item-vocabulary.ts';
 import { readLocalTime, readTime } from './read-time.ts';
 
 /** An update in the text. */
@@ -17,7 +17,7 @@ interface ItemUpdate {
 
 /** The parsed text of an item. */
 export interface ItemTimeline {
-  /** In the order of the text; empty: it contains no label. */
+  /** Oldest first, as far as the text says; empty: it contains no label. */
   readonly updates: readonly ItemUpdate[];
   /** The state in a line `Status: …` above dated updates; null: there is none. */
   readonly state: WordMeaning | null;
@@ -31,22 +31,27 @@ export interface ItemTimeline {
   readonly text: string;
 }
 
+/** Begins the lines of the items of a list. */
+export const LIST_MARK = '⁃';
+
 const MAX_LINES = 5_000;
 
 const MONTH_DAY =
   /^(?:[a-z]{3,9},? )?([a-z]{3,9}) (\d{1,2})(?:,? (\d{4}))?,?(?: at)? (\d{1,2}:\d\d(?::\d\d)?)(?: ?(am|pm))?(?: ?(\S{1,8}))?$/i;
 
 /** `Status: Resolved` before a text, with or without punctuation between them. */
-const STATE = /^(?:current )?(?:status|state)\s*:\s*(.*)$/is;
+const STATE =
+  /^(?:current )?(?:status|state|zustand|statut|état|estado|当前状态|状态|狀態|ステータス|状況)\s*[:：]\s*(.*)$/is;
 
 /** `Resolved - This incident has been resolved.`, or the word alone. */
-const LABEL = /^([a-z][a-z -]{1,24}?)\s*(?:[-–—:](?:\s+(.*)|)|\.?)$/is;
+const LABEL = /^(\p{L}[\p{L}\p{M}ー’' -]{1,30}?)\s*(?:[-–—:](?:\s+(.*)|)|：\s*(.*)|[.。]?)$/isu;
 
 /** `API (Degraded performance)`; text in parentheses that is not a state belongs to the name. */
 const PART_STATE = /\s?\(([^()]{1,60})\)$/;
 
 /** `Affected components` above a list, `Affected Components: API, Chat` with it. */
-const PARTS = /^affected (?:components|services|systems|products|locations)\s*(?::\s*(.*))?$/i;
+const PARTS =
+  /^(?:affected (?:components|services|systems|products|locations)|(?:components|services|systems) affected)\s*(?::\s*(.*))?$/i;
 
 /** Google: `Incident began at 2022-03-31 08:30 and ended at 2022-03-31 15:54 (all times are US/Pacific).` */
 const SPAN =
@@ -63,7 +68,8 @@ const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planne
  * such times are ignored.
  */
 export function readTimeline(plain: string, near: number | null): ItemTimeline {
-  const lines = plain.split('\n', MAX_LINES).map((line) => line.trim());
+  const marked = plain.split('\n', MAX_LINES).map((line) => line.trim());
+  const lines = marked.map((line) => (line.startsWith(LIST_MARK) ? line.slice(1).trim() : line));
   const found = {
     window: null as ItemTimeline['window'],
     span: null as ItemTimeline['span'],
@@ -84,7 +90,7 @@ export function readTimeline(plain: string, near: number | null): ItemTimeline {
     else if (/^(?:type: *incident|duration: .*)$/i.test(line)) continue;
     else if (parts !== null) {
       const listed = parts[1] ?? '';
-      const end = listed === '' ? endOfList(lines, index + 1) : index + 1;
+      const end = listed === '' ? endOfList(marked, index + 1) : index + 1;
       const names = listed === '' ? lines.slice(index + 1, end) : listed.split(/,\s*/, MAX_PARTS);
       found.components.push(...names.map(withoutState).filter((name) => name !== ''));
       index = end - 1;
@@ -129,29 +135,34 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
       index += 1;
     } else updates.at(-1)?.texts.push(line);
   }
-  return updates.map(({ at, meaning, texts }) => ({ at, meaning, text: texts.join('\n').trim() }));
+  // Most texts list the newest first, also within one minute.
+  const isOldestFirst = (updates[0]?.at ?? 0) < (updates.at(-1)?.at ?? 0);
+  return (isOldestFirst ? updates : updates.toReversed())
+    .sort((a, b) => a.at - b.at || endRank(a) - endRank(b))
+    .map(({ at, meaning, texts }) => ({ at, meaning, text: texts.join('\n').trim() }));
 }
 
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {
   const state = STATE.exec(line);
   if (state !== null) return parseState(state[1] ?? '');
-  const [, label = '', text = ''] = LABEL.exec(line) ?? [];
+  const [, label = '', rest, text = rest ?? ''] = LABEL.exec(line) ?? [];
   const meaning = meaningOf(label);
   return meaning === null ? null : { meaning, text: text.trim() };
 }
 
 /** The longest label at the beginning of a text. */
 function parseState(said: string): { readonly meaning: WordMeaning; readonly text: string } | null {
-  const words = said.split(/\s+/, 4);
+  const words = said.split(/\s+|(?<=[。，：；])/, 4);
   for (let count = Math.min(3, words.length); count > 0; count--) {
     const label = words
       .slice(0, count)
       .join(' ')
-      .replace(/[-–—:.,]$/, '');
+      .replace(/[-–—:.,。，：；]$/, '');
     const meaning = meaningOf(label);
     if (meaning === null) continue;
-    const end = new RegExp(`^(?:\\S+\\s*){${count}}`).exec(said)?.[0].length ?? said.length;
-    return { meaning, text: said.slice(end).replace(/^[-–—:.\s]+/, '') };
+    const end =
+      new RegExp(`^(?:[^\\s。，：；]+[。，：；]?\\s*){${count}}`).exec(said)?.[0].length ?? said.length;
+    return { meaning, text: said.slice(end).replace(/^[-–—:.。，：；\s]+/, '') };
   }
   return null;
 }
@@ -194,10 +205,15 @@ function toDayClock(clock: string, half: string): string {
   return [(Number(hour) % 12) + (half === 'pm' ? 12 : 0), ...rest].join(':');
 }
 
-/** The list ends before the first line without parentheses at its end. */
+/** A list ends with its last item, else before the first line without parentheses at its end. */
 function endOfList(lines: readonly string[], start: number): number {
+  const isListed = lines[start]?.startsWith(LIST_MARK) === true;
   let end = start;
-  while (end < lines.length && end - start < MAX_PARTS && PART_STATE.test(lines[end] ?? '')) end += 1;
+  while (end < lines.length && end - start < MAX_PARTS) {
+    const line = lines[end] ?? '';
+    if (!(isListed ? line.startsWith(LIST_MARK) : PART_STATE.test(line))) break;
+    end += 1;
+  }
   return end;
 }
 

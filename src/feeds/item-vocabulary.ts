@@ -1,5 +1,6 @@
 /** The vocabulary of status pages in RSS and Atom, mapped to the statuses of the API. */
-import type { FeedIncident, FeedMaintenance } from '../domain/feed-entry.ts';
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
+import { NOT_YET, STATE_SENTENCES, STATE_WORDS, type StateWord } from './state-words.ts';
 
 /** The meaning of a word. */
 export type WordMeaning =
@@ -11,57 +12,92 @@ export type WordMeaning =
   | { readonly kind: 'operational' };
 
 const INVESTIGATING: WordMeaning = { kind: 'incident', status: 'investigating' };
-const IDENTIFIED: WordMeaning = { kind: 'incident', status: 'identified' };
-const MONITORING: WordMeaning = { kind: 'incident', status: 'monitoring' };
-const RESOLVED: WordMeaning = { kind: 'incident', status: 'resolved' };
-const PLANNED: WordMeaning = { kind: 'maintenance', state: 'planned' };
 const RUNNING: WordMeaning = { kind: 'maintenance', state: 'running' };
 const DONE: WordMeaning = { kind: 'maintenance', state: 'done' };
-const UPDATE: WordMeaning = { kind: 'update' };
-const OPERATIONAL: WordMeaning = { kind: 'operational' };
+
+const MEANINGS: Readonly<Record<StateWord, WordMeaning>> = {
+  investigating: INVESTIGATING,
+  trouble: INVESTIGATING,
+  identified: { kind: 'incident', status: 'identified' },
+  monitoring: { kind: 'incident', status: 'monitoring' },
+  resolved: { kind: 'incident', status: 'resolved' },
+  planned: { kind: 'maintenance', state: 'planned' },
+  running: RUNNING,
+  done: DONE,
+  update: { kind: 'update' },
+  operational: { kind: 'operational' },
+};
 
 /** The labels before texts, in lower case, by their meaning. */
-const LABELS = new Map<string, WordMeaning>();
-for (const [meaning, labels] of [
-  [
-    INVESTIGATING,
-    'investigating, new, open, active, ongoing, degraded, degraded performance, down, unavailable',
-  ],
-  [INVESTIGATING, 'outage, minor outage, partial outage, major outage, full outage, service outage'],
-  [INVESTIGATING, 'service disruption, service degradation, service interruption'],
-  [IDENTIFIED, 'identified, issue identified'],
-  [MONITORING, 'monitoring, recovering, restoring service, extended recovery'],
-  [RESOLVED, 'resolved, mitigated, fixed, recovered, closed, postmortem, post-mortem, false alarm'],
-  [RESOLVED, 'service restored, false positive, post-incident report published'],
-  [PLANNED, 'scheduled, planned, upcoming'],
-  [RUNNING, 'in progress, verifying, under maintenance, maintenance in progress, maintenance'],
-  [DONE, 'completed, complete, cancelled, canceled'],
-  [UPDATE, 'update, updated'],
-  [OPERATIONAL, 'operational, available, up, no issues, all systems operational'],
-] as const)
-  for (const label of labels.split(', ')) LABELS.set(label, meaning);
+const LABELS = new Map(
+  STATE_WORDS.flatMap((words) => Object.entries(words)).flatMap(([word, labels]) =>
+    labels.split(', ').map((label) => [label, MEANINGS[word as StateWord]] as const),
+  ),
+);
 
-/** Labels that also occur at the beginning or end of titles. */
+/** English labels that also occur at the beginning or end of titles, where others are parts of names. */
 const TITLE_WORDS =
   'investigating|identified|monitoring|resolved|mitigated|completed|operational|degraded performance|' +
   'partial outage|major outage|under maintenance';
 
-const LEADING_MARK = new RegExp(`^(?:\\[(${TITLE_WORDS}|update)\\]|(${TITLE_WORDS}|update):)\\s*`, 'i');
+/** Those of other languages: what is not ASCII is no part of an English name. */
+const FOREIGN_WORDS = STATE_WORDS.slice(1)
+  .flatMap(({ investigating, identified, monitoring, resolved }) => [
+    investigating,
+    identified,
+    monitoring,
+    resolved,
+  ])
+  .flatMap((labels) => labels?.split(', ') ?? [])
+  .join('|');
+
+const MARKS = `${TITLE_WORDS}|${FOREIGN_WORDS}`;
+
+const LEADING_MARK = new RegExp(
+  `^(?:[[【](${MARKS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：])\\s*`,
+  'i',
+);
 const TRAILING_MARK = new RegExp(
-  `\\s*(?:\\[(${TITLE_WORDS})\\]|\\((${TITLE_WORDS})\\)|\\s[-–—|:]\\s(${TITLE_WORDS}))$`,
+  `\\s*(?:[[【](${MARKS})[\\]】]|[(（](${MARKS})[)）]|\\s[-–—|:]\\s(${MARKS}))$`,
   'i',
 );
 
+const ENDS_IN_CHINESE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][。！]?$/u;
+
 /** The meaning of a label; null: it is not a label. */
 export function meaningOf(label: string): WordMeaning | null {
-  const folded = label.toLowerCase().replace(/[\s_]+/g, ' ');
+  const folded = label
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\s_]+/g, ' ')
+    .replaceAll("'", '’');
   return LABELS.get(folded.trim()) ?? null;
+}
+
+/** The status of an update. A planned or running maintenance is `identified` (decisions, Incidents). */
+export function statusOf(meaning: WordMeaning | null): FeedUpdate['status'] | null {
+  if (meaning?.kind === 'incident') return meaning.status;
+  if (meaning?.kind === 'maintenance') return meaning.state === 'done' ? 'resolved' : 'identified';
+  return meaning?.kind === 'operational' ? 'resolved' : null;
+}
+
+/** Orders what vendors publish within one minute, where an end may stand before what it ends: 1 for an end, else 0. */
+export function endRank({ meaning }: { readonly meaning: WordMeaning | null }): number {
+  return statusOf(meaning) === 'resolved' ? 1 : 0;
+}
+
+/** The meaning of a word in a maintenance: `Active` has begun, `Resolved` is done. Planned ones are `Identified` too. */
+export function inMaintenance<T extends WordMeaning | null>(meaning: T): T | WordMeaning {
+  if (meaning?.kind !== 'incident' || meaning.status === 'identified') return meaning;
+  return meaning.status === 'resolved' ? DONE : RUNNING;
 }
 
 /** Splits a title from its state, such as `[RESOLVED]` before or ` - Investigating` after it. */
 export function splitTitle(title: string): { readonly title: string; readonly meaning: WordMeaning | null } {
   const match = LEADING_MARK.exec(title) ?? TRAILING_MARK.exec(title);
-  if (match === null) return { title, meaning: null };
+  // Chinese and Japanese have no spaces: the end of such a title is that of a sentence.
+  if (match === null)
+    return { title, meaning: ENDS_IN_CHINESE.test(title) ? meaningOfSentence(title.slice(-12)) : null };
   const rest = title.replace(match[0], '').trim();
   const word = match.slice(1).find((group) => group !== undefined) ?? '';
   return { title: rest === '' ? title : rest, meaning: meaningOf(word) };
@@ -74,19 +110,12 @@ export function isPartState(text: string): boolean {
   );
 }
 
-/** Sentences with a state, for texts without a label. The first match counts, so the latest state comes first. */
-const SENTENCES: readonly (readonly [RegExp, WordMeaning])[] = [
-  [/\b(?:has|have) (?:now )?(?:been )?(?:fully |completely )?(?:resolved|mitigated|recovered)\b/i, RESOLVED],
-  [/\b(?:issue|incident|problem|outage) (?:is|was) (?:now )?(?:fully )?(?:resolved|fixed|over)\b/i, RESOLVED],
-  [/\b(?:we are|we're|are now|will continue to|continue to) monitor(?:ing)?\b/i, MONITORING],
-  [/(?<!\b(?:may|might|could) )\b(?:has|have) (?:now )?(?:been )?identified\b/i, IDENTIFIED],
-  [/\b(?:we are|we're|currently|are still) investigating\b/i, INVESTIGATING],
-];
-
 /** The state in the sentences of a text; null: none is certain. */
 export function meaningOfSentence(text: string): WordMeaning | null {
-  const head = text.slice(0, 2_000);
-  return SENTENCES.find(([pattern]) => pattern.test(head))?.[1] ?? null;
+  const sentences = text.slice(0, 2_000).split(/[.!?]\s+|[。！？\n]/);
+  const said = sentences.filter((sentence) => !NOT_YET.test(sentence));
+  const state = STATE_SENTENCES.find(([pattern]) => said.some((sentence) => pattern.test(sentence)))?.[1];
+  return state === undefined ? null : MEANINGS[state];
 }
 
 /** Partial outages are minor, as on the vendors' own pages. */

@@ -1,19 +1,22 @@
 /** Interprets an item of RSS or Atom: its entry, state, times and components. */
 
-import type { FeedIncident, FeedUpdate } from '../domain/feed-entry.ts';
+import type { FeedIncident } from '../domain/feed-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import { safeLink } from './feed-urls.ts';
-import { type ItemTimeline, readTimeline } from './item-timeline.ts';
+import { type ItemTimeline, LIST_MARK, readTimeline } from './item-timeline.ts';
 import {
+  inMaintenance,
   isPartState,
   meaningOf,
   meaningOfSentence,
   severityOf,
   splitTitle,
+  statusOf,
   type WordMeaning,
 } from './item-vocabulary.ts';
 import { oneLine, plainText, unescapeTwice } from './plain-text.ts';
 import { readTime, timeOfUlid } from './read-time.ts';
+import { MAINTENANCE_TITLE } from './state-words.ts';
 import type { XmlFeed, XmlItem } from './xml-items.ts';
 
 /** More than the maximum of an update: an item may contain all updates of its incident. */
@@ -42,7 +45,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
   const home = safeLink(feed.link, pageUrl) ?? pageUrl;
   const link = safeLink(item.link, home) ?? (/^https?:/i.test(item.id) ? safeLink(item.id, home) : null);
   const { publishedAt, updatedAt } = timesOf(item, link);
-  const text = plainText(unescapeTwice(item.content), MAX_ITEM_TEXT);
+  const text = plainText(markItems(item.content), MAX_ITEM_TEXT);
   const timeline = readTimeline(text, updatedAt ?? publishedAt);
   const { title, meaning: titled } = splitTitle(oneLine(plainText(item.title), 1_000));
   const isPart = title !== '' && isPartState(text);
@@ -51,6 +54,7 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     (titled?.kind === 'update' ? null : titled) ??
     meaningOf(item.status) ??
     meaningOfSentence(timeline.text);
+  const maintains = isMaintenance(item, title, link, timeline, meaning);
   return {
     // The state of a component may get a new time at every request, and all components may link to the page.
     key: isPart ? title : keyOf(item, link, home, title),
@@ -59,14 +63,19 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     /** Epoch milliseconds; null: missing or not readable. */
     publishedAt,
     updatedAt,
-    timeline,
+    timeline: maintains ? ofMaintenance(timeline) : timeline,
     /** The newest state; null: the item has none. */
-    meaning,
-    isMaintenance: isMaintenance(item, title, link, timeline, meaning),
+    meaning: maintains ? inMaintenance(meaning) : meaning,
+    isMaintenance: maintains,
     /** Null: the item has none. */
     severity: severityOf(title, text),
     components: isPart ? [title] : partsOf(item, title, text, timeline, rules),
   };
+}
+
+/** HTML whose items of lists begin with {@link LIST_MARK}. */
+function markItems(html: string): string {
+  return unescapeTwice(html).replace(/<li(?:\s[^<>]{0,500})?>/gi, `$&${LIST_MARK} `);
 }
 
 /**
@@ -95,7 +104,7 @@ function partsOf(
   if (rules.categoriesAreParts === true) return item.categories;
   // Instatus lists the components only in the description.
   if (item.description !== item.content)
-    return readTimeline(plainText(item.description, MAX_ITEM_TEXT), null).components;
+    return readTimeline(plainText(markItems(item.description), MAX_ITEM_TEXT), null).components;
   // xAI: `[API (us-east-1.api.x.ai)] Requests fail`, above a text that begins with labels.
   const bracketed = /^severity: /im.test(text) ? /^\[([^[\]]{1,100})\] /.exec(title)?.[1] : undefined;
   return bracketed === undefined ? [] : [bracketed];
@@ -129,7 +138,7 @@ function isMaintenance(
     meaning?.kind === 'maintenance' ||
     timeline.updates.some((update) => update.meaning.kind === 'maintenance') ||
     categories.some((category) => /\bmaintenance\b/i.test(category)) ||
-    /^\[?(?:(?:scheduled|planned|emergency|upcoming) )?maintenance\b/i.test(title) ||
+    MAINTENANCE_TITLE.test(title) ||
     /\/maintenances?\//i.test(link === null ? '' : new URL(link).pathname)
   );
 }
@@ -137,13 +146,11 @@ function isMaintenance(
 /** The state above the updates if that is an end, else the state of the newest update that has one. */
 function newestMeaning({ updates, state }: ItemTimeline): WordMeaning | null {
   if (state !== null && statusOf(state) === 'resolved') return state;
-  const stated = updates.filter(({ meaning }) => meaning.kind !== 'update');
-  return stated.sort((a, b) => (b.at ?? 0) - (a.at ?? 0))[0]?.meaning ?? state;
+  return updates.findLast(({ meaning }) => meaning.kind !== 'update')?.meaning ?? state;
 }
 
-/** The status of an update. A planned or running maintenance is `identified` (decisions, Incidents). */
-export function statusOf(meaning: WordMeaning | null): FeedUpdate['status'] | null {
-  if (meaning?.kind === 'incident') return meaning.status;
-  if (meaning?.kind === 'maintenance') return meaning.state === 'done' ? 'resolved' : 'identified';
-  return meaning?.kind === 'operational' ? 'resolved' : null;
+/** The words of a maintenance. */
+function ofMaintenance(timeline: ItemTimeline): ItemTimeline {
+  const updates = timeline.updates.map((update) => ({ ...update, meaning: inMaintenance(update.meaning) }));
+  return { ...timeline, updates };
 }

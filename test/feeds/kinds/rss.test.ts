@@ -414,6 +414,250 @@ t.test('a bracket after a part is its state, or a piece of its name', async (t) 
   ]);
 });
 
+t.test('a list of parts needs no states', async (t) => {
+  const listed = (list: string) =>
+    `<b>Status: Monitoring</b><br/>x<br/><b>Affected components</b>${list}<p>We watch it.</p>`;
+  for (const [description, components] of [
+    [listed('<ul><li>API</li><li>Chat</li></ul>'), ['API', 'Chat']],
+    [listed('\n<ul class="parts">\n<li>API</li>\n<li>Chat (Operational)</li>\n</ul>'), ['API', 'Chat']],
+    [listed(': API, Chat'), ['API', 'Chat']],
+    [listed(''), null],
+  ] as const)
+    t.match(
+      readItems({ ...TODAY, description }),
+      [{ components, updates: [{ status: 'monitoring' }] }],
+      description,
+    );
+});
+
+t.test('of several updates within one minute, the end is the last', async (t) => {
+  const step = (time: string, label: string) =>
+    `<p><small>Sep 20, ${time} UTC</small><br><strong>${label}</strong> - x</p>`;
+  for (const [steps, status, states] of [
+    [
+      [
+        ['10:00', 'Investigating'],
+        ['10:00', 'Resolved'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Resolved'],
+        ['10:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Monitoring'],
+        ['10:00', 'Resolved'],
+        ['10:00', 'Identified'],
+        ['09:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'identified', 'monitoring', 'resolved'],
+    ],
+    // Opened again, in the next minute.
+    [
+      [
+        ['10:01', 'Investigating'],
+        ['10:00', 'Resolved'],
+      ],
+      'investigating',
+      ['resolved', 'investigating'],
+    ],
+    // The oldest first, as Status.io lists them, and without order.
+    [
+      [
+        ['09:00', 'Investigating'],
+        ['10:00', 'Monitoring'],
+      ],
+      'monitoring',
+      ['investigating', 'monitoring'],
+    ],
+    [
+      [
+        ['09:30', 'Identified'],
+        ['10:00', 'Resolved'],
+        ['09:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'identified', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Update'],
+        ['10:00', 'Resolved'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+  ] as const) {
+    const [entry] = readItems({
+      ...TODAY,
+      description: steps.map(([time, label]) => step(time, label)).join(''),
+    });
+    t.match(entry, { status, resolvedAt: status === 'resolved' ? at('10:00') : null }, JSON.stringify(steps));
+    t.same(
+      entry?.updates.map((update) => update.status),
+      states,
+      JSON.stringify(steps),
+    );
+  }
+  const items = [
+    { ...TODAY, link: 'https://status.example.com/incidents/1', guid: 'a', description: 'Investigating - x' },
+    { ...TODAY, link: 'https://status.example.com/incidents/1', guid: 'b', description: 'Resolved - y' },
+  ];
+  for (const order of [items, items.toReversed()])
+    t.match(readItems(...order), [{ status: 'resolved', resolvedAt: at('10:00') }]);
+});
+
+t.test('a maintenance has a start and an end whichever of its updates are left', async (t) => {
+  const step = (time: string, label: string) =>
+    `<small>Sep 20, ${time} UTC</small><br><b>${label}</b> - x<br>`;
+  const link = 'https://status.example.com/pages/maintenance/5b36dc/1';
+  for (const [pubDate, steps, expected] of [
+    [
+      '10:00:05',
+      [
+        ['08:00', 'Active'],
+        ['10:00', 'Completed'],
+      ],
+      { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
+    ],
+    ['10:00:05', [['10:00', 'Completed']], { state: 'done', startsAt: at('10:00'), endsAt: at('10:00') }],
+    [
+      '11:30:00',
+      [
+        ['08:00', 'Active'],
+        ['10:00', 'Resolved'],
+      ],
+      { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
+    ],
+    ['08:00:30', [['08:00', 'Active']], { state: 'running', startsAt: at('08:00'), endsAt: null }],
+    ['08:00:30', [['08:00', 'Verifying']], { state: 'running', startsAt: at('08:00'), endsAt: null }],
+  ] as const) {
+    const description = steps.map(([time, label]) => step(time, label)).join('');
+    const [entry] = readItems({
+      title: 'Upgrade',
+      link,
+      pubDate: `Sun, 20 Sep 2026 ${pubDate} GMT`,
+      description,
+    });
+    t.match(entry, { kind: 'maintenance', ...expected }, description);
+    t.notOk(
+      entry?.updates.some(({ status }) => status === 'investigating' || status === 'monitoring'),
+      'a maintenance is identified until its end',
+    );
+  }
+});
+
+t.test('it knows the words of other languages', async (t) => {
+  for (const [label, status] of [
+    ['Behoben', 'resolved'],
+    ['Untersuchungen laufen', 'investigating'],
+    ['Identifiziert', 'identified'],
+    ['Unter Beobachtung', 'monitoring'],
+    ['Résolu', 'resolved'],
+    ["En cours d'investigation", 'investigating'],
+    ['Cause identifiée', 'identified'],
+    ['Sous surveillance', 'monitoring'],
+    ['Resuelto', 'resolved'],
+    ['Investigando', 'investigating'],
+    ['Identificado', 'identified'],
+    ['Monitoreando', 'monitoring'],
+    ['Resolvido', 'resolved'],
+    ['Em investigação', 'investigating'],
+    ['Monitorando', 'monitoring'],
+    ['復旧済み', 'resolved'],
+    ['調査中', 'investigating'],
+    ['対応中', 'identified'],
+    ['経過観察中', 'monitoring'],
+    ['已恢复', 'resolved'],
+    ['已修復', 'resolved'],
+    ['正在调查', 'investigating'],
+    ['处理中', 'identified'],
+    ['观察中', 'monitoring'],
+    // What is not, or not yet.
+    ['Nicht behoben', 'investigating'],
+    ['Noch nicht gelöst', 'investigating'],
+    ['Non résolu', 'investigating'],
+    ['No resuelto', 'investigating'],
+    ['Não resolvido', 'investigating'],
+    ['未復旧', 'investigating'],
+    ['未恢复', 'investigating'],
+    ['Not resolved', 'investigating'],
+    ['Unresolved', 'investigating'],
+  ] as const)
+    for (const item of [
+      { description: `Status: ${label}` },
+      { description: `状态：${label}` },
+      { description: `<p>${label} - x</p>` },
+      { title: `Login fails [${label}]` },
+      { title: `Login fails（${label}）` },
+    ])
+      t.match(readItems({ ...TODAY, ...item }), [{ status }], JSON.stringify(item));
+});
+
+t.test('it knows the sentences of other languages', async (t) => {
+  for (const [text, status] of [
+    ['Die Störung wurde um 10 Uhr vollständig behoben.', 'resolved'],
+    ['Die Störung ist noch nicht behoben.', 'investigating'],
+    ['Wir melden uns, sobald die Störung behoben ist.', 'investigating'],
+    ["L'incident est désormais résolu.", 'resolved'],
+    ["L'incident n'est pas résolu.", 'investigating'],
+    ['El problema ha sido resuelto.', 'resolved'],
+    ['El problema aún no ha sido resuelto.', 'investigating'],
+    ['O problema foi resolvido.', 'resolved'],
+    ['O problema ainda não foi resolvido.', 'investigating'],
+    ['10:00から10:30まで発生していた障害は復旧しました。', 'resolved'],
+    ['障害はまだ復旧していません。', 'investigating'],
+    ['服务已恢复正常。', 'resolved'],
+    ['服务尚未恢复，我们正在紧急排查。', 'investigating'],
+    ['预计今晚恢复。', 'investigating'],
+    ['The issue has been resolved.', 'resolved'],
+    ['We will post again once the issue has been resolved.', 'investigating'],
+    ['We do not expect that the issue has been resolved.', 'investigating'],
+  ] as const)
+    t.match(readItems({ ...TODAY, description: text }), [{ status }], text);
+  for (const [title, status] of [
+    ['登录服务异常，已恢复', 'resolved'],
+    ['登录服务异常，尚未恢复', 'investigating'],
+    ['ログイン障害は復旧しました', 'resolved'],
+    ['因已修复的漏洞引发登录服务异常', 'investigating'],
+    ['Resolved tickets cannot be closed', 'investigating'],
+    ['Gelöste Tickets verschwinden', 'investigating'],
+  ] as const)
+    t.match(readItems({ ...TODAY, title }), [{ status }], title);
+});
+
+t.test('it knows the maintenances of other languages by their titles', async (t) => {
+  for (const title of [
+    'Geplante Wartungsarbeiten am Login',
+    'Wartung der Datenbank',
+    'Maintenance programmée',
+    'Mantenimiento programado',
+    'Manutenção agendada',
+    '【メンテナンス】ログイン',
+    'ログインのメンテナンスのお知らせ',
+    '系统维护公告',
+    '登录服务维护通知',
+    'Scheduled Database Maintenance',
+  ])
+    t.match(readItems({ ...TODAY, title }), [{ kind: 'maintenance', state: 'running' }], title);
+  for (const title of [
+    'Login fails after maintenance',
+    'Störung nach Wartung',
+    'Erreurs après une maintenance',
+    '维护后登录异常',
+    'メンテナンス後のログイン障害',
+  ])
+    t.match(readItems({ ...TODAY, title }), [{ kind: 'incident' }], title);
+});
+
 t.test('a status that an item names itself counts where nothing else tells one', async (t) => {
   t.same(readItems({ ...TODAY, status: 'Available', description: 'This site tells of disruptions.' }), []);
   t.match(readItems({ ...TODAY, status: 'Investigating', description: 'x' }), [{ status: 'investigating' }]);
