@@ -58,6 +58,11 @@ export interface FeedMaintenance extends FeedEntryBase {
   readonly endsAt: number | null;
   /** `done`: completed or cancelled. */
   readonly state: 'planned' | 'running' | 'done';
+  /**
+   * It is of other parts of the page than those of the service, or of parts of a page that is the service's: its failures are
+   * not expected. Set for each service.
+   */
+  readonly isElsewhere?: true;
 }
 
 /** An entry of a feed. */

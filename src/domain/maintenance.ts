@@ -33,6 +33,8 @@ export interface Maintenance {
   readonly updates: readonly IncidentUpdate[];
   /** ID of the owner's maintenance that it is an occurrence of; absent: a vendor announced it. */
   readonly ownerId?: number;
+  /** See {@link FeedMaintenance.isElsewhere}. */
+  readonly isElsewhere?: true;
   /** Of an owner's: when it was announced for the service, epoch milliseconds. */
   readonly announcedAt?: number;
 }
@@ -55,6 +57,7 @@ export function maintenanceOf(
     phase: stored?.phase ?? 'planned',
     sourceUrl: entry.sourceUrl,
     updates,
+    ...(entry.isElsewhere === true ? { isElsewhere: true } : {}),
   };
 }
 

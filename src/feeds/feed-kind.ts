@@ -40,6 +40,8 @@ export interface FeedAddress {
   readonly url: string;
   /** The document lists only what is open: an incident that is no longer listed has ended. */
   readonly listsOnlyOpen: boolean;
+  /** Pages may lack the document or serve something else in its place: what is wrong with it is no fault of the page. */
+  readonly isOptional?: true;
   /**
    * Parses a body of at most 2 MiB, without content coding, which may be hostile. `now` (epoch milliseconds) is for kinds
    * whose entries carry no state. Null stands for an entry that cannot be read. Throws {@link FeedFormatError} if the

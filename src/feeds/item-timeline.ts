@@ -59,6 +59,10 @@ const SPAN =
 
 const MAX_PARTS = 1_000;
 
+/** Between time and state. */
+const HEADING_DASH = / [-–—|·] /;
+const MAX_HEADING = 80;
+
 const SCHEDULED = /^this (?:is|was) a scheduled event\b\s*(.*)$/i;
 
 const WINDOW_LABEL = /^(?:scheduled for|scheduled|maintenance window|when|planned):?\s+(.+)$/i;
@@ -114,7 +118,11 @@ function readUpdates(lines: readonly string[], near: number | null): Pick<ItemTi
   const label = readLabel(head);
   if (label === null) return { updates: [], state: null };
   const text = [label.text, ...lines.slice(first + 1)].join('\n').trim();
-  return { updates: [{ at: null, meaning: label.meaning, text }], state: null };
+  // An update without a state has that of the one below it.
+  const below = label.meaning.kind !== 'update' ? null : lines.slice(first + 1).map(readLabel);
+  const meaning =
+    below?.find((one) => one !== null && one.meaning.kind !== 'update')?.meaning ?? label.meaning;
+  return { updates: [{ at: null, meaning, text }], state: null };
 }
 
 function readSpan([, from = '', to, zone = '']: RegExpExecArray): ItemTimeline['span'] {
@@ -128,9 +136,11 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
   const updates: { at: number; meaning: WordMeaning; texts: string[] }[] = [];
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? '';
-    const at = readMonthDay(line, near) ?? (/\d{4}/.test(line) ? readTime(line) : null);
-    const label = at === null ? null : readLabel(lines[index + 1] ?? '');
-    if (at !== null && label !== null) {
+    const headed = readHeading(line, near);
+    const at = headed?.at ?? readDate(line, near);
+    const label = at === null || headed !== null ? null : readLabel(lines[index + 1] ?? '');
+    if (headed !== null) updates.push({ ...headed, texts: [] });
+    else if (at !== null && label !== null) {
       updates.push({ at, meaning: label.meaning, texts: [label.text] });
       index += 1;
     } else updates.at(-1)?.texts.push(line);
@@ -140,6 +150,25 @@ function readDated(lines: readonly string[], near: number | null): ItemUpdate[] 
   return (isOldestFirst ? updates : updates.toReversed())
     .sort((a, b) => a.at - b.at || endRank(a) - endRank(b))
     .map(({ at, meaning, texts }) => ({ at, meaning, text: texts.join('\n').trim() }));
+}
+
+function readDate(line: string, near: number | null): number | null {
+  return readMonthDay(line, near) ?? (/\d{4}/.test(line) ? readTime(line) : null);
+}
+
+/** A line with time and state alone: `Sep 20, 10:00 UTC - Resolved`, in either order; null: another line. */
+function readHeading(line: string, near: number | null) {
+  const [first = '', second = '', ...more] = line.length > MAX_HEADING ? [] : line.split(HEADING_DASH);
+  if (second === '' || more.length > 0) return null;
+  for (const [time, word] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const at = readDate(time, near);
+    const meaning = at === null ? null : meaningOf(word);
+    if (at !== null && meaning !== null) return { at, meaning };
+  }
+  return null;
 }
 
 function readLabel(line: string): { readonly meaning: WordMeaning; readonly text: string } | null {

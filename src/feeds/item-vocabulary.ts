@@ -40,6 +40,9 @@ const TITLE_WORDS =
   'investigating|identified|monitoring|resolved|mitigated|completed|operational|degraded performance|' +
   'partial outage|major outage|under maintenance';
 
+/** Those that a dash separates from a title, and that are no names of parts, as Monitoring is. */
+const LEADING_WORDS = 'investigating|identified|resolved|mitigated|completed';
+
 /** Those of other languages: what is not ASCII is no part of an English name. */
 const FOREIGN_WORDS = STATE_WORDS.slice(1)
   .flatMap(({ investigating, identified, monitoring, resolved }) => [
@@ -54,7 +57,7 @@ const FOREIGN_WORDS = STATE_WORDS.slice(1)
 const MARKS = `${TITLE_WORDS}|${FOREIGN_WORDS}`;
 
 const LEADING_MARK = new RegExp(
-  `^(?:[[【](${MARKS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：])\\s*`,
+  `^(?:[[【](${MARKS}|update)[\\]】]|(${TITLE_WORDS}|update):|(${FOREIGN_WORDS})[:：]|(${LEADING_WORDS}) [-–—] )\\s*`,
   'i',
 );
 const TRAILING_MARK = new RegExp(

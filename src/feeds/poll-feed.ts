@@ -52,6 +52,7 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
     if (status === 304 && known !== null) continue;
     // A page may lack the documents after the first.
     if (index > 0 && (status === 404 || status === 410)) continue;
+    if (address.isOptional === true && status !== 200) continue;
     if (fault !== null || status !== 200 || body === null) {
       problem ??=
         fault === null
@@ -66,7 +67,8 @@ export async function pollFeed(addresses: readonly FeedAddress[], memory: FeedMe
       next[address.name] = outcome.memory;
       if (outcome.reading !== null) readings.push({ ...outcome.reading, document: address.name });
     } catch (error) {
-      problem ??= `${hostname}: ${describeError(error)}`;
+      if (address.isOptional !== true || !(error instanceof FeedFormatError))
+        problem ??= `${hostname}: ${describeError(error)}`;
     }
   }
   return { readings, memory: next, problem, retryAfterMs };

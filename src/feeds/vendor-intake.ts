@@ -133,6 +133,7 @@ export function createVendorIntake(options: VendorIntakeOptions) {
 
   const store = async (event: Extract<FeedEvent, { kind: 'reading' }>): Promise<void> => {
     const { feedId, document, listsOnlyOpen, readAt } = event;
+    const isAlone = byFeed.get(feedId)?.size === 1;
     const readings = [...(byFeed.get(feedId) ?? [])].flatMap((serviceId): VendorReading[] => {
       const service = services.get(serviceId);
       const feed = feedOf(service?.statusPage ?? null);
@@ -147,7 +148,7 @@ export function createVendorIntake(options: VendorIntakeOptions) {
           document,
           listsOnlyOpen,
           readAt,
-          entries: event.entries.filter((entry) => concerns(entry, wanted)),
+          entries: entriesFor(event.entries, wanted, isAlone),
         },
       ];
     });
@@ -234,6 +235,21 @@ export function createVendorIntake(options: VendorIntakeOptions) {
       if (state !== null) put(state);
     });
   }
+}
+
+/** The entries that concern a service with these components. `isAlone`: no other service has the page. */
+function entriesFor(
+  entries: readonly FeedEntry[],
+  wanted: readonly string[] | null,
+  isAlone: boolean,
+): FeedEntry[] {
+  return entries
+    .filter((entry) => concerns(entry, wanted))
+    .map((entry) => {
+      // Maintenance of some parts of a page is not that of the whole, nor is that of a page of many services theirs.
+      const isOwn = wanted === null ? isAlone && entry.components === null : entry.components !== null;
+      return entry.kind === 'incident' || isOwn ? entry : { ...entry, isElsewhere: true };
+    });
 }
 
 /** Whether an entry concerns a service with these components in the catalogue; null: the service is the whole page. */

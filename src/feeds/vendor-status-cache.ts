@@ -41,6 +41,11 @@ interface EndedMaintenance {
 
 const NOTHING: VendorState = { serviceId: 0, open: [], lastResolvedAt: null, maintenances: [] };
 
+/** Whether a failure at `at` is expected for a maintenance. */
+function isExpected(maintenance: Maintenance, at: number): boolean {
+  return maintenance.isElsewhere !== true && isWithin(maintenance, at);
+}
+
 /** Creates an empty cache. */
 export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOptions) {
   const states = new Map<number, VendorState>();
@@ -101,11 +106,11 @@ export function createVendorStatusCache({ intervalMs, now }: VendorStatusCacheOp
         stale: readAt === null || now() - readAt > 2 * intervalMs,
       };
     },
-    /** Whether maintenance was in progress at `at`, epoch milliseconds: now, or within the last hour. */
+    /** Whether maintenance of the service was in progress at `at`, epoch milliseconds: now, or within the last hour. */
     isInMaintenance: (serviceId: number, at: number): boolean =>
-      (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isWithin(maintenance, at)) ||
+      (states.get(serviceId)?.maintenances ?? []).some((maintenance) => isExpected(maintenance, at)) ||
       (ended.get(serviceId) ?? []).some(
-        ({ maintenance, endedAt }) => at < endedAt && isWithin(maintenance, at),
+        ({ maintenance, endedAt }) => at < endedAt && isExpected(maintenance, at),
       ),
     /** Whether maintenance that the owner of the service announced is in progress, so that alerts about it are held. */
     isInOwnersMaintenance: (serviceId: number, at: number): boolean =>

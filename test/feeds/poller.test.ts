@@ -20,6 +20,7 @@ const SIMPLE: FeedKind = {
       name,
       url: `${pageUrl}/${name}`,
       listsOnlyOpen: name === 'more',
+      ...(name === 'more' && pageUrl.endsWith('/optional') ? { isOptional: true } : {}),
       read(body) {
         const text = body.toString();
         if (text.startsWith('<')) throw new FeedFormatError('a page for people');
@@ -53,7 +54,7 @@ interface Answer {
 }
 
 /** A vendor that answers by path, a poller with one feed (or several of the same vendor), and what was told. */
-async function start(t: Test, answers: (request: IncomingMessage) => Answer, feedCount = 1) {
+async function start(t: Test, answers: (request: IncomingMessage) => Answer, feedCount = 1, page = '') {
   const asked: IncomingMessage[] = [];
   let open = 0;
   let maxOpen = 0;
@@ -87,7 +88,7 @@ async function start(t: Test, answers: (request: IncomingMessage) => Answer, fee
   const feeds: Feed[] = Array.from({ length: feedCount }, (_, index) => ({
     id: `feed ${index}`,
     kind: 'statuspage',
-    source: { pageUrl: `http://127.0.0.1:${port}/${index}`, feedUrl: null },
+    source: { pageUrl: `http://127.0.0.1:${port}/${index}${page}`, feedUrl: null },
   }));
   poller.setFeeds(feeds);
   t.teardown(async () => {
@@ -203,12 +204,21 @@ t.test(
 );
 
 t.test('it does not need every further document of a kind', async (t) => {
-  const world = await start(t, ({ url }) => (url === '/0/more' ? { status: 404 } : {}));
-  await world.pass(1_000, 1);
-  t.match(world.news, [
-    { kind: 'reading', document: 'incidents' },
-    { kind: 'polled', problem: null },
-  ]);
+  for (const [answer, page, problem] of [
+    [{ status: 404 }, '', null],
+    [{ status: 403 }, '', /HTTP 403/],
+    [{ body: '<html>' }, '', /page for people/],
+    [{ status: 403 }, '/optional', null],
+    [{ body: '<html>' }, '/optional', null],
+    [{ body: '!' }, '/optional', /a fault of the reader/],
+  ] as const) {
+    const world = await start(t, ({ url }) => (url?.endsWith('/more') ? answer : {}), 1, page);
+    await world.pass(1_000, 1);
+    t.match(world.news, [
+      { kind: 'reading', document: 'incidents' },
+      { kind: 'polled', problem },
+    ]);
+  }
 });
 
 t.test('it never has two requests open at a host', async (t) => {

@@ -217,6 +217,58 @@ t.test('it starts and ends a maintenance by the clock', async (t) => {
   t.equal(world.cache.isInMaintenance(1, NOW + 10 * MINUTE - 1), false);
 });
 
+t.test('failures are expected within maintenance of the service alone', async (t) => {
+  const others = { ...PAGE, url: 'https://status.other.example' };
+  const world = await start(t, [
+    { ...PAGE, components: ['API'] },
+    { ...PAGE, components: ['Website'] },
+    PAGE,
+    others,
+  ]);
+  const expected = () => world.services.map(({ id }) => world.cache.isInMaintenance(id, world.clock.now()));
+  for (const [components, own, alone] of [
+    [['API', 'c1'], [true, false, false], false],
+    [['Frankfurt'], [false, false, false], false],
+    // A page of many services says nothing of one of them.
+    [null, [false, false, false], true],
+  ] as const) {
+    const work: FeedMaintenance = { ...MAINTENANCE, state: 'running', startsAt: NOW, components };
+    await world.take(reading([work]), reading([work], NOW, 'statuspage https://status.other.example'));
+    t.strictSame(expected(), [...own, alone], JSON.stringify(components));
+    t.strictSame(world.words().at(-1), 'maintenance', 'the vendor status shows all of them');
+  }
+  for (const service of world.services.slice(0, 2)) world.intake.applyChange(service.id, null);
+  await world.take(reading([{ ...MAINTENANCE, state: 'running', startsAt: NOW }]));
+  t.equal(world.cache.isInMaintenance(3, NOW), true, 'the page is its own now');
+});
+
+t.test('the state of a whole page says nothing of the components that a service names', async (t) => {
+  const world = await start(t, [PAGE, { ...PAGE, components: ['API'] }]);
+  const state = { ...INCIDENT, key: 'state major', title: 'Outage', startedAt: null, updates: [] };
+  await world.take(reading([{ ...state, components: null, isOfWholePage: true }]));
+  t.strictSame(await world.incidents(), ['1 Outage investigating']);
+});
+
+t.test('an incident continues the outage that states showed before it', async (t) => {
+  const world = await start(t, [PAGE]);
+  const shown = (entries: readonly FeedEntry[]): FeedEvent => ({
+    ...{ kind: 'reading', feedId: FEED, document: 'summary', listsOnlyOpen: true, entries, readAt: NOW },
+  });
+  const state = { ...INCIDENT, key: 'state major', title: 'Outage', startedAt: null, updates: [] };
+  const incident = { ...INCIDENT, continues: ['state major'] };
+  await world.take(shown([state]));
+  t.strictSame(await world.incidents(), ['1 Outage investigating']);
+  await world.take(reading([incident]), shown([incident]));
+  t.strictSame(await world.incidents(), ['1 API errors investigating']);
+  await world.take(reading([{ ...incident, status: 'resolved', resolvedAt: NOW + 1 }]), shown([]));
+  t.strictSame(await world.incidents(), ['1 API errors resolved']);
+  // Another outage that nobody writes about, and its end.
+  await world.take(shown([state]));
+  t.strictSame(await world.incidents(), ['1 API errors resolved', '1 Outage investigating']);
+  await world.take(shown([]));
+  t.strictSame(await world.incidents(), ['1 API errors resolved', '1 Outage resolved']);
+});
+
 t.test('it remembers a maintenance for checks that began within it', async (t) => {
   const world = await start(t, [PAGE]);
   const work: FeedMaintenance = { ...MAINTENANCE, state: 'running', startsAt: NOW - MINUTE, endsAt: null };

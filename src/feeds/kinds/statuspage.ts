@@ -83,6 +83,7 @@ export const statuspage: FeedKind = {
         name: 'summary',
         url: `${base}/summary.json`,
         listsOnlyOpen: true,
+        isOptional: true,
         read(body, now) {
           const maintenances = readStatuspageEntries(body, 'scheduled_maintenances', source);
           return readOpenIncidents(body, source, maintenances, now);
@@ -117,7 +118,7 @@ export function readOpenIncidents(
     pageUrl: source.pageUrl,
     parts: partsOf(top, isReported ? null : pageSeverity),
     pageSeverity,
-    title: pageSeverity === null ? null : textAt(member(top, 'status'), 'description') || null,
+    title: isReported || pageSeverity === null ? null : textAt(member(top, 'status'), 'description') || null,
   };
   return [...incidents, ...unreportedOutages(states, [...incidents, ...maintenances], now)];
 }
@@ -198,12 +199,13 @@ function readIncident(item: JsonObject, home: string): FeedIncident | null {
   const resolvedAt = timeAt(item, 'resolved_at');
   const status =
     lookUp(STATUSES, wordAt(item, 'status')) ?? (resolvedAt === null ? 'investigating' : 'resolved');
+  const startedAt = startOf(item);
   return buildIncident({
     ...readBase(item, key, home),
-    continues: STATE_KEYS,
+    ...(startedAt === null ? {} : { continues: STATE_KEYS }),
     severity: lookUp(COMMON_SEVERITIES, wordAt(item, 'impact')) ?? 'minor',
     status,
-    startedAt: startOf(item),
+    startedAt,
     resolvedAt,
   });
 }

@@ -28,6 +28,7 @@ export async function writeMaintenance(
     updates: JSON.stringify(maintenance.updates),
     owner_id: maintenance.ownerId ?? null,
     announced_at: maintenance.announcedAt ?? null,
+    elsewhere: maintenance.isElsewhere === true ? 1 : 0,
   };
   const { id: _, ...rest } = row;
   await queries.run(
@@ -73,13 +74,14 @@ function isInForce(eb: ExpressionBuilder<RegistrySchema, 'maintenances'>) {
 
 /** The maintenance in a row. */
 export function toMaintenance(row: Row<'maintenances'>): Maintenance {
-  const { due_at: _, told, updates, owner_id: ownerId, announced_at: announcedAt, ...rest } = row;
+  const { due_at: _, told, updates, owner_id: ownerId, announced_at: announcedAt, elsewhere, ...rest } = row;
   return {
     ...fromRow(rest),
     reportedState: told,
     updates: JSON.parse(updates),
     ...(ownerId === null ? {} : { ownerId }),
     ...(announcedAt === null ? {} : { announcedAt }),
+    ...(elsewhere === 1 ? { isElsewhere: true } : {}),
   };
 }
 

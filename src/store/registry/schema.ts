@@ -135,6 +135,8 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     /** ID in `owner_maintenances`; null: of a vendor. */
     owner_id: number | null;
     announced_at: number | null;
+    /** 1: it is of other parts of the page than those of the service. */
+    elsewhere: number;
   };
   /** The last heartbeats of each service; `id` is service × 100 + number % 100. */
   heartbeats: {

@@ -186,6 +186,10 @@ export function createReferenceAnnouncements(
       const status = entry.incident?.status ?? null;
       if (one.kind === 'incident') readIncident(entry, one, startAt, now);
       else readMaintenance(entry, one, startAt, now);
+      // D: "the service (its `statusPage.components`, or the whole page where the page is the service's alone)".
+      const isAlone =
+        services.filter((other) => other.page === page && other.state !== 'removed').length === 1;
+      entry.isElsewhere = components === null ? !isAlone || one.component !== null : one.component === null;
       tellEntry(entry, phase, status, now);
     }
     // F: "An entry that its document no longer lists ends at that reading ... If a long list of newer entries may have pushed it out, it
@@ -274,6 +278,7 @@ export function createReferenceAnnouncements(
         (one) =>
           one.service === service &&
           one.kind === 'maintenance' &&
+          one.isElsewhere !== true &&
           (one.phase === 'over' ? hadBegun(one, at) : isWithin(one, at)),
       ),
     /** Whether maintenance of its owner runs. */

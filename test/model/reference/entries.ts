@@ -43,6 +43,8 @@ export interface Entry {
   ranUntil?: number;
   /** It had not ended at the last reading. */
   isOpen: boolean;
+  /** D: a maintenance "elsewhere on a page of many products changes nothing" for the checks of the service. */
+  isElsewhere?: boolean;
   /** Updates of a maintenance. */
   written: Update[];
   incident: Told | null;

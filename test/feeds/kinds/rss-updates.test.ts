@@ -1,0 +1,191 @@
+/** Updates in the texts of items: their order, states and parts. */
+import t from 'tap';
+import { rss } from '../../../src/feeds/kinds/rss.ts';
+import { at, readDocument } from './read-document.ts';
+
+/** The entries of a feed of items: each a list of element name and content. */
+function readItems(...items: Readonly<Record<string, string>>[]) {
+  const written = items.map((item) => {
+    const fields = Object.entries(item).map(([name, text]) => `<${name}><![CDATA[${text}]]></${name}>`);
+    return `<item>${fields.join('')}</item>`;
+  });
+  const document = `<rss version="2.0"><channel><link>https://status.example.com/</link>${written.join('')}</channel></rss>`;
+  return readDocument(rss, 'feed', document).entries;
+}
+
+const TODAY = { guid: 'g', title: 'A fault', pubDate: 'Sun, 20 Sep 2026 10:00:00 GMT' };
+
+t.test('a line may tell time and state of an update', async (t) => {
+  for (const description of [
+    '<h3>Sep 20, 10:00 UTC - Resolved</h3><p>x</p><h3>Sep 20, 09:00 UTC - Investigating</h3><p>y</p>',
+    '<h3>Resolved — Sep 20, 2026 10:00 UTC</h3><p>x</p><h3>Investigating — Sep 20, 2026 09:00 UTC</h3><p>y</p>',
+    '<h3>2026-09-20 10:00 UTC | Resolved</h3><p>x</p><h3>2026-09-20 09:00 UTC | Investigating</h3><p>y</p>',
+  ])
+    t.match(
+      readItems({ ...TODAY, description }),
+      [
+        {
+          status: 'resolved',
+          startedAt: at('09:00'),
+          resolvedAt: at('10:00'),
+          updates: [
+            { status: 'investigating', text: 'y' },
+            { status: 'resolved', text: 'x' },
+          ],
+        },
+      ],
+      description,
+    );
+});
+
+t.test('the state of an update without one is that of the update below it', async (t) => {
+  const description = '<p><strong>Update</strong> - x</p><p><strong>Monitoring</strong> - A fix is out.</p>';
+  t.match(readItems({ ...TODAY, description }), [{ status: 'monitoring' }]);
+  t.match(readItems({ ...TODAY, title: 'Resolved - Latency spike', description: '' }), [
+    { title: 'Latency spike', status: 'resolved' },
+  ]);
+  t.match(readItems({ ...TODAY, title: 'Monitoring - alerts are late', description: '' }), [
+    { title: 'Monitoring - alerts are late', status: 'investigating' },
+  ]);
+});
+
+t.test('a list of parts needs no states', async (t) => {
+  const listed = (list: string) =>
+    `<b>Status: Monitoring</b><br/>x<br/><b>Affected components</b>${list}<p>We watch it.</p>`;
+  for (const [description, components] of [
+    [listed('<ul><li>API</li><li>Chat</li></ul>'), ['API', 'Chat']],
+    [listed('\n<ul class="parts">\n<li>API</li>\n<li>Chat (Operational)</li>\n</ul>'), ['API', 'Chat']],
+    [listed(': API, Chat'), ['API', 'Chat']],
+    [listed(''), null],
+  ] as const)
+    t.match(
+      readItems({ ...TODAY, description }),
+      [{ components, updates: [{ status: 'monitoring' }] }],
+      description,
+    );
+});
+
+t.test('of several updates within one minute, the end is the last', async (t) => {
+  const step = (time: string, label: string) =>
+    `<p><small>Sep 20, ${time} UTC</small><br><strong>${label}</strong> - x</p>`;
+  for (const [steps, status, states] of [
+    [
+      [
+        ['10:00', 'Investigating'],
+        ['10:00', 'Resolved'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Resolved'],
+        ['10:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Monitoring'],
+        ['10:00', 'Resolved'],
+        ['10:00', 'Identified'],
+        ['09:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'identified', 'monitoring', 'resolved'],
+    ],
+    // Opened again, in the next minute.
+    [
+      [
+        ['10:01', 'Investigating'],
+        ['10:00', 'Resolved'],
+      ],
+      'investigating',
+      ['resolved', 'investigating'],
+    ],
+    // The oldest first, as Status.io lists them, and without order.
+    [
+      [
+        ['09:00', 'Investigating'],
+        ['10:00', 'Monitoring'],
+      ],
+      'monitoring',
+      ['investigating', 'monitoring'],
+    ],
+    [
+      [
+        ['09:30', 'Identified'],
+        ['10:00', 'Resolved'],
+        ['09:00', 'Investigating'],
+      ],
+      'resolved',
+      ['investigating', 'identified', 'resolved'],
+    ],
+    [
+      [
+        ['10:00', 'Update'],
+        ['10:00', 'Resolved'],
+      ],
+      'resolved',
+      ['investigating', 'resolved'],
+    ],
+  ] as const) {
+    const [entry] = readItems({
+      ...TODAY,
+      description: steps.map(([time, label]) => step(time, label)).join(''),
+    });
+    t.match(entry, { status, resolvedAt: status === 'resolved' ? at('10:00') : null }, JSON.stringify(steps));
+    t.same(
+      entry?.updates.map((update) => update.status),
+      states,
+      JSON.stringify(steps),
+    );
+  }
+  const items = [
+    { ...TODAY, link: 'https://status.example.com/incidents/1', guid: 'a', description: 'Investigating - x' },
+    { ...TODAY, link: 'https://status.example.com/incidents/1', guid: 'b', description: 'Resolved - y' },
+  ];
+  for (const order of [items, items.toReversed()])
+    t.match(readItems(...order), [{ status: 'resolved', resolvedAt: at('10:00') }]);
+});
+
+t.test('a maintenance has a start and an end whichever of its updates are left', async (t) => {
+  const step = (time: string, label: string) =>
+    `<small>Sep 20, ${time} UTC</small><br><b>${label}</b> - x<br>`;
+  const link = 'https://status.example.com/pages/maintenance/5b36dc/1';
+  for (const [pubDate, steps, expected] of [
+    [
+      '10:00:05',
+      [
+        ['08:00', 'Active'],
+        ['10:00', 'Completed'],
+      ],
+      { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
+    ],
+    ['10:00:05', [['10:00', 'Completed']], { state: 'done', startsAt: at('10:00'), endsAt: at('10:00') }],
+    [
+      '11:30:00',
+      [
+        ['08:00', 'Active'],
+        ['10:00', 'Resolved'],
+      ],
+      { state: 'done', startsAt: at('08:00'), endsAt: at('10:00') },
+    ],
+    ['08:00:30', [['08:00', 'Active']], { state: 'running', startsAt: at('08:00'), endsAt: null }],
+    ['08:00:30', [['08:00', 'Verifying']], { state: 'running', startsAt: at('08:00'), endsAt: null }],
+  ] as const) {
+    const description = steps.map(([time, label]) => step(time, label)).join('');
+    const [entry] = readItems({
+      title: 'Upgrade',
+      link,
+      pubDate: `Sun, 20 Sep 2026 ${pubDate} GMT`,
+      description,
+    });
+    t.match(entry, { kind: 'maintenance', ...expected }, description);
+    t.notOk(
+      entry?.updates.some(({ status }) => status === 'investigating' || status === 'monitoring'),
+      'a maintenance is identified until its end',
+    );
+  }
+});
