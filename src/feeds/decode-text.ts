@@ -11,6 +11,8 @@ const ENCODINGS = new Set([
   'latin1',
   'windows-1252',
   'iso-8859-15',
+  ...['windows-1250', 'windows-1251', 'windows-1254', 'iso-8859-2', 'koi8-r'],
+  ...['gb2312', 'gbk', 'gb18030', 'big5', 'shift_jis', 'euc-jp', 'euc-kr'],
 ]);
 
 /** Decodes JSON: UTF-16 by its byte order mark or first bytes, else UTF-8. */

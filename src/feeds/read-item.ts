@@ -47,10 +47,12 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
   const { publishedAt, updatedAt } = timesOf(item, link);
   const text = plainText(markItems(item.content), MAX_ITEM_TEXT);
   const timeline = readTimeline(text, updatedAt ?? publishedAt);
-  const { title, meaning: titled } = splitTitle(oneLine(plainText(item.title), 1_000));
+  const { title, meaning: titled } = splitTitle(oneLine(unescaped(plainText(item.title)), 1_000));
   const isPart = title !== '' && isPartState(text);
+  // Feeds that change the title at the end may leave the text as it was.
+  const isEndedByTitle = statusOf(titled) === 'resolved' && timeline.updates.every(({ at }) => at === null);
   const meaning =
-    newestMeaning(timeline) ??
+    (isEndedByTitle ? titled : newestMeaning(timeline)) ??
     (titled?.kind === 'update' ? null : titled) ??
     meaningOf(item.status) ??
     meaningOfSentence(timeline.text);
@@ -71,6 +73,11 @@ export function readItem(item: XmlItem, feed: XmlFeed, { pageUrl }: FeedSource, 
     severity: severityOf(title, text),
     components: isPart ? [title] : partsOf(item, title, text, timeline, rules),
   };
+}
+
+/** A title without the entities that are left of one that is escaped twice. */
+function unescaped(title: string): string {
+  return /&(?:amp|lt|gt|quot|apos|nbsp|#\d{2,4}|#x[\da-f]{2,4});/i.test(title) ? plainText(title) : title;
 }
 
 /** HTML whose items of lists begin with {@link LIST_MARK}. */

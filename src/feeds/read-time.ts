@@ -47,7 +47,22 @@ const ZONES: Readonly<Record<string, number>> = {
   cest: 2,
   eet: 2,
   eest: 3,
+  msk: 3,
+  // India's: pages of Ireland and Israel use others.
+  ist: 5.5,
+  sgt: 8,
+  hkt: 8,
+  awst: 8,
   jst: 9,
+  kst: 9,
+  aest: 10,
+  aedt: 11,
+  nzst: 12,
+  nzdt: 13,
+  akst: -9,
+  akdt: -8,
+  hst: -10,
+  brt: -3,
 };
 
 /**

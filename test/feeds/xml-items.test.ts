@@ -131,6 +131,15 @@ t.test('it reads the encodings of feeds', async (t) => {
     ['ISO 8859-1, read as browsers do', latin('ISO-8859-1')],
   ] as const)
     t.equal(read(bytes).items[0]?.title, title, name);
+  for (const [encoding, bytes, text] of [
+    ['gb2312', [0xd2, 0xd1, 0xbb, 0xd6, 0xb8, 0xb4], '已恢复'],
+    ['shift_jis', [0x95, 0x9c, 0x8b, 0x8c], '復旧'],
+    ['windows-1251', [0xd1, 0xe1, 0xee, 0xe9], 'Сбой'],
+  ] as const) {
+    const [head, tail] = `<?xml version="1.0" encoding="${encoding}"?>${rss('<title>|</title>')}`.split('|');
+    const body = Buffer.concat([Buffer.from(head ?? ''), Buffer.from(bytes), Buffer.from(tail ?? '')]);
+    t.match(readXmlItems(body).items, [{ title: text }], encoding);
+  }
   t.throws(() => read(document('utf-7')), { code: 'feed_format', message: /encoding/ });
   t.equal(
     read(Buffer.from([...Buffer.from('<rss><item><title>a'), 0xff, ...Buffer.from('b</title></item></rss>')]))

@@ -189,3 +189,24 @@ t.test('a maintenance has a start and an end whichever of its updates are left',
     );
   }
 });
+
+t.test('an end in the title counts where the text has no times', async (t) => {
+  const description = 'Investigating - We look into it.';
+  t.match(readItems({ ...TODAY, title: '[Resolved] Login fails', description }), [
+    { title: 'Login fails', status: 'resolved', resolvedAt: at('10:00') },
+  ]);
+  const dated = '<p>Sep 20, 10:00 UTC<br>Investigating - It is back.</p>';
+  t.match(readItems({ ...TODAY, title: '[Resolved] Login fails', description: dated }), [
+    { status: 'investigating' },
+  ]);
+});
+
+t.test('a title that is escaped twice is read', async (t) => {
+  for (const [title, read] of [
+    ['API &amp;amp; Chat', 'API & Chat'],
+    ['It&amp;#39;s slow', "It's slow"],
+    ['Tags such as &amp;lt;b&amp;gt; fail', 'Tags such as ‹b› fail'],
+    ['AT&amp;T', 'AT&T'],
+  ] as const)
+    t.match(readItems({ ...TODAY, title }), [{ title: read }], title);
+});
