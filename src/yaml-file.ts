@@ -1,44 +1,83 @@
-/** Reads YAML files and reports their problems with line numbers. */
-import { type Document, isNode, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
+/**
+ * Reads YAML and reports its problems with line numbers. Merge keys (`<<`) are read as other programs read them. What aliases and merge
+ * keys repeat is bounded by the length of the text, so that no short text becomes an endless one.
+ */
+
+import { createRequire } from 'node:module';
+import { CORE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
+import type * as Yaml from 'yaml';
 import { messageOf } from './error.ts';
 
-/** The parser's warnings quote the text, which may be secret, on standard error. */
-const LOG_LEVEL = 'error';
+/** A problem of a text. */
+export interface YamlProblem {
+  /** `file:line`, or `file` alone. */
+  readonly place: string;
+  readonly message: string;
+}
 
-/** Parses the text of `file`. Never throws: with `problems`, `content` is null. `place`: `file:line`, or `file` alone. */
-export function readYaml(text: string, file: string) {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    uniqueKeys: true,
-    prettyErrors: false,
-    logLevel: LOG_LEVEL,
-  });
-  const lineAt = (offset: number) => Math.max(1, lines.linePos(offset).line);
-  const problems = document.errors.map(({ pos, message }) => ({
-    place: `${file}:${lineAt(pos[0])}`,
-    message,
-  }));
-  let content: unknown = null;
+/** Loaded where a line is wanted: its 70 modules would cost each command, and each start, their time. */
+const loadYaml = (): typeof Yaml => createRequire(import.meta.url)('yaml');
+
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+const MAX_DEPTH = 100;
+/** How many values and merged members a text of any length may have beyond one for each of its characters. */
+const MIN_VALUES = 100_000;
+
+/** Parses the documents of the text of `file`. Never throws: with a `problem`, `documents` is empty. */
+export function readYamlDocuments(
+  text: string,
+  file: string,
+): { readonly documents: readonly unknown[]; readonly problem: YamlProblem | null } {
+  const maxValues = MIN_VALUES + text.length;
   try {
-    if (problems.length === 0) content = document.toJS({ maxAliasCount: 100 });
+    const documents = loadAll(text.replace(/^\uFEFF/, ''), {
+      schema: SCHEMA,
+      maxTotalMergeKeys: maxValues,
+      maxDepth: MAX_DEPTH,
+    });
+    if (text.includes('*') && !(countValues(documents) <= maxValues))
+      return { documents: [], problem: { place: file, message: 'aliases repeat too much, or themselves' } };
+    return { documents, problem: null };
   } catch (error) {
-    // Unresolved and recursive aliases are only detected here.
-    problems.push({ place: file, message: messageOf(error) });
+    const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1}` : '';
+    const message = error instanceof YAMLException ? error.reason : messageOf(error);
+    return { documents: [], problem: { place: `${file}${line}`, message } };
   }
+}
+
+/** Parses the text of `file`, of one document. Never throws: with `problems`, `content` is null. */
+export function readYaml(text: string, file: string) {
+  const { documents, problem } = readYamlDocuments(text, file);
+  const problems =
+    problem !== null
+      ? [problem]
+      : documents.length > 1
+        ? [{ place: file, message: 'must be one document, without a line "---" between two' }]
+        : [];
+  const locate = createYamlLocator(text);
   return {
-    content,
+    content: problems.length === 0 ? (documents[0] ?? null) : null,
     problems,
     /** The line of the value at `path`, or of its nearest ancestor; null: neither is in the file. */
-    lineOf(path: readonly string[]): number | null {
-      for (let length = path.length; length > 0; length--) {
-        const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-        const node = document.getIn(keys, true);
-        if (isNode(node) && node.range) return lineAt(node.range[0]);
-      }
-      return null;
-    },
+    lineOf: (path: readonly string[]): number | null => (path.length === 0 ? null : locate(0, path)),
   };
+}
+
+/** Whether a member at the top of a file is none of its format, but holds what aliases in the file stand for, as in files of Compose. */
+export function isExtension(name: string): boolean {
+  return name.startsWith('x-');
+}
+
+/** Number of values where each alias stands for all of its own; infinite where a value is part of itself. Each is visited once. */
+function countValues(value: unknown, known = new Map<object, number>()): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  known.set(value, Number.POSITIVE_INFINITY);
+  let count = 1;
+  for (const member of Object.values(value)) count += countValues(member, known);
+  known.set(value, count);
+  return count;
 }
 
 /**
@@ -46,11 +85,19 @@ export function readYaml(text: string, file: string) {
  * the document with that number, from 0, or of its nearest ancestor. Null: neither is there, or the text is not YAML.
  */
 export function createYamlLocator(text: string) {
-  const lines = new LineCounter();
-  let documents: readonly Document[] | null = null;
+  let lines: Yaml.LineCounter;
+  let documents: readonly Yaml.Document[] | null = null;
   return (document: number, path: readonly (string | number)[]): number | null => {
+    const { isNode, LineCounter, parseAllDocuments } = loadYaml();
+    lines ??= new LineCounter();
     documents ??= [
-      ...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, logLevel: LOG_LEVEL }),
+      // The parser's warnings quote the text, which may be secret, on standard error. Its search for equal keys is quadratic.
+      ...parseAllDocuments(text, {
+        lineCounter: lines,
+        prettyErrors: false,
+        logLevel: 'error',
+        uniqueKeys: false,
+      }),
     ];
     for (let length = path.length; length >= 0; length--) {
       const keys = path.slice(0, length).map((part) => (/^\d+$/.test(String(part)) ? Number(part) : part));

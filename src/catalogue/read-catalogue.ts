@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv';
 import { dashDomain } from '../domain/service.ts';
 import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
 import type { NewService } from '../store/ports/services.ts';
-import { readYaml } from '../yaml-file.ts';
+import { isExtension, readYaml } from '../yaml-file.ts';
 import { ENTRY_FORMATS, type EntryProblem, readEntry } from './read-entry.ts';
 
 /** Thrown with every problem of a catalogue file, each with its line. */
@@ -31,7 +31,7 @@ export function readCatalogue(text: string, file: string): NewService[] {
   const items: readonly unknown[] = root.services;
   const lineOf = (path: readonly string[]) => yaml.lineOf(path) ?? 1;
   const problems: EntryProblem[] = Object.keys(root)
-    .filter((name) => name !== 'services')
+    .filter((name) => name !== 'services' && !isExtension(name))
     .map((name) => ({ path: [name], message: `has an unknown member "${name}"` }));
   const services: NewService[] = [];
   items.forEach((item, index) => {

@@ -81,6 +81,8 @@ export async function scanCatalogue(
   for await (const read of readParts(file, partBytes)) {
     if (isOutdated()) return null;
     digest.update(read);
+    // An entry that is as it was may mean something else, where it stands for another one.
+    isPlain = isPlain && !mayHoldAnchor(read);
     if (!isPlain) continue;
     let part: Buffer = rest.length === 0 ? read : Buffer.concat([rest, read]);
     if (splitter === null) {
@@ -130,6 +132,18 @@ async function* readParts(file: string, bytes: number): AsyncGenerator<Buffer> {
     await handle.close();
   }
 }
+
+/** Whether a part may hold an anchor of YAML: an ampersand at the start of a word. */
+function mayHoldAnchor(part: Buffer): boolean {
+  for (let at = part.indexOf(AMPERSAND); at !== -1; at = part.indexOf(AMPERSAND, at + 1)) {
+    const [before = SPACE, after = LETTER] = [part[at - 1], part[at + 1]];
+    if (after > SPACE && (before <= SPACE || before === BRACKET || before === BRACE || before === COMMA))
+      return true;
+  }
+  return false;
+}
+
+const [AMPERSAND, SPACE, LETTER, BRACKET, BRACE, COMMA] = [0x26, 0x20, 0x61, 0x5b, 0x7b, 0x2c];
 
 /** Gathers valid entries, and the hashes of their names. */
 function createEntries() {

@@ -1,8 +1,8 @@
 /** Settings from environment variables: `UPBEAT_` and the path in capitals joined by `_`; `…_FILE` names a file. */
 
-import { parse as parseYaml } from 'yaml';
 import { messageOf } from '../error.ts';
 import type { TSchema } from '../json-schema.ts';
+import { readYaml } from '../yaml-file.ts';
 import { closest } from './closest-name.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { CONFIG_SCHEMA } from './schema.ts';
@@ -85,13 +85,10 @@ function readValue(text: string, { schema }: Setting): unknown {
   return text;
 }
 
-/** Parses a list in YAML or JSON. The parser's messages are dropped, since they quote the text, which may be secret. */
+/** Parses a list in YAML or JSON; a text that is neither stays as it is. */
 function readFlow(text: string): unknown {
-  try {
-    return parseYaml(text, { prettyErrors: false, logLevel: 'silent' });
-  } catch {
-    return text;
-  }
+  const { content, problems } = readYaml(text, '');
+  return problems.length === 0 ? content : text;
 }
 
 function asNumber(text: string): number | string {

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { parseDuration } from '../domain/durations.ts';
 import { messageOf } from '../error.ts';
 import type { TSchema } from '../json-schema.ts';
-import { readYaml } from '../yaml-file.ts';
+import { isExtension, readYaml } from '../yaml-file.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeErrors, formatPath, type SchemaProblem } from './describe-errors.ts';
 import { readEnvironment } from './environment.ts';
@@ -121,13 +121,17 @@ function readConfigFile(file: string, readFile: (path: string) => string): Confi
   if (typeof tree !== 'object' || Array.isArray(tree))
     return failed({ place: file, message: 'must hold settings by their names' });
   return {
-    tree: dropEmptySections(tree as SettingTree, CONFIG_SCHEMA),
+    tree: dropEmptySections(dropExtensions(tree as SettingTree), CONFIG_SCHEMA),
     placeOf: (path) => {
       const line = lineOf(path);
       return line === null ? null : `${file}:${line}`;
     },
     problems: [],
   };
+}
+
+function dropExtensions(tree: SettingTree): SettingTree {
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => !isExtension(name)));
 }
 
 /** An empty section, such as `checks:`, is null in YAML and stands for its defaults. */

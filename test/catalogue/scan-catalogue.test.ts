@@ -73,6 +73,7 @@ t.test('it leaves to the parser what is not a plain list of valid entries', asyn
     'two equal slugs': `services:\n${entry('a')}${entry('a').replace('a.example', 'b.example')}`,
     'two equal badges': `services:\n${entry('a')}${entry('b').replace('b.example', 'a-example')}`,
     'an invalid entry': `services:\n${entry('A')}`,
+    'an anchor': `services:\n${entry('a', '    check: &check\n      method: HEAD\n')}${entry('b')}`,
     'an unknown alias': `services:\n${entry('a', '    check: *none\n')}`,
   };
   for (const [what, text] of Object.entries(texts)) {

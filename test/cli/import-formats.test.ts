@@ -352,6 +352,67 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   t.notMatch(lines.join('\n'), /CONNECTED|hunter2/);
 });
 
+t.test("it reads merge keys, aliases and the booleans of Gatus' files as Gatus does", async (t) => {
+  const { services, notCarried } = readImport(
+    `defaults: &defaults
+  interval: 15m
+  enabled: yes
+  conditions: ["[STATUS] == 204"]
+client: &client { insecure: no, ignore-redirect: on, timeout: 1m30s }
+endpoints:
+  - name: One
+    <<: *defaults
+    url: https://one.lab.example/
+  - name: Two
+    !!merge <<: [{ enabled: n }, *defaults]
+    url: https://two.lab.example/ping
+    client: *client
+    conditions: ["[STATUS] == 200"]
+external-endpoints:
+  - { <<: *defaults, name: cron.lab.example, enabled: Off }
+`,
+    'gatus.yaml',
+  );
+  t.same(services, [
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'one.lab.example', name: 'One', accept: [204] },
+      choice: { intervalMs: 900_000 },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'two.lab.example', name: 'Two', accept: [200], paused: true },
+      ...{ url: 'https://two.lab.example/ping', settings: { followRedirects: false } },
+      choice: { intervalMs: 900_000, timeoutMs: 90_000 },
+    },
+    {
+      ...PLAIN_SERVICE,
+      ...{ domain: 'cron.lab.example', name: 'cron.lab.example', kind: 'heartbeat', paused: true },
+    },
+  ]);
+  t.same(describeLost(notCarried), []);
+});
+
+t.test(
+  'a file of any length may repeat one set of defaults, and no short one expands without end',
+  async (t) => {
+    const endpoints = Array.from(
+      { length: 2_000 },
+      (_, number) =>
+        `  - { <<: *defaults, name: n${number}, url: "https://n${number}.example/", client: *client }`,
+    );
+    const text = `x: &defaults { interval: 1m, enabled: yes }\ny: &client { timeout: 2s }\nendpoints:\n${endpoints.join('\n')}`;
+    t.equal(readImport(text, 'gatus.yaml').services.length, 2_000);
+    const bomb = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}, *a${at}]`);
+    for (const bad of [
+      `a0: &a0 [x]\n${bomb.join('\n')}\nendpoints: *a30`,
+      'endpoints: &a\n  - *a',
+      `a0: &a0 {k0: 1}\n${Array.from({ length: 2_000 }, (_, at) => `a${at + 1}: &a${at + 1} {<<: *a${at}, k${at + 1}: 1}`).join('\n')}`,
+    ])
+      t.throws(() => readImport(bad, 'gatus.yaml'), { code: 'bad_import' });
+  },
+);
+
 /** What becomes of a monitor of Uptime Kuma at https://a.example/. */
 function readMonitor(row: object) {
   const monitor = { name: 'A', url: 'https://a.example/', method: 'GET', ...row };

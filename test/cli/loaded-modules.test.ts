@@ -8,7 +8,7 @@ import { install } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The packages that read arguments and the configuration. */
-const OF_CONFIGURATION = /^(?:ajv|fast-|json-schema-|ipaddr|commander|yaml)/;
+const OF_CONFIGURATION = /^(?:ajv|fast-|json-schema-|ipaddr|commander|js-yaml)/;
 const LOGGED = ['--import', join(ROOT, 'test/support/log-modules.mjs')];
 
 /** The packages and the number of modules of each thread of the logged processes; threads by the file of their entry. */

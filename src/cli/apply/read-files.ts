@@ -1,10 +1,9 @@
 /** Reads files of `apply` into one document, which knows the file and the line of each of its members. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { CORE_SCHEMA, loadAll, YAMLException } from 'js-yaml';
 import { PICTURE_USES, type PictureUse } from '../../domain/status-page.ts';
 import { messageOf } from '../../error.ts';
-import { createYamlLocator } from '../../yaml-file.ts';
+import { createYamlLocator, isExtension, readYamlDocuments } from '../../yaml-file.ts';
 import { type DocumentPath, fillVariables, MAX_VALUES } from './variables.ts';
 
 /** The document of all files. */
@@ -42,8 +41,6 @@ interface Place {
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 /** The name of standard input. */
 const STDIN = '-';
-const MAX_DEPTH = 100;
-const MAX_ALIASES = 100;
 
 /**
  * Reads files, folders (their files with the extensions .yaml, .yml and .json, by name) and `-`, standard input. The lists of
@@ -86,7 +83,8 @@ export function readApplyFiles(
 
   const takeFile = (file: string): void => {
     const text = readText(file, problems);
-    const documents = text === null ? [] : parse(text, file, problems);
+    const { documents, problem } = readYamlDocuments(text ?? '', file);
+    if (problem !== null) problems.push(`${problem.place}: ${problem.message}`);
     const locate = createYamlLocator(text ?? '');
     documents.forEach((document, number) => {
       const source = { file, document: number, lineOf: locate };
@@ -99,7 +97,9 @@ export function readApplyFiles(
             'a document is a group with "services", "pages", "channels", "rules" and "maintenances"',
           ),
         );
-      else for (const [name, value] of Object.entries(document)) take(source, name, value);
+      else
+        for (const [name, value] of Object.entries(document))
+          if (!isExtension(name)) take(source, name, value);
     });
   };
   for (const path of paths) listFiles(path, problems).forEach(takeFile);
@@ -139,36 +139,6 @@ function readText(file: string, problems: string[]): string | null {
     problems.push(`${file}: cannot be read: ${messageOf(error)}`);
     return null;
   }
-}
-
-/**
- * The documents of a text. js-yaml is several times as fast as `yaml`, which finds the lines where there is something to
- * say of them.
- */
-function parse(text: string, file: string, problems: string[]): unknown[] {
-  try {
-    const documents = loadAll(text, { schema: CORE_SCHEMA, maxAliases: MAX_ALIASES, maxDepth: MAX_DEPTH });
-    if (!documents.some((document) => containsItself(document))) return documents;
-    problems.push(`${file}: an alias leads to a value that contains it`);
-    return [];
-  } catch (error) {
-    const line = error instanceof YAMLException && error.mark ? `:${error.mark.line + 1}` : '';
-    const reason = error instanceof YAMLException ? error.reason : messageOf(error);
-    problems.push(`${file}${line}: ${reason}`);
-    return [];
-  }
-}
-
-/** Whether a value is a part of itself, as `&a [*a]` is. Each value is looked at once. */
-function containsItself(value: unknown, above = new Set<object>(), known = new Set<object>()): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (above.has(value)) return true;
-  if (known.has(value)) return false;
-  known.add(value);
-  above.add(value);
-  const found = Object.values(value).some((member) => containsItself(member, above, known));
-  above.delete(value);
-  return found;
 }
 
 /** The page with a picture as a `data:` URL, if it is the path of one. */

@@ -26,11 +26,14 @@ const KNOWN = new Set(['name', 'group', 'url', 'method', 'conditions', 'enabled'
 /** Fields of a request that become settings of an `http` check. */
 const OF_REQUESTS = new Set(['headers', 'body', 'graphql']);
 
+const ALERTS = 'create channels and rules on the dashboard or by "upbeat apply" (docs/alerts.md)';
+const MAINTENANCE = 'announce maintenance on the dashboard or by "upbeat apply" (docs/maintenance.md)';
+
 /** What to use instead of a field. */
 const REASONS: Readonly<Record<string, string>> = {
   client: 'resolvers and certificates are set for all checks',
-  alerts: 'set webhooks on the dashboard',
-  'maintenance-windows': 'there are no maintenance windows',
+  alerts: ALERTS,
+  'maintenance-windows': MAINTENANCE,
 };
 
 /** What to use instead of a condition. */
@@ -41,12 +44,27 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** An endpoint. Its conditions on the status become `accept`; a group with the name of a category becomes the category. */
-export function readGatusEndpoint(row: Row): EntryReading {
+export function readGatusEndpoint(given: Row): EntryReading {
+  const row = readBooleans(given);
   const { interval: _interval, client, ...others } = row;
-  const { timeout: _timeout, 'ignore-redirect': ignoresRedirects, ...rest } = asRow(client);
+  const { timeout: _timeout, 'ignore-redirect': ignoresRedirects, ...ofClient } = readBooleans(asRow(client));
+  const rest = Object.fromEntries(Object.entries(ofClient).filter(([, value]) => !isEmpty(value)));
   return withTimes(
     readEndpointOf({ ...others, client: rest }, ignoresRedirects === true ? false : null),
     readGatusTimes(row),
+  );
+}
+
+/** Fields that the program decodes as booleans, as which it takes the words of YAML 1.1 too. */
+const BOOLEANS = new Set(['enabled', 'graphql', 'insecure', 'ignore-redirect']);
+
+function readBooleans(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([field, value]) => {
+      const word = BOOLEANS.has(field) && typeof value === 'string' ? value.toLowerCase() : '';
+      if (['n', 'no', 'off', 'false'].includes(word)) return [field, false];
+      return [field, ['y', 'yes', 'on', 'true'].includes(word) ? true : value];
+    }),
   );
 }
 
@@ -101,7 +119,8 @@ function readRequest(row: Row): ListedRequest {
 }
 
 /** An external endpoint, which sends heartbeats. It has no address, so its name must be a domain. */
-export function readGatusExternal(row: Row): EntryReading {
+export function readGatusExternal(given: Row): EntryReading {
+  const row = readBooleans(given);
   const { category, lost } = readGroup(row.group);
   const name = asText(row.name);
   const interval = asText(asRow(row.heartbeat).interval);
@@ -112,18 +131,32 @@ export function readGatusExternal(row: Row): EntryReading {
     ...(interval !== null && periodMs === null
       ? [{ field: 'heartbeat', reason: 'its interval cannot be read' }]
       : []),
-    ...findLost(row, (field) => KNOWN.has(field) || field === 'heartbeat', REASONS),
+    ...findLost(row, (field) => KNOWN.has(field) || field === 'heartbeat' || field === 'interval', REASONS),
   ]);
 }
 
+const NO_EQUAL = 'this section has no equal here; docs/operating.md has our settings';
+/** What to use instead of the sections of the program. It ignores others, which hold what aliases stand for. */
+const SECTIONS: ReadonlyMap<string, string> = new Map([
+  ['alerting', ALERTS],
+  ['maintenance', MAINTENANCE],
+  ['suites', 'a check makes one request'],
+  ...[
+    'announcements',
+    'connectivity',
+    'metrics',
+    'remote',
+    'security',
+    'storage',
+    'tunneling',
+    'ui',
+    'web',
+  ].map((name) => [name, NO_EQUAL] as const),
+]);
+
 /** The other sections of the file. */
 export function readGatusSections(root: Row): LostField[] {
-  return Object.keys(root)
-    .filter((field) => field !== 'endpoints' && field !== 'external-endpoints' && !isEmpty(root[field]))
-    .map((field) => ({
-      field,
-      reason: 'this section has no equal here; docs/operating.md has our settings',
-    }));
+  return findLost(root, (field) => !SECTIONS.has(field), Object.fromEntries(SECTIONS));
 }
 
 /** A check that is no request of a web page. */

@@ -1,13 +1,14 @@
 /** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
 import { parse as parseCsv } from 'csv-parse/sync';
-import { parse as parseYaml } from 'yaml';
 import { messageOf } from '../../error.ts';
+import { readYaml } from '../../yaml-file.ts';
 import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
 import { readKumaMonitor } from './kuma.ts';
 import {
   asRow,
   asText,
   type EntryReading,
+  findLost,
   isEmpty,
   type ListedService,
   type LostField,
@@ -48,11 +49,7 @@ export function readImport(text: string, fileName: string) {
   const root = asRow(document);
   const monitors = listOf(root.monitorList);
   if (monitors !== null) {
-    const lists = ['notificationList', 'proxyList'].filter((field) => !isEmpty(root[field]));
-    const lost = lists.map((field) => ({
-      field,
-      reason: 'it has no equal here: set webhooks on the dashboard',
-    }));
+    const lost = findLost(root, (field) => !KUMA_LISTS.has(field), Object.fromEntries(KUMA_LISTS));
     return collect(
       'uptime-kuma',
       monitors.map((row) => readEntry(row, readKumaMonitor)),
@@ -81,6 +78,14 @@ export function readImport(text: string, fileName: string) {
     `${fileName} holds no list: expected "services" (Upbeat), "monitorList" (Uptime Kuma) or "endpoints" (Gatus)`,
   );
 }
+
+/** Lists beside the monitors of Uptime Kuma, and what to use instead. */
+const KUMA_LISTS: ReadonlyMap<string, string> = new Map([
+  ['notificationList', 'create channels and rules on the dashboard or by "upbeat apply" (docs/alerts.md)'],
+  ['proxyList', 'checks use no proxy'],
+  ['maintenanceList', 'announce maintenance on the dashboard or by "upbeat apply" (docs/maintenance.md)'],
+  ['statusPageList', 'create status pages on the dashboard or by "upbeat apply" (docs/status-pages.md)'],
+]);
 
 function readEntry(given: unknown, read: (row: Row) => EntryReading): { row: Row; reading: EntryReading } {
   const row = asRow(given);
@@ -119,12 +124,10 @@ function parseDocument(text: string, fileName: string): unknown {
   } catch {
     // It may be YAML.
   }
-  try {
-    // Without its warnings about tags, which quote the file on standard error.
-    return parseYaml(text, { maxAliasCount: 100, logLevel: 'error' });
-  } catch (error) {
-    throw new ImportError(`${fileName} is neither JSON nor YAML: ${messageOf(error).split('\n')[0]}`);
-  }
+  const { content, problems } = readYaml(text, fileName);
+  const [problem] = problems;
+  if (problem === undefined) return content;
+  throw new ImportError(`${fileName} is neither JSON nor YAML: ${problem.place}: ${problem.message}`);
 }
 
 function readCsvRows(content: string): Row[] {
