@@ -14,7 +14,7 @@ export const DOCUMENT_FORMATS = {
     example: 'an address such as https://example.com/health, without user and password',
   },
   'status-rule': {
-    accepts: (text: string) => /^[1-5](?:xx|\d\d)$/.test(text),
+    accepts: (text: string) => /^[1-9](?:xx|\d\d)$/.test(text),
     example: 'a status code such as 401, or a class such as 2xx',
   },
 } as const;

@@ -1,7 +1,7 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
 import { readGivenName } from '../domain/given-name.ts';
 import { readHostName } from '../domain/host-name.ts';
-import { type AcceptRule, type CheckKind, MONITORING_KINDS } from '../domain/service.ts';
+import { type AcceptRule, type CheckKind, MONITORING_KINDS, STATUS_CLASSES } from '../domain/service.ts';
 import { obstacleOf } from '../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
@@ -51,11 +51,9 @@ export function readAcceptRules(text: string): Outcome<readonly AcceptRule[] | n
 }
 
 function readAcceptRule(word: string): AcceptRule | null {
-  if (/^[1-5]\d\d$/.test(word)) return Number(word);
-  return ACCEPT_CLASSES.find((one) => one === word.toLowerCase()) ?? null;
+  if (/^[1-9]\d\d$/.test(word)) return Number(word);
+  return STATUS_CLASSES.find((one) => one === word.toLowerCase()) ?? null;
 }
-
-const ACCEPT_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 /**
  * Reads a kind of check. Refused with `kind_invalid`, and with `kind_unavailable` if this machine cannot make such checks and

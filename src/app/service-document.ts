@@ -25,8 +25,8 @@ import type { Registration } from './register-services.ts';
 const strict = { additionalProperties: false };
 
 const StatusRule = Type.Union([
-  Type.Integer({ minimum: 100, maximum: 599 }),
-  Type.String({ format: 'status-rule', pattern: '^[1-5](?:xx|[0-9]{2})$' }),
+  Type.Integer({ minimum: 100, maximum: 999 }),
+  Type.String({ format: 'status-rule', pattern: '^[1-9](?:xx|[0-9]{2})$' }),
 ]);
 
 /** How a service is checked. The settings depend on the kind. */

@@ -76,7 +76,7 @@ function sentence({ keyword, params, message }: ErrorObject): string {
     case 'enum':
       return `must be one of ${params.allowedValues.join(', ')}`;
     case 'anyOf':
-      return 'must be a status code from 100 to 599 or a class such as 2xx';
+      return 'must be a status code from 100 to 999 or a class such as 2xx';
     case 'format':
       return `must be ${ENTRY_FORMATS[params.format as keyof typeof ENTRY_FORMATS].expected}`;
     case 'pattern':

@@ -54,7 +54,7 @@ const CheckEntry = Type.Object(
     method: Type.Optional(Type.Unsafe<'HEAD' | 'GET'>({ type: 'string', enum: ['HEAD', 'GET'] })),
     accept: Type.Optional(
       Type.Array(
-        Type.Union([Type.Integer({ minimum: 100, maximum: 599 }), Type.String({ pattern: '^[1-5]xx$' })]),
+        Type.Union([Type.Integer({ minimum: 100, maximum: 999 }), Type.String({ pattern: '^[1-9]xx$' })]),
         { minItems: 1 },
       ),
     ),

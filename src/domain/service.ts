@@ -24,8 +24,11 @@ export type CheckKind = ProbedKind | 'heartbeat';
 /** Every way to monitor a service. */
 export const MONITORING_KINDS: readonly CheckKind[] = [...PROBED_KINDS, 'heartbeat'];
 
-/** A status class such as `2xx`, or one status code. */
-export type AcceptRule = '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | number;
+/** Classes of status codes. RFC 9110 ends with `5xx`; some servers answer with others, such as 999. */
+export const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'] as const;
+
+/** A status class such as `2xx`, or one status code, 100 to 999. */
+export type AcceptRule = (typeof STATUS_CLASSES)[number] | number;
 
 /** Settings of a kind of check by their names, as the schema of the kind has them (`src/kinds/`). */
 export type CheckSettings = Readonly<Record<string, string | number | boolean | readonly string[]>>;

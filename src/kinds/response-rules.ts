@@ -10,6 +10,9 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
+/** Status codes of rate limits and bot walls: 429, and 999, "Request denied". */
+const BLOCKED_CODES = new Set([429, 999]);
+
 /** Headers by which bot walls say that they answered in place of the service: Cloudflare, AWS, Vercel, DataDome, Sucuri. */
 const BOT_WALLS: readonly (readonly [header: string, value: RegExp])[] = [
   ['cf-mitigated', /^challenge$/i],
@@ -21,7 +24,7 @@ const BOT_WALLS: readonly (readonly [header: string, value: RegExp])[] = [
 
 /** Whether a bot wall or a rate limit responded. The service is then reachable, so it is not down. */
 export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
-  if (statusCode === 429) return true;
+  if (BLOCKED_CODES.has(statusCode)) return true;
   return BOT_WALLS.some(([name, pattern]) => {
     const value = headers[name];
     if (value === undefined) return false;
@@ -30,11 +33,11 @@ export function isBlocked({ statusCode, headers }: ResponseHead): boolean {
 }
 
 /**
- * Whether a root check by HEAD is repeated by GET: after any 4xx or 501. That includes a 429 and a bot wall's 403,
+ * Whether a root check by HEAD is repeated by GET: after any 4xx or 5xx. That includes a 429 and a bot wall's 403,
  * because many rate limits and bot walls affect only HEAD.
  */
 export function refusesHead({ statusCode }: ResponseHead): boolean {
-  return (statusCode >= 400 && statusCode < 500) || statusCode === 501;
+  return statusCode >= 400 && statusCode < 600;
 }
 
 /**
@@ -45,13 +48,13 @@ export function isUnanswered({ statusCode, fault }: { statusCode: number; fault:
   return statusCode === 0 && fault !== null && fault.suspect === null && fault.failure.phase === 'first_byte';
 }
 
-/** Judges the response to a root check; null: reachable. If `accept` is null, errors are 5xx, 404 and 410. */
+/** Judges the response to a root check; null: reachable. If `accept` is null, errors are 500 to 599, 404 and 410. */
 export function judgeRoot(head: ResponseHead, accept: readonly AcceptRule[] | null): Failure | null {
   const { statusCode } = head;
   if (isBlocked(head)) return null;
   const good =
     accept === null
-      ? statusCode < 500 && statusCode !== 404 && statusCode !== 410
+      ? (statusCode < 500 || statusCode >= 600) && statusCode !== 404 && statusCode !== 410
       : accepts(accept, statusCode);
   return good ? null : statusFailure(statusCode);
 }
@@ -112,6 +115,8 @@ const MISSING_CODES = new Set([404, 405, 410, 501]);
  */
 export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthSeen: boolean): HealthVerdict {
   const { statusCode } = head;
+  // A number that HTTP does not define says nothing of health, so the root check decides.
+  if (statusCode >= 600 && !healthSeen) return { kind: 'missing' };
   if (isBlocked(head)) return { kind: 'blocked' };
   if (statusCode >= 400) {
     const missing = MISSING_CODES.has(statusCode) && !healthSeen;

@@ -11,6 +11,7 @@ import {
   redirectsOf,
   webAttemptOf,
 } from './check-kind.ts';
+import { createHeadSupport, isBetter } from './head-support.ts';
 import { isUnanswered, judgeRoot, refusesHead } from './response-rules.ts';
 
 /** The root check. */
@@ -28,6 +29,7 @@ export const rootCheck: CheckKind = {
  */
 export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinationOf }: ProbeTools) {
   const headers = ['user-agent', userAgent, 'accept', '*/*'];
+  const support = createHeadSupport();
   // Services whose HEAD got no response in the previous attempt. At most one entry for each service of the thread.
   const unansweredHeads = new Set<number>();
 
@@ -37,9 +39,8 @@ export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinati
     const destination = destinationOf(url);
     if ('problem' in destination) return invalidAddress(run, 'root', destination);
     const head = options.number === 0 && (check.method ?? (memory.needsGet ? 'GET' : 'HEAD')) === 'HEAD';
-    const asked: WebRequest = {
+    const request: Omit<WebRequest, 'method'> = {
       destination,
-      method: head ? 'HEAD' : 'GET',
       headers,
       body: null,
       wantsBody: never,
@@ -49,28 +50,32 @@ export function prepareRoot({ parts, clock, userAgent, trust, guardOf, destinati
       trust: () => trust(check.caFile),
       fresh: options.number > 0,
     };
-    // The previous attempt was a HEAD without a response; this one is the re-check by GET.
-    let unanswered = unansweredHeads.delete(serviceId) && !head;
-    let response = await sendRequest(parts, asked, deadline);
-    const refused = head && response.fault === null && refusesHead(response);
-    if (head && isUnanswered(response)) unanswered = true;
-    if (refused || (head && unanswered && deadline.over === null)) {
-      response = await sendRequest(parts, { ...asked, method: 'GET' }, deadline);
+    const ask = (method: 'HEAD' | 'GET') => sendRequest(parts, { ...request, method }, deadline);
+    const wasUnanswered = unansweredHeads.delete(serviceId);
+    let response = await ask(head ? 'HEAD' : 'GET');
+    let learned = memory;
+    let headUnproven = false;
+    if (head) {
+      const first = response;
+      const unanswered = isUnanswered(first);
+      const isRepeated = unanswered || (first.fault === null && refusesHead(first));
+      if (isRepeated && deadline.over === null) {
+        response = await ask('GET');
+        if (isBetter(response, first, check.accept)) learned = support.outdone(serviceId, memory);
+        else if (!unanswered) learned = support.answered(serviceId, memory);
+      } else if (unanswered) {
+        // HEAD without a response has used up the deadline; the re-check shows whether HEAD was the reason.
+        unansweredHeads.add(serviceId);
+        headUnproven = !memory.headSeen;
+      } else if (first.fault === null) learned = support.answered(serviceId, memory);
+    } else if (response.fault === null && wasUnanswered) learned = support.outdone(serviceId, memory);
+    else if (response.fault === null && options.number === 0 && check.method === null && memory.needsGet) {
+      const trial = support.isTrialDue(serviceId, clock.monotonic()) ? await ask('HEAD') : null;
+      if (trial !== null && !isBetter(response, trial, check.accept))
+        learned = support.answered(serviceId, memory);
     }
-    // HEAD without a response has used up the deadline; the re-check shows whether HEAD was the reason.
-    const isHeadAlone = head && unanswered && deadline.over !== null;
-    if (isHeadAlone) unansweredHeads.add(serviceId);
-    const headUnproven = isHeadAlone && !memory.headSeen;
-    const needsGet = memory.needsGet || refused || (unanswered && response.fault === null);
-    const headSeen = memory.headSeen || (head && !unanswered && !refused && response.fault === null);
-    const isNew = needsGet !== memory.needsGet || headSeen !== memory.headSeen;
     const failure = response.fault === null ? judgeRoot(response, check.accept) : null;
-    const judgement = {
-      failure,
-      via: 'root',
-      headUnproven,
-      memory: isNew ? { ...memory, needsGet, headSeen } : memory,
-    } as const;
+    const judgement = { failure, via: 'root', headUnproven, memory: learned } as const;
     return webAttemptOf(startedAt, response, judgement, clock.now);
   };
 }

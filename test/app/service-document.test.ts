@@ -91,7 +91,7 @@ t.test('it names every member that is not valid', async (t) => {
       {
         domain,
         category: 'shops',
-        check: { kind: 'push', accept: [99, '6xx', 200], url: 'ftp://a.example' },
+        check: { kind: 'push', accept: [99, '0xx', 200], url: 'ftp://a.example' },
       },
       [
         ['category', 'member_invalid'],

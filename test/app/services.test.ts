@@ -102,7 +102,7 @@ t.test('it names every field that is not valid', async (t) => {
     [{ schedule: '61 * * * *' }, [['schedule', 'schedule_invalid']]],
     [{ schedule: '0 0 30 2 *' }, [['schedule', 'schedule_invalid']]],
     [{ schedule: '@daily', timezone: 'Mars/Base' }, [['timezone', 'timezone_invalid']]],
-    [{ accept: '2xx 600' }, [['accept', 'accept_invalid']]],
+    [{ accept: '2xx 1000' }, [['accept', 'accept_invalid']]],
     [{ kind: 'tcp' }, [['settings.port', 'setting_invalid']]],
     [{ kind: 'tcp', settings: { port: '22' } }, [['settings.port', 'setting_invalid']]],
     [

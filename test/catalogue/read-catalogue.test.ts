@@ -67,7 +67,7 @@ t.test('it reports every problem with its line', async (t) => {
     domain: c.d.example
     category: ai
     check:
-      accept: [7xx, 200, 99]
+      accept: [10xx, 200, 99]
       url: "ftp://x"
   - { slug: a, name: D, domain: c-d.example, category: ai }
   - { slug: e, name: E, domain: c.d-example, category: ai }
@@ -84,7 +84,7 @@ incidents: []
     const slug = 'must be lower-case letters and digits, in groups joined by single dashes';
     const domain = 'must be a host name in lower-case ASCII, without scheme, port or path';
     const url = 'must be an address that begins with http:// or https://, without password';
-    const code = 'must be a status code from 100 to 599 or a class such as 2xx';
+    const code = 'must be a status code from 100 to 999 or a class such as 2xx';
     t.same((error as Error).message.split('\n'), [
       `c.yaml:3: a: category must be one of ${CATEGORIES.join(', ')}`,
       'c.yaml:3: the slug "a" stands in line 2 already',

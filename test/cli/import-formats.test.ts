@@ -9,7 +9,7 @@ import { readImport } from '../../src/cli/import/read-import.ts';
 import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
 import { unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { DEFAULT_CHECK, STATUS_CLASSES } from '../../src/domain/service.ts';
 import { service } from '../site/site-world.ts';
 import { anyText } from '../support/any-text.ts';
 
@@ -100,7 +100,7 @@ t.test('it refuses what our own form cannot mean', async (t) => {
   const rows: readonly [object, RegExp][] = [
     [{ kind: 'ping' }, /kind "ping" is not known/],
     [{ category: 'constructor' }, /category "constructor" is not known/],
-    [{ accept: ['9xx'] }, /accept must list/],
+    [{ accept: ['10xx'] }, /accept must list/],
     [{ url: 'ftp://a.example' }, /must begin with http/],
     [{ url: 'https://user:secret@a.example/' }, /must begin with http/],
     [{ period: 'often' }, /durations/],
@@ -589,7 +589,7 @@ t.test('conditions of Gatus become expectations', async (t) => {
   const query = { name: 'A', url: 'https://a.example/q', method: 'POST', graphql: true, body: '{ ok }' };
   t.match(readImport(JSON.stringify({ endpoints: [query] }), 'gatus.json').services, [
     {
-      accept: ['1xx', '2xx', '3xx', '4xx', '5xx'],
+      accept: [...STATUS_CLASSES],
       settings: {
         path: '/q',
         method: 'POST',

@@ -99,6 +99,9 @@ t.test('it falls back at 404, 405, 410 and 501 until a body was seen, and at no 
     );
     t.same(judgeHealth(head(status), null, true), { kind: 'failed', failure }, String(status));
   }
+  for (const status of [600, 700, 999]) t.same(judgeHealth(head(status), null, false), MISSING);
+  t.same(judgeHealth(head(600), null, true).kind, 'failed');
+  t.same(judgeHealth(head(999), null, true), { kind: 'blocked' });
   t.same(judgeHealth(head(304), null, false), MISSING);
   t.equal(judgeHealth(head(304), null, true).kind, 'failed');
 });

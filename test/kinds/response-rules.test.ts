@@ -5,9 +5,8 @@ import { isBlocked, judgeRoot, refusesHead } from '../../src/kinds/response-rule
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
 
 t.test('it holds 5xx, 404 and 410 for errors of a root check, and nothing else', async (t) => {
-  const errors = [404, 410, 500, 501, 502, 503, 504, 520, 599];
-  for (let status = 200; status < 600; status++) {
-    const wanted = errors.includes(status) || status >= 500;
+  for (let status = 200; status < 1000; status++) {
+    const wanted = status === 404 || status === 410 || (status >= 500 && status < 600);
     t.equal(judgeRoot(head(status), null) !== null, wanted, String(status));
   }
   t.same(judgeRoot(head(503), null), {
@@ -24,6 +23,8 @@ t.test('it allows a service to override what is good', async (t) => {
   t.equal(judgeRoot(head(404), [404]), null);
   t.ok(judgeRoot(head(200), [404]));
   t.ok(judgeRoot(head(200), []));
+  t.equal(judgeRoot(head(700), ['7xx']), null);
+  t.ok(judgeRoot(head(700), ['2xx']));
 });
 
 t.test('it never calls a bot wall or a rate limit down', async (t) => {
@@ -36,6 +37,8 @@ t.test('it never calls a bot wall or a rate limit down', async (t) => {
   t.equal(judgeRoot(head(429), ['2xx']), null);
   t.ok(isBlocked(head(429)));
   t.ok(isBlocked(head(403, { 'cf-mitigated': ['', ' Challenge '] })));
+  t.ok(isBlocked(head(999)));
+  t.notOk(isBlocked(head(600)));
   t.notOk(isBlocked(head(403, { 'cf-mitigated': 'no' })));
   const walls: readonly (readonly [name: string, value: string, blocked: boolean])[] = [
     ['x-amzn-waf-action', 'challenge', true],
@@ -53,9 +56,9 @@ t.test('it never calls a bot wall or a rate limit down', async (t) => {
   t.notOk(isBlocked(head(403)));
 });
 
-t.test('it asks again by GET after any 4xx or 501, limits and bot walls included', async (t) => {
-  for (let status = 200; status < 600; status++) {
-    const wanted = (status >= 400 && status < 500) || status === 501;
+t.test('it asks again by GET after any 4xx or 5xx, limits and bot walls included', async (t) => {
+  for (let status = 200; status < 1000; status++) {
+    const wanted = status >= 400 && status < 600;
     t.equal(refusesHead(head(status)), wanted, String(status));
     t.equal(refusesHead(head(status, { 'cf-mitigated': 'challenge' })), wanted, `wall, ${status}`);
   }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../src/clock.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { listenOn, listenRaw } from '../support/loopback.ts';
 import { openProbe, type Trial } from './try-probe.ts';
@@ -73,7 +74,7 @@ t.test('it asks by GET where HEAD is refused, and remembers it', async (t) => {
   const { url, asked, requests } = await serve(t, ({ method }, response) =>
     response.writeHead(method === 'HEAD' ? refusal.status : 200).end(method === 'GET' ? 'hello' : undefined),
   );
-  for (const status of [400, 401, 403, 404, 405, 410, 418, 451, 499, 501]) {
+  for (const status of [400, 401, 403, 404, 405, 410, 418, 451, 499, 500, 501, 503, 599]) {
     refusal.status = status;
     requests.length = 0;
     const attempt = await probe(url);
@@ -89,15 +90,103 @@ t.test('it asks by GET where HEAD is refused, and remembers it', async (t) => {
   t.same(asked(), ['GET /']);
 });
 
-t.test('it does not ask again by GET after another error', async (t) => {
+t.test('it remembers GET only where GET did better', async (t) => {
   const probe = openProbe(t);
-  const { url, asked } = await serve(t, (_, response) => response.writeHead(503).end());
-  t.match(await probe(url), {
-    statusCode: 503,
-    failure: { class: 'status', phase: 'first_byte', detail: 'answered with status 503' },
-    memory: { ...NO_MEMORY, headSeen: true },
+  const answers = { head: 0, get: 0 };
+  const { url, asked, requests } = await serve(t, ({ method }, response) =>
+    response.writeHead(method === 'HEAD' ? answers.head : answers.get).end(),
+  );
+  const rows: readonly (readonly [head: number, get: number, failed: boolean, needsGet: boolean])[] = [
+    [503, 503, true, false],
+    [503, 403, false, true],
+    [403, 403, false, false],
+    [403, 404, true, false],
+    [404, 500, true, false],
+    [404, 204, false, true],
+    [429, 403, false, false],
+  ];
+  for (const [head, get, failed, needsGet] of rows) {
+    requests.length = 0;
+    Object.assign(answers, { head, get });
+    const attempt = await probe(url);
+    t.match(attempt, { statusCode: get, memory: { ...NO_MEMORY, needsGet, headSeen: !needsGet } }, `${head}`);
+    t.equal(attempt.failure !== null, failed, `${head}, ${get}`);
+    t.same(asked(), ['HEAD /', 'GET /']);
+  }
+});
+
+t.test('one bad HEAD among good ones changes nothing, two in a row do', async (t) => {
+  const probe = openProbe(t);
+  const bad = { head: false };
+  const { url, asked, requests } = await serve(t, ({ method, socket }, response) => {
+    if (method === 'HEAD' && bad.head) socket.destroy();
+    else response.writeHead(200).end();
   });
-  t.same(asked(), ['HEAD /']);
+  let { memory } = await probe(url);
+  for (const [isBad, requested] of [
+    [true, ['HEAD /', 'GET /']],
+    [false, ['HEAD /']],
+    [true, ['HEAD /', 'GET /']],
+    [true, ['HEAD /', 'GET /']],
+    [true, ['GET /']],
+  ] as const) {
+    requests.length = 0;
+    bad.head = isBad;
+    const attempt = await probe(url, { memory });
+    t.match(attempt, { statusCode: 200, failure: null });
+    t.same(asked(), requested);
+    memory = attempt.memory;
+  }
+});
+
+t.test('it tries HEAD again after an hour, and returns to it where it does as well', async (t) => {
+  let hours = 0;
+  const monotonic = () => systemClock.monotonic() + hours * 3_600_000;
+  const probe = openProbe(t, {}, { ...systemClock, monotonic });
+  const answer = { head: 405 };
+  const { url, asked, requests } = await serve(t, ({ method }, response) =>
+    response.writeHead(method === 'HEAD' ? answer.head : 200).end(),
+  );
+  let memory = { ...NO_MEMORY, needsGet: true };
+  for (const [passed, head, requested] of [
+    [0, 405, ['GET /']],
+    [0.9, 405, ['GET /']],
+    [1.1, 405, ['GET /', 'HEAD /']],
+    [1.2, 200, ['GET /']],
+    [2.2, 200, ['GET /', 'HEAD /']],
+    [2.3, 200, ['HEAD /']],
+  ] as const) {
+    requests.length = 0;
+    hours = passed;
+    answer.head = head;
+    const attempt = await probe(url, { memory });
+    t.match(attempt, { statusCode: 200, failure: null });
+    t.same(asked(), requested, `after ${passed} hours`);
+    memory = attempt.memory;
+  }
+  t.same(memory, { ...NO_MEMORY, headSeen: true });
+  requests.length = 0;
+  hours = 9;
+  await probe(url, { check: { method: 'GET' }, memory: { ...NO_MEMORY, needsGet: true } });
+  t.same(asked(), ['GET /'], 'not where the service chose GET');
+});
+
+t.test('it takes a status of 600 and more for reachable', async (t) => {
+  const probe = openProbe(t);
+  const answer = { status: '999 Request denied' };
+  const { port, close } = await listenRaw((socket) => {
+    socket.once('data', () => socket.end(`HTTP/1.1 ${answer.status}\r\ncontent-length: 0\r\n\r\n`));
+  });
+  t.teardown(close);
+  const url = `http://127.0.0.1:${port}/`;
+  for (const kind of ['root', 'health', 'http'] as const) {
+    t.match(await probe(url, { check: { kind } }), { statusCode: 999, failure: null, blocked: true }, kind);
+  }
+  answer.status = '600 Odd';
+  t.match(await probe(url), { statusCode: 600, failure: null, blocked: false });
+  t.match(await probe(url, { check: { kind: 'health' } }), { statusCode: 600, failure: null, via: 'root' });
+  t.match(await probe(url, { check: { kind: 'http' } }), { statusCode: 600, failure: { class: 'status' } });
+  t.match(await probe(url, { check: { kind: 'http', accept: ['6xx'] } }), { failure: null });
 });
 
 /** Ways in which servers leave HEAD without an answer, and go on at once or let the time-out end. */
@@ -229,7 +318,7 @@ t.test('it holds a rate limit and a bot wall for reachable', async (t) => {
     failure: null,
     blocked: true,
     retryAfterMs: 120_000,
-    memory: { ...NO_MEMORY, needsGet: true },
+    memory: { ...NO_MEMORY, headSeen: true },
   });
   t.same(asked(), ['HEAD /', 'GET /'], 'any 4xx is asked again by GET');
   answer.headers = {};
@@ -239,7 +328,7 @@ t.test('it holds a rate limit and a bot wall for reachable', async (t) => {
   requests.length = 0;
   Object.assign(answer, { status: 503, headers: { 'cf-mitigated': 'challenge', 'retry-after': '5' } });
   t.match(await probe(url), { statusCode: 503, failure: null, blocked: true, retryAfterMs: null });
-  t.same(asked(), ['HEAD /']);
+  t.same(asked(), ['HEAD /', 'GET /']);
 });
 
 t.test('it takes the word of GET where a limit or a bot wall is for HEAD alone', async (t) => {

@@ -1,5 +1,6 @@
 /** Makes attempts against loopback servers, as a host thread would. */
 import type { Test } from 'tap';
+import type { Clock } from '../../src/clock.ts';
 import type { AttemptOptions, CheckTarget } from '../../src/domain/check-target.ts';
 import { type StoredFailure, toStoredFailure } from '../../src/domain/failure.ts';
 import { type Attempt, NO_MEMORY } from '../../src/domain/result.ts';
@@ -30,8 +31,8 @@ export const LOOPBACK_SETTINGS: ProberSettings = {
 };
 
 /** Opens a prober that is closed with the test. */
-export function openProbe(t: Test, settings: Partial<ProberSettings> = {}): TryProbe {
-  const prober = createProber({ ...LOOPBACK_SETTINGS, ...settings });
+export function openProbe(t: Test, settings: Partial<ProberSettings> = {}, clock?: Clock): TryProbe {
+  const prober = createProber({ ...LOOPBACK_SETTINGS, ...settings }, clock);
   t.teardown(() => prober.close());
   const free = Array.from(
     { length: settings.concurrency ?? LOOPBACK_SETTINGS.concurrency },

@@ -1,7 +1,12 @@
 /** Reads endpoints of a Gatus configuration (YAML). */
 import { type Category, isCategory } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
-import type { AcceptRule, CheckSettings, ProbedKind } from '../../domain/service.ts';
+import {
+  type AcceptRule,
+  type CheckSettings,
+  type ProbedKind,
+  STATUS_CLASSES,
+} from '../../domain/service.ts';
 import { readAssertion } from '../../kinds/assertions.ts';
 import { readGatusQuery } from './dns-query.ts';
 import { readGatusCondition } from './gatus-condition.ts';
@@ -114,7 +119,7 @@ function readRequest(row: Row): ListedRequest {
     method: asText(row.method)?.toUpperCase() ?? null,
     headers: isQuery && !hasType ? [...headers, ['Content-Type', 'application/json']] : headers,
     body: isQuery ? JSON.stringify({ query: body }) : body,
-    anyStatus: ['1xx', '2xx', '3xx', '4xx', '5xx'],
+    anyStatus: STATUS_CLASSES,
   };
 }
 

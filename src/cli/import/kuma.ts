@@ -272,7 +272,7 @@ function readCodes(value: unknown): {
     const match = /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/.exec(String(range));
     const from = Number(match?.[1] ?? 0);
     const to = Number(match?.[2] ?? from);
-    if (from < 100 || to > 599 || from > to)
+    if (from < 100 || to > 999 || from > to)
       lost.push({
         field: 'accepted_statuscodes',
         reason: `${quote(String(range))} is no range of status codes`,

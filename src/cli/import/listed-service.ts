@@ -5,7 +5,13 @@ import type { CheckChoice } from '../../domain/check-timing.ts';
 import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem, describeSettingProblem } from '../../domain/input-problem.ts';
-import type { AcceptRule, CheckDefinition, CheckSettings, ProbedKind } from '../../domain/service.ts';
+import {
+  type AcceptRule,
+  type CheckDefinition,
+  type CheckSettings,
+  type ProbedKind,
+  STATUS_CLASSES,
+} from '../../domain/service.ts';
 import { validateSettings } from '../../kinds/settings.ts';
 
 /** A service in an import file. */
@@ -202,9 +208,11 @@ export function findLost(
 /** Status codes as rules; 100 codes of a class become the class, such as `2xx`. */
 export function groupCodes(codes: ReadonlySet<number>): readonly AcceptRule[] {
   const rules: AcceptRule[] = [];
-  for (const hundred of [1, 2, 3, 4, 5]) {
-    const ofClass = [...codes].filter((code) => Math.floor(code / 100) === hundred).sort((a, b) => a - b);
-    if (ofClass.length === 100) rules.push(`${hundred}xx` as AcceptRule);
+  for (const family of STATUS_CLASSES) {
+    const ofClass = [...codes]
+      .filter((code) => family === `${Math.floor(code / 100)}xx`)
+      .sort((a, b) => a - b);
+    if (ofClass.length === 100) rules.push(family);
     else rules.push(...ofClass);
   }
   return rules;

@@ -154,7 +154,7 @@ function isWebAddress(text: string): boolean {
 function readAccept(value: unknown): readonly AcceptRule[] | null | 'bad' {
   if (value === undefined || value === null || value === '') return null;
   const words = Array.isArray(value) ? value.map(String) : String(value).split(/[\s,]+/);
-  if (!words.every((word) => /^(?:[1-5]xx|[1-5]\d\d)$/.test(word))) return 'bad';
+  if (!words.every((word) => /^[1-9](?:xx|\d\d)$/.test(word))) return 'bad';
   return words.map((word) => (word.endsWith('xx') ? (word as AcceptRule) : Number(word)));
 }
 
