@@ -92,6 +92,25 @@ const TIMEOUT_TEXTS: Readonly<Record<Phase, string>> = {
   body: 'the body did not end',
 };
 
+const BODY_PROBLEMS = {
+  /** `coding` is that of the response, such as `gzip`. */
+  undecodable: ({ coding }: { readonly coding: string }) => `the body cannot be decoded (${coding})`,
+  not_json: 'the body is not JSON',
+  json_too_deep: 'the JSON of the body is nested too deeply',
+  too_long_for_json: ({ maxBytes }: { readonly maxBytes: number }) =>
+    `the body is longer than ${kibibytes(maxBytes)}, so it is not read as JSON`,
+  too_many_values: ({ maxValues }: { readonly maxValues: number }) =>
+    `the assertions look at more than ${maxValues.toLocaleString('en')} values of the JSON`,
+  too_many_characters: ({ maxCharacters }: { readonly maxCharacters: number }) =>
+    `the expressions of the assertions look at more than ${maxCharacters.toLocaleString('en')} characters`,
+};
+
+/** Why an assertion about a response cannot be judged, with parameters. */
+export type BodyProblemParams = ParamsOf<typeof BODY_PROBLEMS>;
+
+/** Why an assertion about a response cannot be judged. */
+export type BodyProblem = Coded<BodyProblemParams>;
+
 const CREDENTIAL_TEXTS: Readonly<Record<CredentialProblem, string>> = {
   no_key: 'this node has no key for them',
   other_key: 'they were encrypted with another key',
@@ -181,7 +200,8 @@ const CAUSES = {
   chunk_invalid: 'the body is malformed (a chunk without a length)',
   trailers_too_long: ({ maxBytes }: OfBytes) => `the trailers are longer than ${kibibytes(maxBytes)}`,
   body_too_long: ({ maxBytes }: OfBytes) => `the body is longer than ${maxBytes} bytes`,
-  coding_unknown: 'the body is in a coding that cannot be read',
+  /** `coding` is that of the response, such as `gzip`. */
+  body_undecodable: ({ coding }: { readonly coding: string }) => `the body cannot be decoded (${coding})`,
   too_many_redirects: ({ maxRedirects }: { readonly maxRedirects: number }) =>
     `more than ${maxRedirects} redirects`,
   redirect_invalid: ({ problem }: OfProblem) => `redirected to ${describeAddressProblem(problem)}`,
@@ -203,6 +223,8 @@ const CAUSES = {
   greeting_too_long: ({ text, maxBytes }: OfText & OfBytes) =>
     `the first ${maxBytes} bytes of the greeting do not contain "${text}"`,
   assertion_failed: ({ text }: OfText) => `expected: ${text}`,
+  assertion_undecided: ({ text, problem }: OfText & { readonly problem: BodyProblem }) =>
+    `${textOf(BODY_PROBLEMS, problem, 'the body cannot be judged')}; expected: ${text}`,
   websocket_handshake_invalid: ({ error }: OfError) => `the WebSocket handshake is invalid (${error})`,
   frame_invalid: ({ error }: OfError) => `a frame of the WebSocket is invalid (${error})`,
   message_too_long: ({ maxBytes }: OfBytes) => `the message is longer than ${kibibytes(maxBytes)}`,

@@ -5,10 +5,10 @@
 import { HOUR_MS } from '../domain/durations.ts';
 import type { ProbeMemory } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
-import { decodeBody } from '../outbound/response-body.ts';
-import { sendRequest, type WebRequest, type WebResponse } from '../outbound/send-request.ts';
+import { readBody } from '../outbound/read-body.ts';
+import { sendRequest, type WebRequest } from '../outbound/send-request.ts';
 import { type CheckKind, invalidAddress, RedirectSetting, redirectsOf, webAttemptOf } from './check-kind.ts';
-import { type HealthBody, judgeHealth, MAX_HEALTH_BYTES } from './response-rules.ts';
+import { judgeHealth, MAX_HEALTH_BYTES } from './response-rules.ts';
 import { prepareRoot } from './root.ts';
 
 /** Time until `/api/health` is requested again after it was missing, milliseconds. */
@@ -51,7 +51,7 @@ export const healthCheck: CheckKind = {
       const response = await sendRequest(parts, request, deadline);
       if (response.fault !== null)
         return webAttemptOf(startedAt, response, { failure: null, via: 'health', memory }, clock.now);
-      const verdict = judgeHealth(response, readBody(response), memory.healthSeen);
+      const verdict = judgeHealth(response, await readBody(response, MAX_HEALTH_BYTES), memory.healthSeen);
       if (verdict.kind === 'missing')
         return await probeRoot(run, root, { ...memory, askHealthAt: clock.now() + HEALTH_RETRY_MS });
       const seen = verdict.kind === 'health' && (!memory.healthSeen || memory.askHealthAt !== null);
@@ -72,15 +72,4 @@ const isSuccess = (statusCode: number) => statusCode >= 200 && statusCode < 300;
 /** Whether to request `/api/health`; false until it is retried after it was missing. */
 function isDue(memory: ProbeMemory, now: number): boolean {
   return memory.healthSeen || memory.askHealthAt === null || now >= memory.askHealthAt;
-}
-
-function readBody(response: WebResponse): HealthBody | null {
-  const { body } = response;
-  if (body === null) return null;
-  if (response.overlong) return { kind: 'overlong', beginning: body.toString('utf8', 0, 512) };
-  const decoded = decodeBody(body, response.headers, MAX_HEALTH_BYTES);
-  if (decoded.kind === 'overlong') return { kind: 'overlong', beginning: '' };
-  return decoded.kind === 'body'
-    ? { kind: 'text', text: decoded.body.toString('utf8') }
-    : { kind: 'unreadable' };
 }

@@ -1,9 +1,10 @@
 /** Kind `http`: a request of the owner's choice, and assertions on the response. */
-import { type Failure, failureOf } from '../domain/failure.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { AcceptRule } from '../domain/service.ts';
 import { Type } from '../json-schema.ts';
-import { decodeBody } from '../outbound/response-body.ts';
+import { readBody } from '../outbound/read-body.ts';
 import { sendRequest, type WebResponse } from '../outbound/send-request.ts';
-import { type Assertion, holds, needsBody, readAssertion } from './assertions.ts';
+import { type Assertion, needsBody, readAssertion } from './assertions.ts';
 import {
   defineKind,
   invalidAddress,
@@ -13,11 +14,10 @@ import {
   type WrongSetting,
   webAttemptOf,
 } from './check-kind.ts';
+import { judgeAssertions, MAX_ASSERTED_BYTES } from './judge-assertions.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 import { namesCredential } from './setting-formats.ts';
 
-/** Maximum number of bytes of a body that assertions look at. */
-const MAX_BODY_BYTES = 262_144;
 const METHODS_WITH_BODY = ['POST', 'PUT', 'PATCH'];
 /** Methods whose redirects are followed by default; a redirected POST would lose or repeat its body. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
@@ -98,7 +98,7 @@ export const httpCheck = defineKind({
           ownHeaders: names,
           body,
           wantsBody: () => assertions.some(needsBody),
-          maxBodyBytes: MAX_BODY_BYTES,
+          maxBodyBytes: MAX_ASSERTED_BYTES,
           redirects: redirectsOf(settings, SAFE_METHODS.includes(method)),
           guard: guardOf(target, destination.port),
           trust: () => trust(target.check.caFile),
@@ -106,10 +106,7 @@ export const httpCheck = defineKind({
         },
         deadline,
       );
-      const judged = response.fault === null && !isBlocked(response);
-      const failure = judged
-        ? (judgeStatus(response, target.check.accept ?? ['2xx']) ?? judgeAssertions(assertions, response))
-        : null;
+      const failure = await judgeResponse(response, target.check.accept ?? ['2xx'], assertions);
       return webAttemptOf(startedAt, response, { failure, via: 'http', memory: target.memory }, clock.now);
     };
   },
@@ -139,29 +136,17 @@ function splitHeader(line: string): [name: string, value: string] {
   return [line.slice(0, at), line.slice(at + 1).trim()];
 }
 
-/** The failure of the first assertion that does not hold; null: all hold. */
-function judgeAssertions(assertions: readonly Assertion[], response: WebResponse): Failure | null {
-  const { statusCode, headers, timing, overlong } = response;
-  const text = assertions.some(needsBody) ? readText(response) : null;
-  const asserted = {
-    statusCode,
-    responseTimeMs: Math.round(timing.totalMs ?? 0),
-    headers,
-    body: text,
-    whole: !overlong,
-  };
-  const broken = assertions.find((assertion) => !holds(assertion, asserted));
-  if (broken === undefined) return null;
-  const { subject, name, operator, value } = broken;
-  const words = [subject, name, operator, value].filter((word) => word !== '').join(' ');
-  const phase = needsBody(broken) ? 'body' : 'first_byte';
-  return failureOf('content', phase, { code: 'assertion_failed', text: words });
-}
-
-/** The decoded body as UTF-8; null: it cannot be decoded. */
-function readText({ body, headers, overlong }: WebResponse): string | null {
-  if (body === null) return null;
-  if (overlong) return body.toString('utf8');
-  const decoded = decodeBody(body, headers, MAX_BODY_BYTES);
-  return decoded.kind === 'body' ? decoded.body.toString('utf8') : null;
+/** The failure of what the owner expects of the response; null: all is as expected. */
+async function judgeResponse(
+  response: WebResponse,
+  accept: readonly AcceptRule[],
+  assertions: readonly Assertion[],
+): Promise<Failure | null> {
+  if (response.fault !== null || isBlocked(response)) return null;
+  const failure = judgeStatus(response, accept);
+  if (failure !== null || assertions.length === 0) return failure;
+  const { statusCode, headers, timing } = response;
+  const body = assertions.some(needsBody) ? await readBody(response, MAX_ASSERTED_BYTES) : null;
+  const responseTimeMs = Math.round(timing.totalMs ?? 0);
+  return judgeAssertions(assertions, { statusCode, responseTimeMs, headers, body });
 }

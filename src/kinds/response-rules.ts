@@ -3,6 +3,7 @@ import { type Failure, type FailureCause, failureOf } from '../domain/failure.ts
 import type { AcceptRule } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
 import type { Fault } from '../outbound/fault.ts';
+import type { BodyReading } from '../outbound/read-body.ts';
 
 /** The part of a response that rules look at. Header names in lower case. */
 export interface ResponseHead {
@@ -83,14 +84,6 @@ export const MAX_HEALTH_BYTES = 65_536;
  */
 const MAX_WORD_LENGTH = 64;
 
-/** The body of a health check. */
-export type HealthBody =
-  | { readonly kind: 'text'; readonly text: string }
-  /** The body is too long. `beginning` distinguishes a page from data. */
-  | { readonly kind: 'overlong'; readonly beginning: string }
-  /** The body cannot be decoded. */
-  | { readonly kind: 'unreadable' };
-
 /** The outcome of a health check. */
 export type HealthVerdict =
   /** The service is reachable behind a bot wall or rate limit; its health is unknown. */
@@ -113,7 +106,7 @@ const MISSING_CODES = new Set([404, 405, 410, 501]);
  * Judges the response to a health check. `healthSeen`: a valid health body was seen before, so its absence is a
  * failure.
  */
-export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthSeen: boolean): HealthVerdict {
+export function judgeHealth(head: ResponseHead, body: BodyReading, healthSeen: boolean): HealthVerdict {
   const { statusCode } = head;
   // A number that HTTP does not define says nothing of health, so the root check decides.
   if (statusCode >= 600 && !healthSeen) return { kind: 'missing' };
@@ -126,18 +119,19 @@ export function judgeHealth(head: ResponseHead, body: HealthBody | null, healthS
     // A redirect that was not followed: neither an error status nor a health body.
     return healthSeen ? { kind: 'failed', failure: statusFailure(statusCode) } : { kind: 'missing' };
   }
-  return judgeBody(body ?? { kind: 'text', text: '' }, healthSeen, isPage(head));
+  return judgeBody(body, healthSeen, isPage(head));
 }
 
-function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): HealthVerdict {
-  if (body.kind === 'overlong') {
+function judgeBody(body: BodyReading, healthSeen: boolean, page: boolean): HealthVerdict {
+  if (body.kind === 'unreadable') return bodyFailure({ code: 'body_undecodable', coding: body.coding });
+  if (!body.whole) {
     // A page that is too long is still a page, from an application that responds to every path with HTML.
-    const missing = !healthSeen && (page || body.beginning.trimStart().startsWith('<'));
+    const missing = !healthSeen && (page || body.text.trimStart().startsWith('<'));
     return missing
       ? { kind: 'missing' }
       : bodyFailure({ code: 'health_too_long', maxBytes: MAX_HEALTH_BYTES });
   }
-  const word = body.kind === 'text' ? readStatus(body.text) : null;
+  const word = readStatus(body.text);
   if (word === null) {
     return healthSeen ? bodyFailure({ code: 'health_invalid' }) : { kind: 'missing' };
   }
@@ -160,7 +154,7 @@ function judgeBody(body: HealthBody, healthSeen: boolean, page: boolean): Health
 /** The `status` of a JSON object; null: the text is not JSON, or its status is not a string. */
 function readStatus(text: string): string | null {
   try {
-    const value: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || !('status' in value)) return null;
     return typeof value.status === 'string' ? value.status : null;
   } catch {

@@ -1,6 +1,7 @@
 /** Formats of settings of checks that are text: what each accepts, and an example for messages. */
 import { isIP } from 'node:net';
-import { isExpression, readAssertion } from './assertions.ts';
+import { readAssertion } from './assertions.ts';
+import { isExpression } from './expression.ts';
 
 /** A format. */
 interface SettingFormat {

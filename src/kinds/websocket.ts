@@ -10,9 +10,9 @@ import type { Deadline } from '../outbound/deadline.ts';
 import { type Fault, responseFault, targetFault, timeoutFault } from '../outbound/fault.ts';
 import type { Headers } from '../outbound/response-head.ts';
 import { isTlsCode } from '../outbound/tls-cause.ts';
-import { matchesExpression } from './assertions.ts';
 import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
+import { matchesExpression } from './expression.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 
 /** Loads the client with the first check of this kind, since it takes memory in every thread. */

@@ -3,6 +3,7 @@ import { type TextTable, textOf } from '../domain/coded-text.ts';
 import type { CredentialProblem } from '../domain/credential-seal.ts';
 import {
   type AddressProblemParams,
+  type BodyProblemParams,
   type Failure,
   type FailureCauseParams,
   type FailureClass,
@@ -40,6 +41,18 @@ const TIMEOUTS: Readonly<Record<Phase, (limit: string) => string>> = {
   tls: (limit) => `kein TLS binnen ${limit}`,
   first_byte: (limit) => `keine Antwort binnen ${limit}`,
   body: (limit) => `der Inhalt endete nicht binnen ${limit}`,
+};
+
+const BODY_PROBLEMS: TextTable<BodyProblemParams> = {
+  undecodable: ({ coding }) => `der Inhalt lässt sich nicht dekodieren (${coding})`,
+  not_json: 'der Inhalt ist kein JSON',
+  json_too_deep: 'das JSON des Inhalts ist zu tief verschachtelt',
+  too_long_for_json: ({ maxBytes }) =>
+    `der Inhalt ist länger als ${kibibytes(maxBytes)} und wird nicht als JSON gelesen`,
+  too_many_values: ({ maxValues }) =>
+    `die Erwartungen betreffen mehr als ${maxValues.toLocaleString('de')} Werte des JSON`,
+  too_many_characters: ({ maxCharacters }) =>
+    `die Ausdrücke der Erwartungen betreffen mehr als ${maxCharacters.toLocaleString('de')} Zeichen`,
 };
 
 const CREDENTIALS: Readonly<Record<CredentialProblem, string>> = {
@@ -107,7 +120,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   chunk_invalid: 'der Inhalt ist fehlerhaft (ein Stück ohne Länge)',
   trailers_too_long: ({ maxBytes }) => `die Zeilen hinter dem Inhalt sind länger als ${kibibytes(maxBytes)}`,
   body_too_long: ({ maxBytes }) => `der Inhalt ist länger als ${maxBytes} Bytes`,
-  coding_unknown: 'der Inhalt ist in einer Kodierung, die nicht zu lesen ist',
+  body_undecodable: ({ coding }) => `der Inhalt lässt sich nicht dekodieren (${coding})`,
   too_many_redirects: ({ maxRedirects }) => `mehr als ${maxRedirects} Weiterleitungen`,
   redirect_invalid: ({ problem }) =>
     `Weiterleitung zu einer Adresse, die ${textOf(ADDRESS_PROBLEMS, problem, UNKNOWN_ADDRESS_PROBLEM)}`,
@@ -126,6 +139,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   greeting_too_long: ({ text, maxBytes }) =>
     `die ersten ${maxBytes} Byte der Begrüßung enthalten nicht „${text}“`,
   assertion_failed: ({ text }) => `erwartet: ${text}`,
+  assertion_undecided: ({ text, problem }) =>
+    `${textOf(BODY_PROBLEMS, problem, 'der Inhalt lässt sich nicht beurteilen')}; erwartet: ${text}`,
   websocket_handshake_invalid: ({ error }) => `der WebSocket-Handshake ist ungültig (${error})`,
   frame_invalid: ({ error }) => `ein Frame des WebSocket ist ungültig (${error})`,
   message_too_long: ({ maxBytes }) => `die Nachricht ist länger als ${kibibytes(maxBytes)}`,

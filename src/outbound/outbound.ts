@@ -9,12 +9,12 @@ import type { Timing } from '../domain/result.ts';
 import { type AddressPolicy, createAddressGuard } from './address-guard.ts';
 import { exchangeByClient } from './client-exchange.ts';
 import { createTrustStore } from './connection.ts';
+import { decodeContent } from './content-coding.ts';
 import { startDeadline } from './deadline.ts';
 import { readDestination } from './destination.ts';
 import type { DialParts } from './dial.ts';
 import { type Fault, targetFault } from './fault.ts';
 import { createResolver } from './resolver.ts';
-import { decodeBody } from './response-body.ts';
 import type { Headers } from './response-head.ts';
 import { sendRequest, type WebResponse } from './send-request.ts';
 
@@ -104,7 +104,7 @@ export function createOutbound(
         };
         const response = await sendRequest(parts, order, deadline, exchangeByClient);
         if (deadline.over === 'aborted') throw signal?.reason;
-        const { body: received, fault } = readWhole(response, request.maxBodyBytes);
+        const { body: received, fault } = await readWhole(response, request.maxBodyBytes);
         const { statusCode: status, headers, timing, url } = response;
         return { status, headers, body: received, fault, timing, url };
       } finally {
@@ -116,17 +116,22 @@ export function createOutbound(
   };
 }
 
-function readWhole(response: WebResponse, maxBytes: number): Pick<OutboundResponse, 'body' | 'fault'> {
+async function readWhole(
+  response: WebResponse,
+  maxBytes: number,
+): Promise<Pick<OutboundResponse, 'body' | 'fault'>> {
   if (response.fault !== null) return { body: null, fault: response.fault };
-  const tooLong = {
-    body: null,
-    fault: targetFault('body', 'body', { code: 'body_too_long', maxBytes }),
-  };
-  if (response.overlong) return tooLong;
-  const decoded = decodeBody(response.body ?? Buffer.alloc(0), response.headers, maxBytes);
-  if (decoded.kind === 'body') return { body: decoded.body, fault: null };
-  if (decoded.kind === 'overlong') return tooLong;
-  return { body: null, fault: targetFault('body', 'body', { code: 'coding_unknown' }) };
+  const { body, overlong, headers } = response;
+  const content =
+    overlong || body === null ? null : await decodeContent({ bytes: body, cut: false }, headers, maxBytes);
+  if (content !== null && 'damaged' in content)
+    return {
+      body: null,
+      fault: targetFault('body', 'body', { code: 'body_undecodable', coding: content.damaged }),
+    };
+  if (overlong || content?.cut === true)
+    return { body: null, fault: targetFault('body', 'body', { code: 'body_too_long', maxBytes }) };
+  return { body: content?.bytes ?? Buffer.alloc(0), fault: null };
 }
 
 function flatten(userAgent: string, headers: Readonly<Record<string, string>>): string[] {

@@ -1,7 +1,5 @@
-/** The body of an HTTP/1.1 response: its framing (RFC 9112, 6 and 7.1), and its decoding up to a maximum size. */
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+/** The framing of the body of an HTTP/1.1 response (RFC 9112, 6 and 7.1). */
 import type { FailureCause } from '../domain/failure.ts';
-import { errorCodeOf } from '../error.ts';
 import type { Headers } from './response-head.ts';
 
 /** How a body is delimited. */
@@ -146,41 +144,3 @@ class ChunkReader implements BodyReader {
     return 'more';
   }
 }
-
-/** A decoded body, or why there is none. */
-export type Decoded =
-  | { readonly kind: 'body'; readonly body: Buffer }
-  /** The body is longer than allowed, perhaps a decompression bomb. Nothing beyond the maximum was decoded. */
-  | { readonly kind: 'overlong' }
-  /** The content coding is unknown, or the bytes are invalid in it. */
-  | { readonly kind: 'unreadable' };
-
-/** Decodes `body` to at most `maxBytes`. A body with several codings is refused. */
-export function decodeBody(body: Buffer, headers: Headers, maxBytes: number): Decoded {
-  const field = headers['content-encoding'];
-  const coding = (typeof field === 'string' ? field : (field ?? []).join(',')).trim().toLowerCase();
-  if (coding === '' || coding === 'identity') return { kind: 'body', body };
-  if (body.length === 0) return { kind: 'body', body };
-  const decode = DECODERS.get(coding);
-  if (decode === undefined) return { kind: 'unreadable' };
-  try {
-    return { kind: 'body', body: decode(body, maxBytes) };
-  } catch (error) {
-    const tooLong = errorCodeOf(error) === 'ERR_BUFFER_TOO_LARGE';
-    return { kind: tooLong ? 'overlong' : 'unreadable' };
-  }
-}
-
-const DECODERS = new Map<string, (body: Buffer, maxOutputLength: number) => Buffer>(
-  Object.entries({
-    gzip: (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
-    'x-gzip': (body, maxOutputLength) => gunzipSync(body, { maxOutputLength }),
-    // "deflate" is the zlib format (RFC 9110, 8.4.1.2), but some servers send raw deflate. The low four bits differ.
-    deflate: (body, maxOutputLength) =>
-      ((body[0] ?? 0) & 0x0f) === 8
-        ? inflateSync(body, { maxOutputLength })
-        : inflateRawSync(body, { maxOutputLength }),
-    br: (body, maxOutputLength) => brotliDecompressSync(body, { maxOutputLength }),
-    zstd: (body, maxOutputLength) => zstdDecompressSync(body, { maxOutputLength }),
-  }),
-);

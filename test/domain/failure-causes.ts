@@ -58,7 +58,7 @@ export const FAILURE_CAUSES: {
   chunk_invalid: { code: 'chunk_invalid' },
   trailers_too_long: { code: 'trailers_too_long', maxBytes: 65_536 },
   body_too_long: { code: 'body_too_long', maxBytes: 1_000 },
-  coding_unknown: { code: 'coding_unknown' },
+  body_undecodable: { code: 'body_undecodable', coding: 'gzip' },
   too_many_redirects: { code: 'too_many_redirects', maxRedirects: 5 },
   redirect_invalid: { code: 'redirect_invalid', problem: { code: 'scheme', scheme: 'ftp:' } },
   service_address_invalid: { code: 'service_address_invalid', problem: { code: 'unreadable' } },
@@ -70,6 +70,11 @@ export const FAILURE_CAUSES: {
   greeting_missing: { code: 'greeting_missing', text: '220 ' },
   greeting_too_long: { code: 'greeting_too_long', text: '220 ', maxBytes: 4096 },
   assertion_failed: { code: 'assertion_failed', text: 'time below 800' },
+  assertion_undecided: {
+    code: 'assertion_undecided',
+    text: 'json $.a lacks b',
+    problem: { code: 'too_long_for_json', maxBytes: 262_144 },
+  },
   websocket_handshake_invalid: {
     code: 'websocket_handshake_invalid',
     error: 'Invalid Sec-WebSocket-Accept header',

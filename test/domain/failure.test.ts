@@ -65,7 +65,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   chunk_invalid: 'the body is malformed (a chunk without a length)',
   trailers_too_long: 'the trailers are longer than 64 KiB',
   body_too_long: 'the body is longer than 1000 bytes',
-  coding_unknown: 'the body is in a coding that cannot be read',
+  body_undecodable: 'the body cannot be decoded (gzip)',
   too_many_redirects: 'more than 5 redirects',
   redirect_invalid: 'redirected to an address with the scheme ftp:',
   service_address_invalid: 'the service has an address that cannot be read',
@@ -77,6 +77,8 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   greeting_missing: 'the greeting does not contain "220 "',
   greeting_too_long: 'the first 4096 bytes of the greeting do not contain "220 "',
   assertion_failed: 'expected: time below 800',
+  assertion_undecided:
+    'the body is longer than 256 KiB, so it is not read as JSON; expected: json $.a lacks b',
   websocket_handshake_invalid: 'the WebSocket handshake is invalid (Invalid Sec-WebSocket-Accept header)',
   frame_invalid: 'a frame of the WebSocket is invalid (MASK must be clear)',
   message_too_long: 'the message is longer than 64 KiB',

@@ -18,7 +18,8 @@ import { readCookie } from '../../src/http/cookies.ts';
 import { readAddress } from '../../src/outbound/address-guard.ts';
 import { readDestination } from '../../src/outbound/destination.ts';
 import { decodeReply, type RecordType } from '../../src/outbound/name-message.ts';
-import { createBodyReader, decodeBody, framingOf } from '../../src/outbound/response-body.ts';
+import { readBody } from '../../src/outbound/read-body.ts';
+import { createBodyReader, framingOf } from '../../src/outbound/response-body.ts';
 import { HeadReader } from '../../src/outbound/response-head.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { ownerTextMarkup } from '../../src/web/parts/owners-words.ts';
@@ -133,7 +134,7 @@ const network: FuzzTarget[] = [
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
       'HTTP/1.0 302 Found\nLocation: /x\nSet-Cookie: a\n b\n\n',
     ],
-    read(input) {
+    async read(input) {
       const heads = new HeadReader();
       const body: Buffer[] = [];
       let at = 0;
@@ -146,7 +147,7 @@ const network: FuzzTarget[] = [
         if (framing.kind === 'invalid') return;
         const reader = createBodyReader(framing, (data) => void body.push(Buffer.from(data)));
         reader.read(input, at);
-        decodeBody(Buffer.concat(body), head.headers, 65_536);
+        await readBody({ body: Buffer.concat(body), headers: head.headers, overlong: false }, 65_536);
         return;
       }
       throw new Error('interim responses do not end');

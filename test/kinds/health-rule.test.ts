@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import t from 'tap';
 import { describeCause, type FailureCause } from '../../src/domain/failure.ts';
 import { STATUS_VOCABULARY } from '../../src/domain/status.ts';
-import { type HealthBody, judgeHealth } from '../../src/kinds/response-rules.ts';
+import { judgeHealth } from '../../src/kinds/response-rules.ts';
+import type { BodyReading } from '../../src/outbound/read-body.ts';
 import { anyText } from '../support/any-text.ts';
 
 const head = (statusCode: number, headers = {}) => ({ statusCode, headers });
-const text = (value: string): HealthBody => ({ kind: 'text', text: value });
-const json = (value: unknown): HealthBody => text(JSON.stringify(value));
+const text = (value: string): BodyReading => ({ kind: 'text', text: value, whole: true });
+const json = (value: unknown): BodyReading => text(JSON.stringify(value));
 const bodyFailure = (cause: FailureCause) => ({ class: 'body', phase: 'body', cause });
+const NO_BODY = text('');
 const MISSING = { kind: 'missing' };
 
 t.test('it judges a healthy body by latency alone, in any case of the word', async (t) => {
@@ -22,7 +24,6 @@ t.test('it judges a healthy body by latency alone, in any case of the word', asy
     }
   }
   t.same(judgeHealth(head(204), json({ status: 'ok' }), false).kind, 'health');
-  t.same(judgeHealth(head(200), text('\uFEFF{"status":"ok"}'), false).kind, 'health');
 });
 
 t.test('it believes the words for slow and down', async (t) => {
@@ -75,8 +76,6 @@ t.test('it takes the absence of a health body for a missing endpoint until one w
     json({ status: 1 }),
     json({ status: null }),
     json({ Status: 'ok' }),
-    { kind: 'unreadable' } as const,
-    null,
   ];
   for (const body of absent) {
     t.same(judgeHealth(head(200), body, false), MISSING);
@@ -87,30 +86,37 @@ t.test('it takes the absence of a health body for a missing endpoint until one w
   }
 });
 
+t.test('a body that cannot be read is a failure, never a missing endpoint', async (t) => {
+  const failure = bodyFailure({ code: 'body_undecodable', coding: 'gzip' });
+  for (const seen of [false, true])
+    t.same(judgeHealth(head(200), { kind: 'unreadable', coding: 'gzip' }, seen), { kind: 'failed', failure });
+});
+
 t.test('it falls back at 404, 405, 410 and 501 until a body was seen, and at no other error', async (t) => {
   for (let status = 400; status < 600; status++) {
     if (status === 429) continue;
     const failure = { class: 'status', phase: 'first_byte', cause: { code: 'status', statusCode: status } };
     const fallsBack = [404, 405, 410, 501].includes(status);
     t.same(
-      judgeHealth(head(status), null, false),
+      judgeHealth(head(status), NO_BODY, false),
       fallsBack ? MISSING : { kind: 'failed', failure },
       String(status),
     );
-    t.same(judgeHealth(head(status), null, true), { kind: 'failed', failure }, String(status));
+    t.same(judgeHealth(head(status), NO_BODY, true), { kind: 'failed', failure }, String(status));
   }
-  for (const status of [600, 700, 999]) t.same(judgeHealth(head(status), null, false), MISSING);
-  t.same(judgeHealth(head(600), null, true).kind, 'failed');
-  t.same(judgeHealth(head(999), null, true), { kind: 'blocked' });
-  t.same(judgeHealth(head(304), null, false), MISSING);
-  t.equal(judgeHealth(head(304), null, true).kind, 'failed');
+  for (const status of [600, 700, 999]) t.same(judgeHealth(head(status), NO_BODY, false), MISSING);
+  t.same(judgeHealth(head(600), NO_BODY, true).kind, 'failed');
+  t.same(judgeHealth(head(999), NO_BODY, true), { kind: 'blocked' });
+  t.same(judgeHealth(head(304), NO_BODY, false), MISSING);
+  t.equal(judgeHealth(head(304), NO_BODY, true).kind, 'failed');
 });
 
 t.test('it fails a body of over 64 KiB, unless it is the page of an application', async (t) => {
   const failed = { kind: 'failed', failure: bodyFailure({ code: 'health_too_long', maxBytes: 65_536 }) };
-  const data: HealthBody = { kind: 'overlong', beginning: '{"status":"ok","pad":"' };
-  const page: HealthBody = { kind: 'overlong', beginning: '\n<!doctype html>' };
-  const bomb: HealthBody = { kind: 'overlong', beginning: '' };
+  const beginning = (value: string): BodyReading => ({ kind: 'text', text: value, whole: false });
+  const data = beginning('{"status":"ok","pad":"');
+  const page = beginning('\n<!doctype html>');
+  const bomb = beginning('aaaa');
   const html = { 'content-type': 'text/html; charset=utf-8' };
   t.same(judgeHealth(head(200), data, false), failed);
   t.same(judgeHealth(head(200), data, true), failed);
@@ -122,9 +128,9 @@ t.test('it fails a body of over 64 KiB, unless it is the page of an application'
 
 t.test('it never calls a bot wall or a rate limit down', async (t) => {
   for (const seen of [false, true]) {
-    t.same(judgeHealth(head(429), null, seen), { kind: 'blocked' });
-    t.same(judgeHealth(head(503, { 'cf-mitigated': 'challenge' }), null, seen), { kind: 'blocked' });
-    t.same(judgeHealth(head(200, { 'cf-mitigated': 'challenge' }), null, seen), { kind: 'blocked' });
+    t.same(judgeHealth(head(429), NO_BODY, seen), { kind: 'blocked' });
+    t.same(judgeHealth(head(503, { 'cf-mitigated': 'challenge' }), NO_BODY, seen), { kind: 'blocked' });
+    t.same(judgeHealth(head(200, { 'cf-mitigated': 'challenge' }), NO_BODY, seen), { kind: 'blocked' });
   }
 });
 

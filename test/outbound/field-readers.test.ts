@@ -1,7 +1,5 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeBody } from '../../src/outbound/response-body.ts';
 import { readRetryAfter } from '../../src/outbound/response-head.ts';
 import { userAgentOf } from '../../src/outbound/send-request.ts';
 
@@ -40,37 +38,6 @@ t.test('it never waits for a negative time or more than an hour', async (t) => {
       }),
     );
   t.doesNotThrow(check);
-});
-
-t.test('it undoes the codings of HTTP within a bound', async (t) => {
-  const text = Buffer.from('{"status":"ok"}');
-  const codings: readonly (readonly [string, Buffer])[] = [
-    ['gzip', gzipSync(text)],
-    ['x-gzip', gzipSync(text)],
-    ['GZIP', gzipSync(text)],
-    ['deflate', deflateSync(text)],
-    ['deflate', deflateRawSync(text)],
-    ['br', brotliCompressSync(text)],
-    ['zstd', zstdCompressSync(text)],
-    ['identity', text],
-    ['', text],
-  ];
-  for (const [coding, body] of codings) {
-    t.same(decodeBody(body, { 'content-encoding': coding }, 1000), { kind: 'body', body: text }, coding);
-  }
-  t.same(decodeBody(text, { 'content-encoding': 'gzip' }, 1000), { kind: 'unreadable' });
-  for (const coding of ['rot13', 'constructor', 'toString', '__proto__', 'hasOwnProperty'])
-    t.same(decodeBody(text, { 'content-encoding': coding }, 1000), { kind: 'unreadable' }, coding);
-  t.same(decodeBody(gzipSync(gzipSync(text)), { 'content-encoding': 'gzip, gzip' }, 1000), {
-    kind: 'unreadable',
-  });
-  const zeros = Buffer.alloc(50_000_000);
-  for (const bomb of [gzipSync(zeros, { level: 1 }), deflateSync(zeros, { level: 1 })]) {
-    const coding = bomb[0] === 0x1f ? 'gzip' : 'deflate';
-    t.same(decodeBody(bomb, { 'content-encoding': coding }, 65_536), { kind: 'overlong' });
-  }
-  const brotli = brotliCompressSync(zeros.subarray(0, 1_000_000));
-  t.same(decodeBody(brotli, { 'content-encoding': 'br' }, 65_536), { kind: 'overlong' });
 });
 
 t.test('it names the product, its version and the address of the site', async (t) => {
