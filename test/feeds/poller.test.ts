@@ -189,7 +189,7 @@ t.test(
       [{ status: 401 }, /HTTP 401/],
       [{ status: 302, headers: { location: 'http://10.0.0.1/' } }, /not public/],
       [{ body: 'x'.repeat(3 * 1024 * 1024) }, /longer than 2097152 bytes/],
-      [{ headers: { 'content-encoding': 'gzip' } }, /coding that cannot be read/],
+      [{ headers: { 'content-encoding': 'gzip' } }, /cannot be decoded \(gzip\)/],
     ];
     for (const [next, problem] of table) {
       answer = next;
