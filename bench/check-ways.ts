@@ -32,7 +32,7 @@ export function targetsOf(scheme: string, ports: readonly number[], count: numbe
     const url = `${scheme}://127.0.0.1:${ports[index % ports.length]}/`;
     const check = { kind: 'root', url, method: null, accept: null, caFile: CA_FILE } as const;
     const service = { serviceId: index + 1, revision: 1, domain: '127.0.0.1', origin: 'catalogue' } as const;
-    return { ...service, check, memory: NO_MEMORY, lastCheckedAt: null };
+    return { ...service, accountId: null, check, memory: NO_MEMORY, lastCheckedAt: null };
   });
 }
 

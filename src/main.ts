@@ -22,7 +22,7 @@ import { createActiveRole } from './main/active-role.ts';
 import { offerFirstAccount } from './main/first-account-link.ts';
 import { joinNodes, NO_WORK } from './main/join-nodes.ts';
 import { joinOwners } from './main/join-owners.ts';
-import { watchLateChecks } from './main/late-checks.ts';
+import { watchAccountBounds, watchLateChecks } from './main/late-checks.ts';
 import { openSharedStores } from './main/open-stores.ts';
 import { operatorChannels } from './main/operator-channels.ts';
 import type { Probing } from './main/start-probing.ts';
@@ -87,6 +87,7 @@ export async function startProgram(
     ...{ clock, log },
   });
   stoppedChecks = stopped;
+  const accountBounds = watchAccountBounds(fleet.report, clock, log);
 
   // HTTP server, API and pages.
   const renderer = createRenderer({ log });
@@ -254,6 +255,7 @@ export async function startProgram(
       phase = 'stopping';
       lateChecks.stop();
       stopped.stop();
+      accountBounds.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       api.close();
       server.closeIdleConnections();

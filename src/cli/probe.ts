@@ -163,6 +163,7 @@ export async function checkOnce(
     revision: 1,
     domain,
     origin,
+    accountId: null,
     check: { ...DEFAULT_CHECK, ...check },
     memory: NO_MEMORY,
     lastCheckedAt: null,

@@ -9,6 +9,8 @@ export interface CheckTarget {
   readonly revision: number;
   readonly domain: string;
   readonly origin: ServiceOrigin;
+  /** The account that owns it; null for the catalogue, or where this process may not read it. */
+  readonly accountId: number | null;
   readonly check: CheckDefinition;
   readonly memory: ProbeMemory;
   /** Start of its newest check, epoch milliseconds; null: never checked, so that it belongs to the first sweep. */
@@ -25,10 +27,10 @@ export function checkTargetOf(
   memory: ProbeMemory,
   lastCheckedAt: number | null,
 ): CheckTarget | null {
-  const { id: serviceId, revision, domain, origin, check, paused, verified } = service;
+  const { id: serviceId, revision, domain, origin, accountId, check, paused, verified } = service;
   // An owner's domain is not checked before it is verified (decisions, Ownership).
   if (paused || check.kind === 'heartbeat' || !verified || !isCheckedFrom(check, region)) return null;
-  return { serviceId, revision, domain, origin, check, memory, lastCheckedAt };
+  return { serviceId, revision, domain, origin, accountId, check, memory, lastCheckedAt };
 }
 
 /** Options of an attempt. */

@@ -94,8 +94,29 @@ export interface HostReport {
   readonly startDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
   /** Longest delay of the thread's event loop in the last second, milliseconds. */
   readonly loopDelayMs: number;
+  readonly shares: SlotShares;
   readonly heapBytes: number;
   readonly externalBytes: number;
+}
+
+/** Slots that are held, and checks that are due and wait for one. */
+export interface SlotUse {
+  readonly held: number;
+  readonly waiting: number;
+}
+
+/** Who holds how many slots of a host. */
+export interface SlotShares {
+  readonly catalogue: SlotUse;
+  readonly owners: SlotUse;
+  /** Slots of checks whose last attempts took long. */
+  readonly heldLong: number;
+  /** Slots of the account that holds most, without the catalogue. */
+  readonly mostOfAccount: number;
+  /** Checks that wait because their account is at a bound. */
+  readonly heldUp: number;
+  /** The accounts of these checks, those with most first; not all if there are many. */
+  readonly bounded: readonly ({ readonly accountId: number } & SlotUse)[];
 }
 
 /** The arguments of a host; they cross the thread boundary. */

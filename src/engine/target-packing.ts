@@ -15,7 +15,7 @@ export interface PackedTargets {
   readonly checks: readonly CheckDefinition[];
 }
 
-const STRIDE = 6;
+const STRIDE = 7;
 const OWNED = 1;
 const NEEDS_GET = 2;
 const HEAD_SEEN = 4;
@@ -26,7 +26,7 @@ export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
   const numbers = new Float64Array(targets.length * STRIDE);
   const places = new Map<CheckDefinition, number>();
   let at = 0;
-  for (const { serviceId, revision, origin, check, memory, lastCheckedAt } of targets) {
+  for (const { serviceId, revision, origin, accountId, check, memory, lastCheckedAt } of targets) {
     const place = places.get(check) ?? places.size;
     if (place === places.size) places.set(check, place);
     numbers[at++] = serviceId;
@@ -34,6 +34,7 @@ export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
     numbers[at++] = place;
     numbers[at++] = lastCheckedAt ?? Number.NaN;
     numbers[at++] = memory.askHealthAt ?? Number.NaN;
+    numbers[at++] = accountId ?? Number.NaN;
     numbers[at++] =
       (origin === 'owner' ? OWNED : 0) |
       (memory.needsGet ? NEEDS_GET : 0) |
@@ -47,12 +48,13 @@ export function packTargets(targets: readonly CheckTarget[]): PackedTargets {
 export function* unpackTargets({ numbers, domains, checks }: PackedTargets): Generator<CheckTarget, void> {
   for (const [index, domain] of domains.entries()) {
     const at = index * STRIDE;
-    const flags = numbers[at + 5] as number;
+    const flags = numbers[at + 6] as number;
     yield {
       serviceId: numbers[at] as number,
       revision: numbers[at + 1] as number,
       domain,
       origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
+      accountId: nullable(numbers[at + 5] as number),
       check: checks[numbers[at + 2] as number] as CheckDefinition,
       memory: shareMemory({
         needsGet: (flags & NEEDS_GET) !== 0,

@@ -1,4 +1,4 @@
-/** Notices that checks begin late, which means that the machine or its settings are too small for the fleet. */
+/** Notices that checks begin late: the machine or its settings are too small for the fleet, or an account has used up its share. */
 import type { Cancel, Clock } from '../clock.ts';
 import { SECOND_MS } from '../domain/durations.ts';
 import type { Log } from '../log.ts';
@@ -38,4 +38,47 @@ export function watchLateChecks(report: () => StartDelays, clock: Pick<Clock, 'e
         : null,
     stop: (): void => cancel(),
   };
+}
+
+/** What it reads of the fleet. */
+interface AccountBounds {
+  readonly hosts: readonly ({
+    readonly shares: {
+      readonly bounded: readonly {
+        readonly accountId: number;
+        readonly held: number;
+        readonly waiting: number;
+      }[];
+    };
+  } | null)[];
+}
+
+/** Starts to watch for accounts whose checks wait because they hold as many slots as an account may. */
+export function watchAccountBounds(report: () => AccountBounds, clock: Pick<Clock, 'every'>, log: Log) {
+  /** By account: reads in a row in which its checks waited, or, once that was said, in which they did not. */
+  const differing = new Map<number, number>();
+  const said = new Set<number>();
+  const cancel: Cancel = clock.every(READ_INTERVAL_MS, () => {
+    const waiting = new Map<number, { held: number; waiting: number }>();
+    for (const host of report().hosts)
+      for (const { accountId, ...use } of host?.shares.bounded ?? []) {
+        const sum = waiting.get(accountId) ?? { held: 0, waiting: 0 };
+        waiting.set(accountId, { held: sum.held + use.held, waiting: sum.waiting + use.waiting });
+      }
+    for (const account of new Set([...waiting.keys(), ...differing.keys(), ...said])) {
+      const use = waiting.get(account);
+      const count = (use !== undefined) === said.has(account) ? 0 : (differing.get(account) ?? 0) + 1;
+      if (count > 0 && count < READS) differing.set(account, count);
+      else differing.delete(account);
+      if (count < READS) continue;
+      if (use === undefined) {
+        said.delete(account);
+        log.info({ account }, 'checks of an account begin in time again');
+      } else {
+        said.add(account);
+        log.warn({ account, ...use }, 'checks of an account are late: it holds its share of the slots');
+      }
+    }
+  });
+  return { stop: (): void => cancel() };
 }

@@ -7,6 +7,7 @@ import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 import { observeAlerts, type ReadAlertFigures } from './observe-alerts.ts';
 import { type ClusterFigures, observeCluster } from './observe-cluster.ts';
+import { observeSlots, type SlotFigures } from './observe-slots.ts';
 
 /** The observed parts, each with the members that the metrics read. */
 export interface ObservedParts {
@@ -33,6 +34,7 @@ export interface ObservedParts {
         readonly startDelayMs: { readonly p50: number; readonly p99: number };
         readonly loopDelayMs: number;
         readonly heapBytes: number;
+        readonly shares: SlotFigures;
       } | null)[];
     };
   };
@@ -180,9 +182,10 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   metrics.gauge('upbeat_open_checks', 'Checks in flight.', () =>
     fleet.report().hosts.reduce((sum, host) => sum + (host?.openChecks ?? 0), 0),
   );
+  observeSlots(metrics, () => fleet.report().hosts.flatMap((host) => host?.shares ?? []));
   metrics.gauge(
     'upbeat_check_start_delay_p99_seconds',
-    'Start delay of checks in the last second, 99th percentile of the worst thread.',
+    'Start delay of checks in the last second, 99th percentile of the worst thread, without those that wait for their own account.',
     worst((host) => seconds(host.startDelayMs.p99)),
   );
   metrics.gauge(

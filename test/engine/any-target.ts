@@ -21,6 +21,7 @@ export function anyTarget(serviceId: fc.Arbitrary<number>): fc.Arbitrary<CheckTa
       revision: fc.integer({ min: 1, max: 2 ** 50 }),
       domain: fc.constantFrom('a.example', ''),
       origin: fc.constantFrom('owner', 'catalogue'),
+      accountId: fc.option(fc.integer({ min: 1, max: 2 ** 32 - 1 })),
       check: fc.constantFrom(DEFAULT_CHECK, { ...DEFAULT_CHECK, timeoutMs: 7 }),
       memory: anyMemory,
       lastCheckedAt: anyTime,

@@ -31,6 +31,7 @@ export function targetOf(serviceId: number, changes: Partial<CheckTarget> = {}):
     revision: 1,
     domain: 'good',
     origin: 'catalogue',
+    accountId: null,
     check: DEFAULT_CHECK,
     memory: NO_MEMORY,
     lastCheckedAt: null,

@@ -5,6 +5,9 @@ import { createCheckSchedule } from '../../src/engine/host/check-schedule.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 
+/** More than any test needs. */
+const SLOTS = 1_000_000;
+
 /** A clock that a test sets. */
 function handClock(): Clock & { wall: number; mono: number } {
   const clock = {
@@ -27,7 +30,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 120 }), (moves) => {
       const clock = handClock();
-      const schedule = createCheckSchedule(clock, 10);
+      const schedule = createCheckSchedule(clock, 10, SLOTS);
       const due = new Map<number, number>();
       const queued = new Set<number>();
       for (const { kind, id, ms } of moves) {
@@ -62,7 +65,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
             break;
           case 'take': {
             const taken: number[] = [];
-            const told = schedule.take((serviceId, lateMs) => {
+            const told = schedule.take(SLOTS, (serviceId, lateMs) => {
               taken.push(serviceId);
               if (lateMs !== clock.now() - (due.get(serviceId) ?? 0)) throw new Error(`late by ${lateMs}`);
             });
@@ -81,7 +84,7 @@ t.test('it agrees with a naive model under any sequence of moves', async () => {
 
 t.test('it takes services in order of their due times, and removed ones never', async (t) => {
   const clock = createFakeClock();
-  const schedule = createCheckSchedule(clock, 10);
+  const schedule = createCheckSchedule(clock, 10, SLOTS);
   for (const [id, ms] of [
     [1, 30],
     [2, 10],
@@ -95,8 +98,8 @@ t.test('it takes services in order of their due times, and removed ones never', 
   schedule.turn();
   schedule.remove(3);
   schedule.add(5);
-  const taken: (readonly [number, number])[] = [];
-  while (schedule.take((id, lateMs) => taken.push([id, lateMs])));
+  const taken: (readonly [number, number | null])[] = [];
+  while (schedule.take(SLOTS, (id, lateMs) => taken.push([id, lateMs])));
   t.same(taken, [
     [2, 30],
     [4, 20],
@@ -106,27 +109,27 @@ t.test('it takes services in order of their due times, and removed ones never', 
 
 t.test('it keeps due times when the wall clock is set', async (t) => {
   const clock = handClock();
-  const schedule = createCheckSchedule(clock, 10);
+  const schedule = createCheckSchedule(clock, 10, SLOTS);
   schedule.add(1);
   schedule.wake(1, clock.wall + 1_000);
   clock.wall -= 86_400_000;
   clock.mono = 990;
   schedule.turn();
   t.equal(
-    schedule.take(() => {}),
+    schedule.take(SLOTS, () => {}),
     false,
   );
   clock.mono = 1_000;
   schedule.turn();
   t.equal(
-    schedule.take((_, lateMs) => t.equal(lateMs, 0)),
+    schedule.take(SLOTS, (_, lateMs) => t.equal(lateMs, 0)),
     true,
   );
 });
 
 t.test('it keeps the order of arrival, also when the queue never becomes empty', async (t) => {
   const clock = handClock();
-  const schedule = createCheckSchedule(clock, 10);
+  const schedule = createCheckSchedule(clock, 10, SLOTS);
   const ids = Array.from({ length: 10_000 }, (_, index) => index + 1);
   for (const id of ids) {
     schedule.add(id);
@@ -138,7 +141,7 @@ t.test('it keeps the order of arrival, also when the queue never becomes empty',
     clock.wall += 20;
     schedule.turn();
     for (let count = 0; count < 9_000; count++) {
-      schedule.take((id) => {
+      schedule.take(SLOTS, (id) => {
         order.push(id);
         schedule.wake(id, clock.wall);
       });
@@ -150,7 +153,7 @@ t.test('it keeps the order of arrival, also when the queue never becomes empty',
 
 t.test('it keeps due times that lie further ahead than its wheel reaches', async (t) => {
   const clock = handClock();
-  const schedule = createCheckSchedule(clock, 2.5);
+  const schedule = createCheckSchedule(clock, 2.5, SLOTS);
   const HOUR = 3_600_000;
   for (const [id, hours] of [
     [1, 11],
@@ -166,7 +169,7 @@ t.test('it keeps due times that lie further ahead than its wheel reaches', async
   for (const hours of [10.99, 11, 12.99, 13, 13.99, 14, 23.99, 24]) {
     clock.mono = hours * HOUR;
     schedule.turn();
-    while (schedule.take((id) => taken.push([id, hours])));
+    while (schedule.take(SLOTS, (id) => taken.push([id, hours])));
   }
   t.same(taken, [
     [1, 11],

@@ -22,7 +22,7 @@ await Promise.all(
       const check = { ...DEFAULT_CHECK, kind: 'grpc', settings: { plain: true, port: port ?? 0 } } as const;
       const target = {
         ...({ serviceId: 1, revision: 1, domain: '127.0.0.1', origin: 'catalogue', check } as const),
-        ...{ memory: NO_MEMORY, lastCheckedAt: null },
+        ...{ accountId: null, memory: NO_MEMORY, lastCheckedAt: null },
       };
       const { failure } = await prober.runAttempt(target, { timeoutMs: 20_000, number: 0, slot, signal });
       const end = failure?.cause.code ?? 'good';

@@ -184,8 +184,8 @@ export function startPlace(options: PlaceOptions) {
     );
   }
 
-  function targetOf({ id, domain, origin, check, revision }: Service): CheckTarget {
-    return { serviceId: id, revision, domain, origin, check, ...stateOf(id) };
+  function targetOf({ id, domain, origin, accountId, check, revision }: Service): CheckTarget {
+    return { serviceId: id, revision, domain, origin, accountId, check, ...stateOf(id) };
   }
 
   function forget(id: number): void {

@@ -49,7 +49,8 @@ export function openWaysOut({ allowPrivate, ports, nameservers }: WaysSettings) 
   async function check(domain: string, change: Partial<CheckDefinition>): Promise<string> {
     const attempt = await prober.runAttempt(
       {
-        ...{ serviceId: 1, revision: 1, domain, origin: 'owner', memory: NO_MEMORY, lastCheckedAt: null },
+        ...{ serviceId: 1, revision: 1, domain, origin: 'owner', accountId: 1, memory: NO_MEMORY },
+        lastCheckedAt: null,
         check: { ...DEFAULT_CHECK, ...change },
       },
       // A name server that does not answer is asked until the end.

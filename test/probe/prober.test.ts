@@ -98,7 +98,7 @@ t.test('it takes its times from the clock it is given', async (t) => {
     origin: 'catalogue' as const,
     check: { ...DEFAULT_CHECK, method: 'GET' as const, url: `http://127.0.0.1:${port}/` },
     memory: NO_MEMORY,
-    lastCheckedAt: null,
+    ...{ accountId: null, lastCheckedAt: null },
   };
   const options = { timeoutMs: 10_000, number: 0, slot: 0, signal: new AbortController().signal };
   const answered = prober.runAttempt(target, options);

@@ -1,4 +1,4 @@
-/** Targets of checks as columns: 41 bytes each instead of 104 as objects, and three references for the garbage collector. */
+/** Targets of checks as columns: 45 bytes each instead of 104 as objects, and three references for the garbage collector. */
 import { IdMap } from '../../async/id-map.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
 import { type ProbeMemory, shareMemory } from '../../domain/result.ts';
@@ -15,6 +15,8 @@ interface Chunk {
   readonly revisions: Float64Array;
   /** NaN stands for null. */
   readonly lastCheckedAt: Float64Array;
+  /** 0 stands for null; ids of accounts begin at 1. */
+  readonly accounts: Uint32Array;
   /** 1: the service belongs to an owner. */
   readonly isOwned: Uint8Array;
   size: number;
@@ -42,6 +44,7 @@ export class TargetTable {
       revision: chunk.revisions[row] as number,
       domain,
       origin: chunk.isOwned[row] === 1 ? 'owner' : 'catalogue',
+      accountId: chunk.accounts[row] || null,
       check: chunk.checks[row] as CheckDefinition,
       memory: chunk.memories[row] as ProbeMemory,
       lastCheckedAt: Number.isNaN(lastCheckedAt) ? null : lastCheckedAt,
@@ -56,7 +59,7 @@ export class TargetTable {
   }
 
   /** Replaces the target of its service. Throws a RangeError unless that is a whole number from 0. */
-  set({ serviceId, revision, domain, origin, check, memory, lastCheckedAt }: CheckTarget): void {
+  set({ serviceId, revision, domain, origin, accountId, check, memory, lastCheckedAt }: CheckTarget): void {
     if (!Number.isSafeInteger(serviceId) || serviceId < 0) throw new RangeError(`${serviceId} is no id`);
     const number = Math.floor(serviceId / CHUNK);
     let chunk = this.#chunks.get(number);
@@ -74,6 +77,7 @@ export class TargetTable {
     chunk.memories[row] = shareMemory(memory);
     chunk.revisions[row] = revision;
     chunk.lastCheckedAt[row] = lastCheckedAt ?? Number.NaN;
+    chunk.accounts[row] = accountId ?? 0;
     chunk.isOwned[row] = origin === 'owner' ? 1 : 0;
   }
 
@@ -125,14 +129,15 @@ export class TargetTable {
 function createChunk(): Chunk {
   // With undefined in all places, V8 keeps them arrays without holes.
   const column = <Value>() => new Array<Value | undefined>(CHUNK).fill(undefined);
-  const buffer = new ArrayBuffer(CHUNK * 17);
+  const buffer = new ArrayBuffer(CHUNK * 21);
   return {
     domains: column(),
     checks: column(),
     memories: column(),
     revisions: new Float64Array(buffer, 0, CHUNK),
     lastCheckedAt: new Float64Array(buffer, CHUNK * 8, CHUNK),
-    isOwned: new Uint8Array(buffer, CHUNK * 16, CHUNK),
+    accounts: new Uint32Array(buffer, CHUNK * 16, CHUNK),
+    isOwned: new Uint8Array(buffer, CHUNK * 20, CHUNK),
     size: 0,
   };
 }

@@ -15,6 +15,7 @@ import { type FromHost, type HostTask, packResults, type ToHost } from '../proto
 import { readStartPermit } from '../start-permit.ts';
 import { unpackTargets } from '../target-packing.ts';
 import { createCheckSchedule } from './check-schedule.ts';
+import { CATALOGUE, type Lane, UNKNOWN_ACCOUNT } from './fair-queue.ts';
 import { createLoopDelay, isSpoilt } from './loop-delay.ts';
 import { firstDue, shiftOf, sweepDelay } from './phase.ts';
 import {
@@ -45,6 +46,8 @@ const DOUBT_PAUSE_MS = 100;
 const DELAY_AFTER_MS = 1_000;
 /** An attempt that exceeds its timeout by this time, milliseconds, shows a bug of the prober. */
 const OVERDUE_MS = MAX_RETURNED_MS + 5_000;
+/** An attempt that holds its slot for this time is long, milliseconds; a few of them in a row lead to the lane of long checks. */
+const LONG_ATTEMPT_MS = 5_000;
 /** An actor gets few messages at a time; more than this number shows a bug. */
 const MAILBOX_LIMIT = 16;
 
@@ -53,7 +56,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const { epoch, port, settings } = task;
   const loopTicks = new Int32Array(task.loopTicks);
   const slots = createSlots(settings.concurrency, task.inFlight);
-  const schedule = createCheckSchedule(clock, TICK_MS / SCHEDULE_TICKS);
+  const schedule = createCheckSchedule(clock, TICK_MS / SCHEDULE_TICKS, settings.concurrency);
   const loopDelay = createLoopDelay(TICK_MS, clock.monotonic());
   const startDelays = createStartDelays();
   const pacer = createStartPacer(TICK_MS);
@@ -65,6 +68,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   /** No attempt is started any more. */
   let stopping = false;
   let pumping = false;
+  /** The lane of the check that begins. */
+  let beginning: Lane | null = null;
   let phaseShiftMs = 0;
   let lastDoubtAt = Number.NEGATIVE_INFINITY;
   let lastDelayAt = Number.NEGATIVE_INFINITY;
@@ -130,6 +135,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const { timeoutMs, slowOverMs } = timingOf(target.check, settings);
     const slot = slots.take(serviceId, Math.ceil((timeoutMs + OVERDUE_MS) / REPORT_MS));
     const startedMs = clock.monotonic();
+    const lane = beginning;
+    if (lane !== null) schedule.hold(lane);
     const startedOffset = clockOffset();
     const startedAt = clock.now();
     const options = { timeoutMs, number, slot, lateness, totalDelay, signal: aborting.signal };
@@ -137,13 +144,16 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     const settle = (message: ProbeMessage) => {
       cancelDelay();
       slots.free(slot);
+      if (lane !== null) schedule.release(lane);
       send(serviceId, message);
       if (!stopping) pump();
       else if (!aborting.signal.aborted) finishIfIdle();
     };
     runAttempt(target, options).then(
       (made) => {
-        const loopDelayMs = loopDelay.worst(startedMs, clock.monotonic());
+        const endedMs = clock.monotonic();
+        const loopDelayMs = loopDelay.worst(startedMs, endedMs);
+        schedule.noteLength(serviceId, endedMs - startedMs - loopDelayMs >= LONG_ATTEMPT_MS);
         const spoilt = isSpoilt(made, loopDelayMs, slowOverMs);
         const offset = clockOffset();
         const madeAt = moveWithClock(made.startedAt, offset - startedOffset);
@@ -167,9 +177,11 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     );
   };
 
-  const begin = (serviceId: number, lateMs: number) => {
-    startDelays.note(lateMs);
+  const begin = (serviceId: number, lateMs: number | null, lane: Lane) => {
+    if (lateMs !== null) startDelays.note(lateMs);
+    beginning = lane;
     send(serviceId, { type: 'due' });
+    beginning = null;
   };
 
   /** Starts due checks, a few in each iteration of the event loop, while slots are free. */
@@ -177,7 +189,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     if (pumping) return;
     const starts = pacer.starts(schedule.waiting);
     for (let started = 0; started < starts; started++) {
-      if (stopping || !mayStart() || slots.available === 0 || !schedule.take(begin)) return;
+      if (stopping || !mayStart() || !schedule.take(slots.available, begin)) return;
     }
     pumping = true;
     if (schedule.waiting > MIN_STARTS) clock.after(TURN_PAUSE_MS, pumpAgain);
@@ -207,9 +219,10 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
           shiftOf(phaseShiftMs, settings.intervalMs, intervalMs),
         );
         actors.add(serviceId, idleProbe(target, earliest));
-        schedule.add(serviceId);
+        schedule.add(serviceId, accountKey(target));
         schedule.wake(serviceId, Math.max(due, earliest));
       } else if (target.revision > known.target.revision) {
+        schedule.move(serviceId, accountKey(target));
         send(serviceId, { type: 'defined', target, soonAt: now + sweepDelay(serviceId, spreadMs), now });
       }
     }
@@ -223,6 +236,8 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const recheck = (serviceIds: readonly number[], spreadMs: number) => {
     const now = clock.now();
     for (const serviceId of serviceIds) {
+      // After the prober was offline, when all attempts took long.
+      if (spreadMs > 0) schedule.noteLength(serviceId, false);
       send(serviceId, { type: 'recheck', at: now + sweepDelay(serviceId, spreadMs) });
     }
   };
@@ -302,6 +317,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         services: actors.size,
         openChecks: slots.busy,
         waiting: schedule.waiting,
+        shares: schedule.shares(),
         checksDone,
         startDelayMs: startDelays.take(),
         loopDelayMs: loopDelay.worst(now - REPORT_MS, now),
@@ -322,6 +338,11 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
 
   post({ type: 'ready', epoch, threadId });
   return finished.promise;
+}
+
+/** The account of a service in the queue. */
+function accountKey({ origin, accountId }: CheckTarget): number {
+  return origin === 'catalogue' ? CATALOGUE : (accountId ?? UNKNOWN_ACCOUNT);
 }
 
 /** Maximum length of the text of an error, characters. */

@@ -1,5 +1,5 @@
 /**
- * The states of the actors of a host, of which there may be a million. An idle actor is a row of columns, 33 bytes beside the
+ * The states of the actors of a host, of which there may be a million. An idle actor is a row of columns, 37 bytes beside the
  * text of its domain and its check, which others may share. Only an actor with a check in progress has an object.
  */
 import type { ActorStates } from '../../actor/actor-group.ts';
@@ -18,6 +18,8 @@ interface Chunk {
   readonly revisions: Float64Array;
   /** NaN stands for null. */
   readonly askHealthAt: Float64Array;
+  /** 0 stands for null; ids of accounts begin at 1. */
+  readonly accounts: Uint32Array;
   readonly flags: Uint8Array;
 }
 
@@ -98,21 +100,24 @@ export class ProbeStates implements ActorStates<ProbeState> {
 function createChunk(): Chunk {
   // With undefined in all places, V8 keeps them arrays without holes.
   const column = <Value>() => new Array<Value | undefined>(CHUNK).fill(undefined);
-  const buffer = new ArrayBuffer(CHUNK * 17);
+  const buffer = new ArrayBuffer(CHUNK * 21);
   return {
     domains: column(),
     checks: column(),
     revisions: new Float64Array(buffer, 0, CHUNK),
     askHealthAt: new Float64Array(buffer, CHUNK * 8, CHUNK),
-    flags: new Uint8Array(buffer, CHUNK * 16, CHUNK),
+    accounts: new Uint32Array(buffer, CHUNK * 16, CHUNK),
+    flags: new Uint8Array(buffer, CHUNK * 20, CHUNK),
   };
 }
 
-function writeRow(chunk: Chunk, at: number, { revision, domain, origin, check, memory }: CheckTarget): void {
+function writeRow(chunk: Chunk, at: number, target: CheckTarget): void {
+  const { revision, domain, origin, accountId, check, memory } = target;
   chunk.domains[at] = domain;
   chunk.checks[at] = check;
   chunk.revisions[at] = revision;
   chunk.askHealthAt[at] = memory.askHealthAt ?? Number.NaN;
+  chunk.accounts[at] = accountId ?? 0;
   chunk.flags[at] = (origin === 'owner' ? OWNED : 0) | flagsOf(memory);
 }
 
@@ -124,6 +129,7 @@ function readRow(chunk: Chunk, at: number, serviceId: number): CheckTarget {
     revision: chunk.revisions[at] as number,
     domain: chunk.domains[at] as string,
     origin: (flags & OWNED) === 0 ? 'catalogue' : 'owner',
+    accountId: chunk.accounts[at] || null,
     check: chunk.checks[at] as CheckDefinition,
     memory: shareMemory({
       needsGet: (flags & NEEDS_GET) !== 0,

@@ -3,6 +3,7 @@ import { isCheckedFrom } from '../../domain/check-timing.ts';
 import type { LatestCheck, StoredRegions } from '../../domain/current.ts';
 import type { Incident } from '../../domain/incident.ts';
 import { SHARDS } from '../../domain/shard.ts';
+import { errorCodeOf } from '../../error.ts';
 import { loadInPages, type ServiceState, type ServiceStore } from '../ports/services.ts';
 import { toIncident } from './incident-rows.ts';
 import { PACKED_COLUMNS, packStates } from './pack-states.ts';
@@ -37,27 +38,40 @@ export const SERVICE_STATE_CALLS: Calls<
       return row === undefined ? [] : [toState(row, incident === undefined ? null : toIncident(incident))];
     });
   }),
-  loadTargets: read(async ({ kysely, queries }, shards, region) => {
+  loadTargets: read(async (store, shards, region) => {
     if (shards.length === 0) return [];
-    const rows = await queries.all(
-      kysely
-        .selectFrom('services')
-        .innerJoin('current', 'current.service_id', 'services.id')
-        .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'regions', 'memory'])
-        .where('removed', '=', 0)
-        .where('paused', '=', 0)
-        .where('verified', '=', 1)
-        .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
-        .orderBy('services.id'),
-    );
-    return rows.flatMap(({ id, revision, domain, origin, check_definition, latest, regions, memory }) => {
+    const rows = await readTargets(store, shards);
+    return rows.flatMap(({ id, check_definition, latest, regions, memory, account_id, ...row }) => {
       const check = toCheck(check_definition);
       if (check.kind === 'heartbeat' || !isCheckedFrom(check, region)) return [];
       const lastCheckedAt = lastCheckOf(latest, regions, region);
-      return [{ serviceId: id, revision, domain, origin, check, memory: toMemory(memory), lastCheckedAt }];
+      const known = { check, memory: toMemory(memory), lastCheckedAt };
+      return [{ serviceId: id, ...row, accountId: account_id, ...known }];
     });
   }),
 };
+
+/** The services of shards. The user of a node that only makes checks may lack the right to read their accounts. */
+async function readTargets({ kysely, queries }: RegistryStore, shards: readonly number[]) {
+  const targets = kysely
+    .selectFrom('services')
+    .innerJoin('current', 'current.service_id', 'services.id')
+    .select(['id', 'revision', 'domain', 'origin', 'check_definition', 'latest', 'regions', 'memory'])
+    .where('removed', '=', 0)
+    .where('paused', '=', 0)
+    .where('verified', '=', 1)
+    .where(sql<number>`services.id % ${sql.lit(SHARDS)}`, 'in', [...shards])
+    .orderBy('services.id');
+  try {
+    return await queries.all(targets.select('account_id'));
+  } catch (error) {
+    if (errorCodeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
+    return await queries.all(targets.select(sql.lit<number | null>(null).as('account_id')));
+  }
+}
+
+/** PostgreSQL, Appendix A. */
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 async function lastServiceId({ kysely, queries }: RegistryStore): Promise<number> {
   const newest = kysely.selectFrom('services').select('id').orderBy('id', 'desc').limit(1);
