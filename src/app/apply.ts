@@ -1,5 +1,5 @@
 /** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
-import type { ContentChanges, ContentStore } from '../store/ports/account-content.ts';
+import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import {
@@ -11,7 +11,14 @@ import {
 } from './apply-document.ts';
 import { readLists } from './apply-lists.ts';
 import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
-import { type AccountPrincipal, type FieldRefusal, type Refused, refuseRole } from './change.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  type FieldRefusal,
+  type Outcome,
+  type Refused,
+  refuseRole,
+} from './change.ts';
 import { sealSettings } from './seal-settings.ts';
 import { claimPlace, hasMoved } from './services.ts';
 
@@ -61,7 +68,7 @@ export type ApplyOutcome = { readonly ok: true; readonly value: Plan } | ApplyRe
 export const MAX_SERVICES_TOGETHER = 1_000;
 
 /**
- * Applies a document. If anything is refused, nothing is changed; only where another process interferes with thousands of
+ * Applies a document. What another change has overtaken since it was planned is refused. If anything is refused, nothing is changed; only where another process interferes with thousands of
  * changes, some of them may have been made. The fields of refusals are paths such as `services.3.check.settings.port`. The
  * codes are those of {@link readWanted}, `role_required`, and those of the registry's `putContent`.
  */
@@ -73,18 +80,37 @@ export async function applyDocument(
 ): Promise<ApplyOutcome> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return { ...denied, made: [] };
+  const planned = await planDocument(context, principal, document, options.prune);
+  if (!planned.ok) return { ...planned, made: [] };
+  const { plan, wanted, present } = planned.value;
+  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted, present);
+  if (unplaced !== null) return unplaced;
+  const steps = splitPlan(plan, wanted, present, context.siteUrl, options);
+  await options.onPlan?.(plan);
+  const refused = await makeChanges(context, principal, steps, wanted, options);
+  if (refused === null) return { ok: true, value: plan };
+  // Another run may have made the same changes in the meantime.
+  const isOvertaken = refused.refusals.every(({ refusal }) => refusal.code.endsWith('_stale'));
+  const after = isOvertaken ? await planDocument(context, principal, document, options.prune) : null;
+  return after?.ok === true && after.value.plan.changes.length === 0 ? { ok: true, value: plan } : refused;
+}
+
+/** Reads a document and compares it with what the account has. Refused as {@link readWanted}. */
+async function planDocument(
+  context: ApplyContext,
+  principal: AccountPrincipal,
+  document: unknown,
+  prune: boolean,
+): Promise<
+  Outcome<{ readonly plan: Plan; readonly wanted: WantedContent; readonly present: PresentContent }>
+> {
   const { lists, refusals } = readLists(document);
   const present = await readPresent(context, principal.accountId, lists);
-  const wanted = await readWanted(context, principal, lists, present, options.prune);
+  const wanted = await readWanted(context, principal, lists, present, prune);
   const all = [...refusals, ...(wanted.ok ? [] : wanted.refusals)];
-  if (!wanted.ok || all.length > 0) return { ok: false, refusals: all, made: [] };
-  const plan = makePlan(present.items, wanted.value, options.prune ? present.listed : new Set());
-  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted.value, present);
-  if (unplaced !== null) return unplaced;
-  const steps = splitPlan(plan, wanted.value, present, context.siteUrl, options);
-  await options.onPlan?.(plan);
-  const refused = await makeChanges(context, principal, steps, wanted.value, options);
-  return refused ?? { ok: true, value: plan };
+  if (!wanted.ok || all.length > 0) return { ok: false, refusals: all };
+  const plan = makePlan(present.items, wanted.value, prune ? present.listed : new Set());
+  return accept({ plan, wanted: wanted.value, present });
 }
 
 /** Permits checks of services that a member gives another kind or address, as `changeService` does; null: all are permitted. */
@@ -149,6 +175,7 @@ function splitPlan(
     return {
       planned: [...some, ...ofPages, ...(isLast ? others : [])],
       changes: {
+        seen: [...some, ...ofPages, ...(isLast ? others : [])].flatMap((one) => seenOf(one, present)),
         ...(isLast && hasType('channel', 'rule') ? { alerts } : {}),
         ...(isLast && hasType('maintenance') ? { maintenances } : {}),
         removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
@@ -166,6 +193,19 @@ function splitPlan(
     };
   });
   return steps.filter(({ planned }) => planned.length > 0 || putLast !== undefined);
+}
+
+/** What the plan has seen of the subject of a change; empty: several maintenances may have a title. */
+function seenOf({ type, key, action }: PlannedChange, present: PresentContent): SeenContent[] {
+  if (type === 'maintenance') {
+    const said = present.maintenances.get(key);
+    return said === undefined || action === 'create'
+      ? []
+      : [{ type, key, id: said.id, revision: said.revision }];
+  }
+  const { services, pages, alerts } = present;
+  const known = { service: services, page: pages, channel: alerts.channels, rule: alerts.rules }[type];
+  return [{ type, key, revision: known.get(key)?.revision ?? null }];
 }
 
 /** Makes the changes; null: all are made. A plan of several transactions is tried as a whole first. */

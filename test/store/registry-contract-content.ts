@@ -12,7 +12,7 @@ import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, NOON, owned } from './registry-fixtures.ts';
 
-const NOTHING: ContentChanges = { removedPages: [], removedServices: [], services: [], pages: [] };
+const NOTHING: ContentChanges = { seen: [], removedPages: [], removedServices: [], services: [], pages: [] };
 const OPTIONS: ContentOptions = { now: NOON, verified: true, dryRun: false };
 
 const wanted = (domain: string, more: Partial<WantedService> = {}): WantedService => ({
@@ -80,6 +80,7 @@ export async function contentContract(t: Test, open: OpenForTest): Promise<void>
     t.same(await registry.putContent(ada, first, OPTIONS), []);
     t.same(await contentOf(registry, ada), before, 'what is as wanted keeps its revision');
     const second: ContentChanges = {
+      seen: [],
       removedPages: ['shop'],
       removedServices: ['b-example', 'github'],
       services: [wanted('a.example', { check: { ...DEFAULT_CHECK, kind: 'health' } }), wanted('b.c.example')],

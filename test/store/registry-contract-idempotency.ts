@@ -177,7 +177,7 @@ export async function idempotencyContract(
       const put = (services: readonly object[]) =>
         registry.callIdempotent({ ...request, key: 'put' }, 'putContent', [
           accountId,
-          { removedPages: [], removedServices: [], services, pages: [] },
+          { seen: [], removedPages: [], removedServices: [], services, pages: [] },
           { now: NOON, verified: false, dryRun: false },
         ]);
       const { id: grace } = await registry.ensureAccount('grace', NOON);

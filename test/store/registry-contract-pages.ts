@@ -65,7 +65,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
       t.equal((await registry.findPage('shop'))?.access, undefined);
       const { slug, title, text, groups } = page(ada, 'shop');
       const wanted = { slug, title, text, groups, logo: null, colour: '#ffffff', access: 'members' as const };
-      const changes = { removedPages: [], removedServices: [], services: [], pages: [wanted] };
+      const changes = { seen: [], removedPages: [], removedServices: [], services: [], pages: [wanted] };
       const options = { now: NOON, verified: true, dryRun: false };
       for (const _ of ['first', 'again']) t.same(await registry.putContent(ada, changes, options), []);
       t.match(await registry.findPage('shop'), { colour: '#ffffff', access: 'members', revision: 4 });
@@ -93,6 +93,7 @@ export async function pageContract(t: Test, open: OpenForTest): Promise<void> {
       const wanted = { slug: 'shop', title: 'Shop', text: '', groups: [], logo: null, colour: null };
       const put = (readers: Pick<WantedPage, 'access' | 'passwordHash'>) => {
         const changes = {
+          seen: [],
           removedPages: [],
           removedServices: [],
           services: [],

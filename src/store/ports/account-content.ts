@@ -76,8 +76,18 @@ export interface MaintenanceContent {
   readonly siteUrl: string;
 }
 
-/** Changes, which are made in the order of these members. */
+/** What the author of a change has seen of its subject. */
+export interface SeenContent extends Pick<RefusedContent, 'type' | 'key'> {
+  /** Null: the account had no such thing. */
+  readonly revision: number | null;
+  /** Of a maintenance, whose key is only its title. */
+  readonly id?: number;
+}
+
+/** Changes, which are made in the order of these members after {@link SeenContent}. */
 export interface ContentChanges {
+  /** Everything that is changed, added or removed. What has another revision now is refused, with the code of its type. */
+  readonly seen: readonly SeenContent[];
   /** Slugs of pages of the account; others are ignored. */
   readonly removedPages: readonly string[];
   /** Slugs of services of the account; others are ignored. */
@@ -119,7 +129,7 @@ export interface ContentStore {
   /**
    * Makes all changes, or none if one is refused. Services and pages that are as wanted already are not changed. A
    * service keeps its heartbeat address, and the kind that its owner chose. Resolves with the refusals: the codes of
-   * `addServices` or `registerService`, of `changeService`, and of `addPage`.
+   * `addServices` or `registerService`, of `changeService`, and of `addPage`, and `service_stale` and its like.
    */
   putContent(
     accountId: number,

@@ -12,6 +12,7 @@ import {
 } from '../ports/account-content.ts';
 import { ensureAccount } from './account-rows.ts';
 import { putAlerts, removeAlerts } from './alert-content.ts';
+import { refuseOvertaken } from './content-revisions.ts';
 import { putMaintenances, withdrawMaintenances } from './maintenance-content.ts';
 import { addServices, ownedServices, removeService } from './owner-services.ts';
 import { chosenCheck, registerService } from './ownership.ts';
@@ -48,9 +49,11 @@ export const CONTENT_CALLS: Calls<ContentStore> = {
 async function putContent(
   registry: OpenRegistry,
   accountId: number,
-  { removedPages, removedServices, services, pages, alerts, maintenances }: ContentChanges,
+  { seen, removedPages, removedServices, services, pages, alerts, maintenances }: ContentChanges,
   options: ContentOptions,
 ): Promise<RefusedContent[]> {
+  const overtaken = await refuseOvertaken(registry, accountId, seen);
+  if (overtaken.length > 0) return overtaken;
   if (maintenances !== undefined) await withdrawMaintenances(registry, accountId, maintenances, options);
   if (alerts !== undefined) await removeAlerts(registry, accountId, alerts);
   for (const slug of removedPages) await removePage(registry, accountId, slug);
