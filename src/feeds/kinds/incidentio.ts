@@ -1,12 +1,12 @@
 /**
- * incident.io, by documents like Statuspage's: `/api/v2/incidents.json`, and `/api/v2/summary.json` for maintenances
- * and the states of components, which no other document lists. Empty lists are left out or null; incidents have neither components nor links. A feed
- * URL is used as for Statuspage.
+ * incident.io, by documents like Statuspage's: `/api/v2/incidents.json`, and `/api/v2/summary.json` for maintenances and
+ * the states of components, which no other document lists. Empty lists are left out or null; incidents have neither
+ * components nor links. A feed URL is used as for Statuspage.
  */
 
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { type JsonObject, objectAt, requireObjects } from '../json-shape.ts';
-import { apiBase, readOpenIncidents, readStatuspageEntries } from './statuspage.ts';
+import { apiBase, readStates, readStatuspageEntries } from './statuspage.ts';
 
 /** Reads incident.io. */
 export const incidentio: FeedKind = {
@@ -25,7 +25,8 @@ export const incidentio: FeedKind = {
         listsOnlyOpen: true,
         read(body, now) {
           const maintenances = readStatuspageEntries(body, 'scheduled_maintenances', source, listOfSummary);
-          return [...maintenances, ...readOpenIncidents(body, source, maintenances, now, listOrNone)];
+          const incidents = readStatuspageEntries(body, 'incidents', source, listOrNone);
+          return [...maintenances, ...readStates(body, source, [...incidents, ...maintenances], now)];
         },
       },
     ];

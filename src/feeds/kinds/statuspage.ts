@@ -85,8 +85,10 @@ export const statuspage: FeedKind = {
         listsOnlyOpen: true,
         isOptional: true,
         read(body, now) {
+          const incidents = readStatuspageEntries(body, 'incidents', source);
           const maintenances = readStatuspageEntries(body, 'scheduled_maintenances', source);
-          return readOpenIncidents(body, source, maintenances, now);
+          // With the incidents: copies of the two documents in caches may be of different times.
+          return [...incidents, ...readStates(body, source, [...incidents, ...maintenances], now)];
         },
       },
     ];
@@ -99,28 +101,25 @@ export function apiBase({ pageUrl, feedUrl }: FeedSource): string {
   return `${base.replace(/\/api\/v2(\/[^/]+\.json)?$/, '')}/api/v2`;
 }
 
-/**
- * The open incidents of a summary, and the outages that its states show without an incident. `maintenances` are those of
- * the page.
- */
-export function readOpenIncidents(
+/** The outages that the states of a summary show while none of its `entries` says so. */
+export function readStates(
   body: Uint8Array,
-  source: FeedSource,
-  maintenances: readonly (FeedEntry | null)[],
+  { pageUrl }: FeedSource,
+  entries: readonly (FeedEntry | null)[],
   now: number,
-  takeList?: TakeList,
-): (FeedEntry | null)[] {
+): FeedIncident[] {
   const top = readJsonObject(body);
-  const incidents = readStatuspageEntries(body, 'incidents', source, takeList);
-  const pageSeverity = lookUp(COMMON_SEVERITIES, wordAt(member(top, 'status'), 'indicator'));
-  const isReported = incidents.some((entry) => entry !== null);
+  const status = member(top, 'status');
+  const pageSeverity = lookUp(COMMON_SEVERITIES, wordAt(status, 'indicator'));
+  // The state of the page may be that of an incident.
+  const isReported = entries.some((entry) => entry?.kind === 'incident');
   const states = {
-    pageUrl: source.pageUrl,
+    pageUrl,
     parts: partsOf(top, isReported ? null : pageSeverity),
     pageSeverity,
-    title: isReported || pageSeverity === null ? null : textAt(member(top, 'status'), 'description') || null,
+    title: isReported || pageSeverity === null ? null : textAt(status, 'description') || null,
   };
-  return [...incidents, ...unreportedOutages(states, [...incidents, ...maintenances], now)];
+  return unreportedOutages(states, entries, now);
 }
 
 /** The components. The worst of them are at least as bad as `pageSeverity`. Groups have the states of their components. */

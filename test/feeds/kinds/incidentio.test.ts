@@ -53,40 +53,43 @@ t.test('it reads recorded incidents', async (t) => {
   });
 });
 
-t.test(
-  'it reads maintenances and open incidents from the summary, which lists what is not over',
-  async (t) => {
-    t.same(readDocument(incidentio, 'summary', fixture('incidentio-summary')), {
-      listsOnlyOpen: true,
-      entries: [
-        {
-          kind: 'incident',
-          key: '01K7ABCDEF0000000000000001',
-          title: 'Elevated errors',
-          sourceUrl: 'https://status.example.com/incidents/01K7ABCDEF0000000000000001',
-          components: null,
-          updates: [],
-          severity: 'major',
-          status: 'identified',
-          startedAt: at('2026-09-20T09:13:00.120Z'),
-          resolvedAt: null,
-          continues: STATE_KEYS,
-        },
-        {
-          kind: 'maintenance',
-          key: '01K7MAINTENANCE00000000001',
-          title: 'Move of a data centre',
-          sourceUrl: 'https://status.example.com/incidents/01K7MAINTENANCE00000000001',
-          components: null,
-          updates: [{ at: at('08:00'), status: 'identified', text: 'The move has begun.' }],
-          startsAt: at('08:00'),
-          endsAt: at('16:00'),
-          state: 'running',
-        },
-      ],
-    });
-  },
-);
+t.test('it reads only maintenances from the summary, which lists what is not over', async (t) => {
+  t.same(readDocument(incidentio, 'summary', fixture('incidentio-summary')), {
+    listsOnlyOpen: true,
+    entries: [
+      {
+        kind: 'maintenance',
+        key: '01K7MAINTENANCE00000000001',
+        title: 'Move of a data centre',
+        sourceUrl: 'https://status.example.com/incidents/01K7MAINTENANCE00000000001',
+        components: null,
+        updates: [{ at: at('08:00'), status: 'identified', text: 'The move has begun.' }],
+        startsAt: at('08:00'),
+        endsAt: at('16:00'),
+        state: 'running',
+      },
+    ],
+  });
+});
+
+t.test('it reads the states of components while no incident is open', async (t) => {
+  const summary = (incidents: unknown, status: string) =>
+    readDocument(incidentio, 'summary', {
+      page,
+      status: { indicator: 'major', description: 'Partial System Outage' },
+      components: [{ id: '01K0C', name: 'API', status }],
+      incidents,
+    }).entries;
+  const shown = {
+    key: 'state major',
+    title: 'Partial System Outage',
+    components: ['API', '01K0C'],
+    startedAt: null,
+  };
+  t.match(summary(null, 'full_outage'), [shown]);
+  t.same(summary([{ id: 'i', name: 'A fault', status: 'investigating' }], 'full_outage'), []);
+  t.match(summary([], 'operational'), [{ key: 'state major', components: null, isOfWholePage: true }]);
+});
 
 t.test('it takes an empty list, null, and a list that is left out for nothing to list', async (t) => {
   const status = { indicator: 'none', description: 'All Systems Operational' };

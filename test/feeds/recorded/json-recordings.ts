@@ -86,20 +86,7 @@ export const JSON_RECORDINGS: readonly Recording[] = [
     vendor: 'Cohere',
     pageUrl: 'https://status.cohere.com',
     now: '2026-07-23T22:57:07Z',
-    entries: [
-      {
-        kind: 'incident',
-        key: '01KY8K3GWWJTSJTRC17GHEH08Z',
-        title: 'Dashboard Login Service Disruption',
-        sourceUrl: 'https://status.cohere.com/incidents/01KY8K3GWWJTSJTRC17GHEH08Z',
-        components: null,
-        severity: 'major',
-        state: 'investigating',
-        from: '2026-07-23T22:56:25Z',
-        to: null,
-        updates: [['2026-07-23T22:56:25Z', 'investigating', '🔎 We are currently investigating an iss']],
-      },
-    ],
+    entries: [],
   },
   {
     file: 'incidentio.summary.perplexity.json',
