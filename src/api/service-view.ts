@@ -108,7 +108,10 @@ export const LatestCheckSchema = namedObject('LatestCheck', {
     },
     'Milliseconds of each phase; null where it did not happen.',
   ),
-  certificate_expires_at: nullable(TimeSchema, 'End of the certificate; null without TLS.'),
+  certificate_expires_at: nullable(
+    TimeSchema,
+    'End of the certificate of the chain that ends first; null without TLS.',
+  ),
 });
 
 /** A service for the list. */

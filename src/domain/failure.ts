@@ -127,6 +127,7 @@ type OfWord = { readonly word: string };
 type OfText = { readonly text: string };
 /** Type of a record, such as `MX`. */
 type OfRecord = { readonly record: string };
+type OfName = { readonly name: string };
 /** Whole days. */
 type OfDays = { readonly days: number; readonly minDays: number };
 
@@ -159,6 +160,8 @@ const CAUSES = {
   connection_refused: 'the connection was refused',
   connection_failed: ({ error }: OfError) => `no connection (${error})`,
   certificate_expired: 'the certificate has expired',
+  /** `name` is the common name of the intermediate certificate. */
+  intermediate_expired: ({ name }: OfName) => `the intermediate certificate ${name} has expired`,
   certificate_not_yet_valid: 'the certificate is not valid yet',
   certificate_revoked: 'the certificate is revoked',
   certificate_self_signed: 'the certificate is self-signed',
@@ -261,6 +264,8 @@ const CAUSES = {
   server_truncates: 'the name server truncates its reply and does not send the rest over TCP',
   certificate_expires_soon: ({ days, minDays }: OfDays) =>
     `the certificate is valid for another ${days} days, fewer than ${minDays}`,
+  intermediate_expires_soon: ({ name, days, minDays }: OfName & OfDays) =>
+    `the intermediate certificate ${name} is valid for another ${days} days, fewer than ${minDays}`,
 
   /** English text that another version stored; it is shown unchanged. */
   text: ({ text }: { readonly text: string }) => text,

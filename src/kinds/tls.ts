@@ -1,6 +1,6 @@
 /** Kind `tls`: a TLS handshake at any port, and how long the certificate is still valid. */
 import { DAY_MS } from '../domain/durations.ts';
-import { type Failure, failureOf } from '../domain/failure.ts';
+import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
 import { connect, timingOf } from './connect.ts';
@@ -23,23 +23,34 @@ export const tlsCheck = defineKind({
       const { socket, phases, startedAt } = connected;
       const timing = timingOf(phases, tools.clock.monotonic() - startedAt);
       socket.destroy();
-      const { certificateExpiresAt } = phases;
+      const { certificateExpiresAt, intermediate } = phases;
       return attemptOf(run, 'tls', {
         answered: true,
         timing,
         certificateExpiresAt,
         fault: null,
-        failure: judgeExpiry(certificateExpiresAt, minDays, run.startedAt),
+        failure: judgeExpiry(certificateExpiresAt, minDays, run.startedAt, intermediate),
         lostMs: run.deadline.lostMs,
       });
     },
 });
 
-/** The failure of a certificate that is valid for fewer than `minDays` whole days; null: it is valid for long enough. */
-export function judgeExpiry(expiresAt: number | null, minDays: number, now: number): Failure | null {
+/**
+ * The failure of a certificate that is valid for fewer than `minDays` whole days; null: it is valid for long enough. `intermediate`: its
+ * name if it is an intermediate.
+ */
+export function judgeExpiry(
+  expiresAt: number | null,
+  minDays: number,
+  now: number,
+  intermediate: string | null = null,
+): Failure | null {
   if (expiresAt === null) return null;
   const days = Math.floor((expiresAt - now) / DAY_MS);
-  return days >= minDays
-    ? null
-    : failureOf('content', 'tls', { code: 'certificate_expires_soon', days, minDays });
+  if (days >= minDays) return null;
+  const cause: FailureCause =
+    intermediate === null
+      ? { code: 'certificate_expires_soon', days, minDays }
+      : { code: 'intermediate_expires_soon', name: oneLine(intermediate), days, minDays };
+  return failureOf('content', 'tls', cause);
 }

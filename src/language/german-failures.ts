@@ -81,6 +81,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   connection_refused: 'die Verbindung wurde abgewiesen',
   connection_failed: ({ error }) => `keine Verbindung (${error})`,
   certificate_expired: 'das Zertifikat ist abgelaufen',
+  intermediate_expired: ({ name }) => `das Zwischenzertifikat ${name} ist abgelaufen`,
   certificate_not_yet_valid: 'das Zertifikat gilt noch nicht',
   certificate_revoked: 'das Zertifikat ist widerrufen',
   certificate_self_signed: 'das Zertifikat ist selbst signiert',
@@ -172,6 +173,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   server_failed: 'der Nameserver versagt (SERVFAIL)',
   server_refused: 'der Nameserver verweigert die Antwort (REFUSED)',
   server_truncates: 'der Nameserver kürzt seine Antwort und liefert den Rest nicht über TCP',
+  intermediate_expires_soon: ({ name, days, minDays }) =>
+    `das Zwischenzertifikat ${name} gilt noch ${days} Tage, weniger als ${minDays}`,
   certificate_expires_soon: ({ days, minDays }) =>
     `das Zertifikat gilt noch ${days} Tage, weniger als ${minDays}`,
 

@@ -1,5 +1,5 @@
 /** One connection: its trusted certificate authorities, its socket, its certificate, and the timings of its phases. */
-import { constants } from 'node:crypto';
+import { constants, hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import {
@@ -10,11 +10,19 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
-import { getOrInsert } from '../async/bounded-map.ts';
+import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
+import { oneLine } from '../domain/failure.ts';
 import type { AddressGuard } from './address-guard.ts';
-import { createIdentityReader, type IdentityReader } from './certificate-identity.ts';
+import {
+  type ChainEnd,
+  createIdentityReader,
+  createRootCheck,
+  endOfChain,
+  type IdentityReader,
+  type RootCheck,
+} from './certificate-identity.ts';
 import type { Destination } from './destination.ts';
-import { type Fault, tlsFault } from './fault.ts';
+import { type Fault, targetFault, tlsFault } from './fault.ts';
 import type { Inlet } from './inlet.ts';
 import type { TlsState } from './tls-cause.ts';
 
@@ -24,6 +32,15 @@ export interface Trust {
   /** False: any certificate is accepted, because the caller only needs to know whether the server responds. */
   readonly verify: boolean;
   readonly identify: IdentityReader;
+  readonly isIssuedByRoot: RootCheck;
+  /** Whether the server gets a client certificate if it asks for one. */
+  readonly offersCertificate: boolean;
+}
+
+/** A certificate by which a check signs in, followed by its intermediates, and its key; PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /**
@@ -37,36 +54,65 @@ const CONTEXT_OPTIONS = {
   secureOptions: constants.SSL_OP_LEGACY_SERVER_CONNECT,
 };
 
+/** Maximum number of contexts with client certificates of a thread; the oldest is dropped. */
+const MAX_CLIENT_CONTEXTS = 64;
+
 /** Creates the trust store of a thread. */
 export function createTrustStore() {
   const known = new Map<string | null, Trust>();
+  const ofClients = new BoundedMap<string, Trust>(MAX_CLIENT_CONTEXTS);
   let unverified: Trust | null = null;
-  const identify = createIdentityReader();
+  const trust = (caFile: string | null): Trust =>
+    getOrInsert(known, caFile, () => {
+      const ca = authoritiesOf(caFile);
+      const isIssuedByRoot = createRootCheck(() => ca ?? getCACertificates('default'));
+      return {
+        context: createSecureContext({ ca, ...CONTEXT_OPTIONS }),
+        verify: true,
+        identify: createIdentityReader(isIssuedByRoot),
+        isIssuedByRoot,
+        offersCertificate: false,
+      };
+    });
   return {
     /**
      * Trusts the system's authorities, those of Node.js, and those of the PEM bundle `caFile`, unless it is null.
-     * The file is read once. Throws if it cannot be read.
+     * The file is read once. `client`: the certificate of the check. Throws if the file cannot be read.
      */
-    trust(caFile: string | null): Trust {
-      const make = () => createSecureContext({ ...authoritiesOf(caFile), ...CONTEXT_OPTIONS });
-      return getOrInsert(known, caFile, () => ({ context: make(), verify: true, identify }));
+    trust(caFile: string | null, client: ClientCertificate | null = null): Trust {
+      if (client === null) return trust(caFile);
+      const name = hash('sha256', JSON.stringify([caFile, client.cert, client.key]));
+      return getOrInsert(ofClients, name, () => ({
+        ...trust(caFile),
+        context: createSecureContext({ ca: authoritiesOf(caFile), ...CONTEXT_OPTIONS, ...client }),
+        offersCertificate: true,
+      }));
     },
     /** Accepts every certificate. */
     unverified() {
-      unverified ??= { context: createSecureContext(CONTEXT_OPTIONS), verify: false, identify };
+      unverified ??= {
+        context: createSecureContext(CONTEXT_OPTIONS),
+        verify: false,
+        identify: createIdentityReader(never),
+        isIssuedByRoot: never,
+        offersCertificate: false,
+      };
       return unverified;
     },
   };
 }
 
+const never = () => false;
+
 /**
  * The option `ca` of a secure context. `upbeat start` starts the program with `--use-system-ca`, so the default of
  * Node.js includes the system's authorities. All threads share that default; a list of its own takes 4 MB per thread.
  */
-function authoritiesOf(caFile: string | null): { readonly ca?: string[] } {
-  if (caFile === null && process.execArgv.includes('--use-system-ca')) return {};
+function authoritiesOf(caFile: string | null): string[] | undefined {
+  if (caFile === null && process.execArgv.includes('--use-system-ca')) return undefined;
   const authorities = [...new Set([...getCACertificates('default'), ...getCACertificates('system')])];
-  return { ca: caFile === null ? authorities : [...authorities, readFileSync(caFile, 'utf8')] };
+  if (caFile === null) return authorities;
+  return [...authorities, readFileSync(caFile, 'utf8')];
 }
 
 /** Milliseconds with a fraction. Null: the phase did not happen. */
@@ -81,8 +127,10 @@ export interface PhaseTimings {
   connectMs: number | null;
   tlsMs: number | null;
   firstByteMs: number | null;
-  /** Expiry of the certificate that expires first, epoch milliseconds; null: no TLS. */
+  /** Expiry of the certificate that expires first, of all hops and their chains, epoch milliseconds; null: no TLS. */
   certificateExpiresAt: number | null;
+  /** Common name of that certificate if it is an intermediate; null: it is that of a server. */
+  intermediate: string | null;
 }
 
 /** Creates the timings of a request that has not started. */
@@ -94,13 +142,16 @@ export function newPhaseTimings(): PhaseTimings {
     tlsMs: null,
     firstByteMs: null,
     certificateExpiresAt: null,
+    intermediate: null,
   };
 }
 
-/** Records the expiry of a certificate if it is the earliest one. */
-function noteCertificate(timings: PhaseTimings, expiresAt: number): void {
-  if (Number.isNaN(expiresAt)) return;
-  timings.certificateExpiresAt = Math.min(expiresAt, timings.certificateExpiresAt ?? expiresAt);
+/** Records the end of a chain if it is the earliest one. */
+function noteCertificate(timings: PhaseTimings, { expiresAt, intermediate }: ChainEnd): void {
+  if (Number.isNaN(expiresAt) || expiresAt >= (timings.certificateExpiresAt ?? Number.POSITIVE_INFINITY))
+    return;
+  timings.certificateExpiresAt = expiresAt;
+  timings.intermediate = intermediate;
 }
 
 /** The parameters of a connection. */
@@ -139,8 +190,9 @@ export function openSocket(
     checkServerIdentity(host) {
       const certificate = socket.getPeerX509Certificate();
       if (certificate === undefined) return new Error('there is no certificate');
-      const { expiresAt, problem } = trust.identify(host, certificate);
-      noteCertificate(timings, expiresAt);
+      const identity = trust.identify(host, certificate);
+      const { problem } = identity;
+      noteCertificate(timings, identity);
       return problem === null ? undefined : Object.assign(new Error('certificate'), { code: problem });
     },
   });
@@ -161,10 +213,10 @@ function refuseLookup(
 }
 
 /** What is known of a connection whose TLS failed. */
-export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1 }: DialOrder): TlsState {
+export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1, trust }: DialOrder): TlsState {
   return {
     certificateSeen: socket.getPeerX509Certificate() !== undefined,
-    offersCertificate: false,
+    offersCertificate: trust?.offersCertificate === true,
     protocol: protocols[0],
   };
 }
@@ -172,9 +224,17 @@ export function tlsStateOf(socket: TLSSocket, { protocols = HTTP_1_1 }: DialOrde
 /** Why the certificate is not accepted; null: it is accepted. */
 export function certificateProblem(socket: TLSSocket, order: DialOrder, timings: PhaseTimings): Fault | null {
   if (socket.authorized) return null;
+  const { trust } = order;
   const certificate = socket.getPeerX509Certificate();
-  if (certificate !== undefined) noteCertificate(timings, certificate.validToDate.getTime());
-  if (order.trust?.verify === false) return null;
   const code = String(socket.authorizationError);
+  let intermediate: string | null = null;
+  if (certificate !== undefined && trust !== null) {
+    const end = endOfChain(certificate, trust.isIssuedByRoot);
+    noteCertificate(timings, end);
+    ({ intermediate } = end);
+  }
+  if (trust?.verify === false) return null;
+  if (code === 'CERT_HAS_EXPIRED' && intermediate !== null)
+    return targetFault('tls', 'tls', { code: 'intermediate_expired', name: oneLine(intermediate) });
   return tlsFault(Object.assign(new Error('certificate'), { code }), tlsStateOf(socket, order));
 }

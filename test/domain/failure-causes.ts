@@ -22,6 +22,8 @@ export const FAILURE_CAUSES: {
   connection_refused: { code: 'connection_refused' },
   connection_failed: { code: 'connection_failed', error: 'EHOSTUNREACH' },
   certificate_expired: { code: 'certificate_expired' },
+  intermediate_expired: { code: 'intermediate_expired', name: 'R10' },
+  intermediate_expires_soon: { code: 'intermediate_expires_soon', name: 'R10', days: 3, minDays: 14 },
   certificate_not_yet_valid: { code: 'certificate_not_yet_valid' },
   certificate_revoked: { code: 'certificate_revoked' },
   certificate_self_signed: { code: 'certificate_self_signed' },

@@ -29,6 +29,8 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   connection_refused: 'the connection was refused',
   connection_failed: 'no connection (EHOSTUNREACH)',
   certificate_expired: 'the certificate has expired',
+  intermediate_expired: 'the intermediate certificate R10 has expired',
+  intermediate_expires_soon: 'the intermediate certificate R10 is valid for another 3 days, fewer than 14',
   certificate_not_yet_valid: 'the certificate is not valid yet',
   certificate_revoked: 'the certificate is revoked',
   certificate_self_signed: 'the certificate is self-signed',

@@ -4,8 +4,12 @@ import { createIdentityReader } from '../../src/outbound/certificate-identity.ts
 import { makeCertificate } from '../support/certificates.ts';
 
 const notAfter = new Date(Date.UTC(2056, 0, 1));
-const FOREIGN = { expiresAt: notAfter.getTime(), problem: 'ERR_TLS_CERT_ALTNAME_INVALID' };
-const OWN = { expiresAt: notAfter.getTime(), problem: null };
+const FOREIGN = {
+  expiresAt: notAfter.getTime(),
+  intermediate: null,
+  problem: 'ERR_TLS_CERT_ALTNAME_INVALID',
+};
+const OWN = { expiresAt: notAfter.getTime(), intermediate: null, problem: null };
 
 /** A certificate that counts how often it is read. */
 function counted(...names: string[]) {
@@ -21,7 +25,7 @@ function counted(...names: string[]) {
 
 t.test('it tells whether a certificate is for a host, by name, wildcard or address', async (t) => {
   const { certificate } = counted('one.example', '*.two.example', '192.0.2.1');
-  const identify = createIdentityReader();
+  const identify = createIdentityReader(() => false);
   for (const host of ['one.example', 'a.two.example', '192.0.2.1'])
     t.same(identify(host, certificate), OWN, host);
   for (const host of ['www.one.example', 'two.example', 'a.b.two.example', '192.0.2.2'])
@@ -29,7 +33,7 @@ t.test('it tells whether a certificate is for a host, by name, wildcard or addre
 });
 
 t.test('it reads a certificate once for each host', async (t) => {
-  const identify = createIdentityReader();
+  const identify = createIdentityReader(() => false);
   const { certificate, readings } = counted('one.example');
   for (let n = 0; n < 3; n++) t.same(identify('one.example', certificate), OWN);
   t.equal(readings(), 1);

@@ -28,7 +28,13 @@ async function start(t: Test, answer: (question: NameQuestion) => NameResult | P
     while (isOver && deadline.over === null) await new Promise((resolve) => setTimeout(resolve, 1));
     const timings = newPhaseTimings();
     const destination = readDestination(url) as Destination;
-    const trust = { context: createSecureContext(), verify: true, identify: createIdentityReader() };
+    const trust = {
+      context: createSecureContext(),
+      verify: true,
+      identify: createIdentityReader(() => false),
+      isIssuedByRoot: () => false,
+      offersCertificate: false,
+    };
     const order = { destination, guard, trust, fresh: false };
     const startedAt = performance.now();
     const result = await dial({ clock: systemClock, resolver }, order, deadline, timings);

@@ -61,7 +61,13 @@ function start(t: Test, four: Known, six: Known, lateness?: () => number) {
     /** Dials and lets time pass until it has ended. */
     async dial(url: string) {
       const destination = readDestination(url) as Destination;
-      const trust = { context: createSecureContext(), verify: true, identify: createIdentityReader() };
+      const trust = {
+        context: createSecureContext(),
+        verify: true,
+        identify: createIdentityReader(() => false),
+        isIssuedByRoot: () => false,
+        offersCertificate: false,
+      };
       let ended: Dialled | null = null;
       const order = { destination, guard, trust, fresh: false };
       void dial({ clock, resolver }, order, deadline, timings).then((result) => {

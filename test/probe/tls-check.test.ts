@@ -5,7 +5,14 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { CheckDefinition } from '../../src/domain/service.ts';
-import { CERTIFICATE_FOLDER, makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
+import {
+  CERTIFICATE_FOLDER,
+  crossSign,
+  makeCertificate,
+  makeSigner,
+  TEST_CA_FILE,
+  type TestAuthority,
+} from '../support/certificates.ts';
 import { listenOn, listenRaw, until } from '../support/loopback.ts';
 import { openProbe, type Trial } from './try-probe.ts';
 
@@ -96,6 +103,45 @@ t.test('it fails where the certificate is not to be trusted, and still knows its
   }
   const { url } = await serve(t, read('expired'));
   t.equal((await probe(url)).certificateExpiresAt, Date.UTC(2025, 1, 1));
+});
+
+t.test('an intermediate that ends sooner counts, one behind a trusted root does not', async (t) => {
+  const probe = openProbe(t);
+  const inDays = (days: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + days * 86_400_000);
+  const root = makeSigner('Root', inDays(3000));
+  const old = makeSigner('Old root', inDays(-2));
+  const short = makeSigner('Short', inDays(9), root);
+  const long = makeSigner('Long', inDays(900), root);
+  const expired = makeSigner('Expired', inDays(-1), root);
+  // The same root, signed by one that has expired since.
+  const crossed = crossSign(root, old, inDays(-2));
+  const caFile = `${t.testdir({ 'ca.pem': root.cert })}/ca.pem`;
+  const chainOf = (signer: TestAuthority, more = '') => {
+    const { cert, key } = makeCertificate({ names: ['127.0.0.1'], notAfter: inDays(90), signer });
+    return { cert: `${cert}${signer.cert}${more}`, key };
+  };
+  const rows: readonly (readonly [ServerOptions, days: number, failure: object | null])[] = [
+    [chainOf(short), 9, null],
+    [chainOf(long), 90, null],
+    [chainOf(long, root.cert), 90, null],
+    [chainOf(long, crossed), 90, null],
+    [chainOf(short, crossed), 9, null],
+    [chainOf(expired), -1, { detail: 'the intermediate certificate Expired has expired' }],
+  ];
+  for (const [index, [options, days, failure]] of rows.entries()) {
+    const { url, port } = await serve(t, options);
+    const found = { certificateExpiresAt: inDays(days).getTime(), failure };
+    const attempt = await probe(url, { check: { caFile } });
+    t.ok(Math.abs((attempt.certificateExpiresAt ?? 0) - found.certificateExpiresAt) < 60_000, `row ${index}`);
+    t.match(attempt, { failure }, `row ${index}`);
+    if (index > 0) continue;
+    const settings = { port, minDays: 14 };
+    t.match(await probe(null, { check: { kind: 'tls', caFile, settings } }), {
+      failure: {
+        detail: /^the intermediate certificate Short is valid for another [89] days, fewer than 14$/,
+      },
+    });
+  }
 });
 
 t.test('it notices a changed certificate at the next check', async (t) => {

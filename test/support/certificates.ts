@@ -1,5 +1,12 @@
 /** Makes certificates for tests and the demonstration: EC P-256, signed by the test authority of `test/certs`. */
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP, SocketAddress } from 'node:net';
 import { join } from 'node:path';
@@ -27,6 +34,10 @@ export interface CertificateOptions {
   readonly notAfter?: Date;
   /** A key of RSA with that many bits; default: of EC P-256. */
   readonly rsaBits?: number;
+  /** Default: the test authority. */
+  readonly signer?: TestAuthority;
+  /** For clients instead of servers. */
+  readonly client?: boolean;
   /** Signed by its own key instead of the authority's. */
   readonly selfSigned?: boolean;
 }
@@ -36,7 +47,7 @@ const AUTHORITY_NAME = 'Upbeat test authority';
 
 /** Makes a server certificate. A new key each time; takes about a millisecond. */
 export function makeCertificate(options: CertificateOptions): CertificatePair {
-  const { names, selfSigned = false, rsaBits } = options;
+  const { names, selfSigned = false, rsaBits, signer, client = false } = options;
   const keys =
     rsaBits === undefined
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -44,19 +55,52 @@ export function makeCertificate(options: CertificateOptions): CertificatePair {
   const commonName = names[0] ?? 'nobody';
   const cert = writeCertificate({
     subject: commonName,
-    issuer: selfSigned ? commonName : AUTHORITY_NAME,
+    issuer: selfSigned ? commonName : (signer?.name ?? AUTHORITY_NAME),
     publicKey: keys.publicKey,
     signingKey: selfSigned
       ? keys.privateKey
-      : createPrivateKey(readFileSync(join(CERTIFICATE_FOLDER, 'ca-key.pem'))),
+      : createPrivateKey(signer?.key ?? readFileSync(join(CERTIFICATE_FOLDER, 'ca-key.pem'))),
     notBefore: options.notBefore ?? new Date(Date.now() - DAY_MS),
     notAfter: options.notAfter ?? new Date(Date.now() + 365 * DAY_MS),
     extensions: [
       extension('2.5.29.17', sequence(...names.map(alternativeName))),
-      extension('2.5.29.37', sequence(objectId('1.3.6.1.5.5.7.3.1'))),
+      extension('2.5.29.37', sequence(objectId(`1.3.6.1.5.5.7.3.${client ? 2 : 1}`))),
     ],
   });
   return { cert, key: exportKey(keys.privateKey) };
+}
+
+/** An authority of tests, which signs certificates. */
+export interface TestAuthority extends CertificatePair {
+  readonly name: string;
+}
+
+/** Makes an authority that is signed by another one, or by itself. */
+export function makeSigner(name: string, notAfter: Date, issuer: TestAuthority | null = null): TestAuthority {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const cert = writeCertificate({
+    subject: name,
+    issuer: issuer?.name ?? name,
+    publicKey: keys.publicKey,
+    signingKey: issuer === null ? keys.privateKey : createPrivateKey(issuer.key),
+    notBefore: new Date(Date.now() - 400 * DAY_MS),
+    notAfter,
+    extensions: AUTHORITY_EXTENSIONS,
+  });
+  return { name, cert, key: exportKey(keys.privateKey) };
+}
+
+/** The certificate of an authority that another one has signed. */
+export function crossSign(authority: TestAuthority, issuer: TestAuthority, notAfter: Date): string {
+  return writeCertificate({
+    subject: authority.name,
+    issuer: issuer.name,
+    publicKey: createPublicKey(createPrivateKey(authority.key)),
+    signingKey: createPrivateKey(issuer.key),
+    notBefore: new Date(Date.now() - 400 * DAY_MS),
+    notAfter,
+    extensions: AUTHORITY_EXTENSIONS,
+  });
 }
 
 /** Makes the authority itself; only `test/certs/make.ts` calls it. */
@@ -69,11 +113,7 @@ export function makeAuthority(notBefore: Date, notAfter: Date): CertificatePair 
     signingKey: keys.privateKey,
     notBefore,
     notAfter,
-    extensions: [
-      extension('2.5.29.19', sequence(yes), true),
-      // keyCertSign and cRLSign.
-      extension('2.5.29.15', bits(Buffer.of(0x06), 1), true),
-    ],
+    extensions: AUTHORITY_EXTENSIONS,
   });
   return { cert, key: exportKey(keys.privateKey) };
 }
@@ -139,3 +179,9 @@ function addressBytes(address: string): Buffer {
 function exportKey(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
+
+/** Basic constraints of an authority; its key may sign certificates and lists (keyCertSign and cRLSign). */
+const AUTHORITY_EXTENSIONS = [
+  extension('2.5.29.19', sequence(yes), true),
+  extension('2.5.29.15', bits(Buffer.of(0x06), 1), true),
+];
