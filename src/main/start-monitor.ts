@@ -227,7 +227,9 @@ export async function startMonitor(
   });
 
   // Without Redis no other process serves, so nothing arrives through the inbox.
-  const inbox = shared.redis === null ? null : startInboxReader({ inbox: registry, record, clock, log });
+  const { clockOffsetMs } = parts.node;
+  const inbox =
+    shared.redis === null ? null : startInboxReader({ inbox: registry, record, clockOffsetMs, clock, log });
   await inbox?.drained();
 
   return {

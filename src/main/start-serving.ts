@@ -82,6 +82,7 @@ export async function startServing(parts: RoleParts): Promise<ServingRole> {
     inbox: registry.forRequests,
     serviceOf: directory.byId,
     learn: (record) => status.learn([record]),
+    clockOffsetMs: parts.node.clockOffsetMs,
     clock,
   });
 

@@ -17,6 +17,8 @@ export interface HeartbeatForwarderOptions {
   readonly serviceOf: (serviceId: number) => Service | null;
   /** Applies the status of an answer, so that every read shows it. */
   readonly learn: (record: CurrentStatus) => Promise<void>;
+  /** This process' wall clock minus the clock that all processes share, milliseconds. Times in the inbox are of that clock. */
+  readonly clockOffsetMs: () => number;
   readonly clock: Clock;
 }
 
@@ -34,7 +36,7 @@ const RETRY_MS = 1_000;
 
 /** Starts the forwarder. */
 export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
-  const { inbox, serviceOf, learn, clock } = options;
+  const { inbox, serviceOf, learn, clockOffsetMs, clock } = options;
   const waiting = new Map<number, Waiting>();
   const inFlight = new Set<Promise<HeartbeatReceipt>>();
   const polling = createCoalescingLoop(readAnswers);
@@ -78,7 +80,8 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
     });
   }
 
-  async function forward(received: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
+  async function forward(own: ReceivedHeartbeat): Promise<HeartbeatReceipt> {
+    const received = { ...own, arrivedAt: own.arrivedAt - clockOffsetMs() };
     const { report, accountId, arrivedAt, body } = received;
     const id = await inbox.putInInbox({ kind: report.kind, accountId, arrivedAt, body });
     if (isStopped) throw refusal();
@@ -92,7 +95,8 @@ export function createHeartbeatForwarder(options: HeartbeatForwarderOptions) {
 
   function forwardRefusal(): void {
     cancelRetry = null;
-    inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt: clock.now(), body: '' }).catch(() => {
+    const arrivedAt = clock.now() - clockOffsetMs();
+    inbox.putInInbox({ kind: 'refused', accountId: 0, arrivedAt, body: '' }).catch(() => {
       if (!isStopped) cancelRetry ??= clock.after(RETRY_MS, forwardRefusal);
     });
   }

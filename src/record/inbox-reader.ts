@@ -12,6 +12,8 @@ import type { ResultRecord } from './record.ts';
 export interface InboxReaderOptions {
   readonly inbox: Pick<InboxStore, 'openInInbox' | 'answerInInbox' | 'forgetInbox' | 'watchOtherProcesses'>;
   readonly record: Pick<ResultRecord, 'takeHeartbeat' | 'noteRefusal'>;
+  /** As for the forwarder, of this process. */
+  readonly clockOffsetMs: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -24,7 +26,7 @@ const CLEANUP_MS = 2_000;
 const RETENTION_MS = 600_000;
 
 /** Starts reading. An entry that the record cannot accept now stays in the inbox for later, or for the next monitor. */
-export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptions) {
+export function startInboxReader({ inbox, record, clockOffsetMs, clock, log }: InboxReaderOptions) {
   /** Entries in flight: they stay open in the inbox until their update is committed. */
   const inFlight = new Map<number, Promise<void>>();
   const polling = createCoalescingLoop(readInbox);
@@ -65,7 +67,9 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
     );
   }
 
-  async function take({ id, kind, accountId, arrivedAt, body }: InboxEntry): Promise<void> {
+  async function take({ id, kind, accountId, body, ...entry }: InboxEntry): Promise<void> {
+    // Deadlines and the order of heartbeats follow the clock of the record.
+    const arrivedAt = entry.arrivedAt + clockOffsetMs();
     if (kind === 'refused') {
       record.noteRefusal();
       await inbox.answerInInbox(id, { kind: 'refused', code: '', message: '' });
@@ -89,7 +93,9 @@ export function startInboxReader({ inbox, record, clock, log }: InboxReaderOptio
   const stops = [
     inbox.watchOtherProcesses(() => void polling.run()),
     clock.every(POLL_MS, () => void polling.run()),
-    clock.every(CLEANUP_MS, () => void inbox.forgetInbox(clock.now() - RETENTION_MS).catch(() => {})),
+    clock.every(CLEANUP_MS, () => {
+      inbox.forgetInbox(clock.now() - clockOffsetMs() - RETENTION_MS).catch(() => {});
+    }),
   ];
   void polling.run();
   return {

@@ -33,6 +33,9 @@ function received(word: string, arrivedAt: number): ReceivedHeartbeat {
   return { report: reading.report, accountId: 7, arrivedAt, body };
 }
 
+/** The offset of a clock that is right. */
+const right = () => 0;
+
 /** A commit of one process is heard of by another one within this, milliseconds. */
 const HEARD_MS = 50;
 
@@ -50,7 +53,13 @@ t.test('it judges what waits, in its order, each once', async (t) => {
   world.record.startListening();
   for (const [index, word] of ['ok', 'down', 'ok', 'down'].entries())
     await server.putInInbox(entryOf(word, START + index));
-  const reader = startInboxReader({ inbox: monitor, record: world.record, clock, log: silentLog });
+  const reader = startInboxReader({
+    inbox: monitor,
+    record: world.record,
+    clockOffsetMs: right,
+    clock,
+    log: silentLog,
+  });
   await reader.drained();
   await server.putInInbox(entryOf('warn', START + 9));
   await clock.advance(2_000);
@@ -79,7 +88,13 @@ t.test('the heartbeat that arrived last counts, with and without the inbox', asy
   const taken = world.record.takeHeartbeat(received('down', START + 900));
   await clock.advance(0);
   t.match(await taken, { status: 'down' });
-  const reader = startInboxReader({ inbox: monitor, record: world.record, clock, log: silentLog });
+  const reader = startInboxReader({
+    inbox: monitor,
+    record: world.record,
+    clockOffsetMs: right,
+    clock,
+    log: silentLog,
+  });
   await server.putInInbox(entryOf('ok', START + 899));
   await reader.drained();
   t.same(
@@ -93,6 +108,42 @@ t.test('the heartbeat that arrived last counts, with and without the inbox', asy
   await server.putInInbox(entryOf('ok', START + 901));
   await reader.drained();
   t.equal(registry.current(1).status, 'up');
+  reader.stop();
+  await world.record.stop();
+});
+
+t.test('a heartbeat counts however wrong the clock of the node that received it is', async (t) => {
+  const { clock, registry, monitor, server } = await twoProcesses(t);
+  const world = await createWorld({ registry, clock });
+  world.record.startListening();
+  // The monitor's clock is wrong, too: deadlines go by it.
+  const reader = startInboxReader({
+    inbox: monitor,
+    record: world.record,
+    clockOffsetMs: () => 7_000,
+    clock,
+    log: silentLog,
+  });
+  const offsets = [-90_000, 0, 45_000, -300, 7_000];
+  for (const [index, offsetMs] of offsets.entries()) {
+    const word = index % 2 === 0 ? 'down' : 'ok';
+    const forwarder = createHeartbeatForwarder({
+      inbox: server,
+      serviceOf: own,
+      learn: async () => {},
+      clockOffsetMs: () => offsetMs,
+      clock,
+    });
+    const answer = forwarder.takeHeartbeat(received(word, clock.now() - 7_000 + offsetMs));
+    await clock.advance(2_000);
+    t.match(await answer, { status: word === 'ok' ? 'up' : word });
+    forwarder.stop();
+  }
+  t.same(
+    registry.heartbeats.map(({ counted, arrivedAt }) => [counted, arrivedAt]),
+    offsets.map((_, index) => [true, START + index * 2_000]),
+    'in the time of the monitor',
+  );
   reader.stop();
   await world.record.stop();
 });
@@ -115,6 +166,7 @@ t.test('it answers what is refused, and leaves what we cannot take for later', a
       },
       noteRefusal: () => void refusals++,
     },
+    clockOffsetMs: right,
     clock,
     log: silentLog,
   });
@@ -162,6 +214,7 @@ t.test('it answers the sender when the monitor has judged and every read shows i
     inbox,
     serviceOf: (id) => known.get(id) ?? null,
     learn: async (record) => void learnt.push(record),
+    clockOffsetMs: right,
     clock,
   });
   const current = (serviceId: number) => ({ ...unknownStatus(serviceId), seq: 3, status: 'slow' as const });
@@ -239,6 +292,7 @@ t.test('it answers the sender at the next look where the record could not be tak
       faults -= 1;
       if (faults >= 0) throw new Error('a watcher failed');
     },
+    clockOffsetMs: right,
     clock,
   });
   const asked = forwarder.takeHeartbeat(received('ok', START));

@@ -13,7 +13,7 @@ export interface InboxEntry {
   readonly kind: HeartbeatKind | 'refused';
   /** The account of the API key; 0 for `refused`. */
   readonly accountId: number;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds of the clock that all processes share. */
   readonly arrivedAt: number;
   /** The body as received. */
   readonly body: string;
