@@ -5,7 +5,7 @@ import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
-import { toError } from '../error.ts';
+import { errorCodeOf, toError } from '../error.ts';
 import { createBodyReader, createBodyStartReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import type { CompleteResponse } from '../http/complete-response.ts';
@@ -240,11 +240,20 @@ function withoutKey({ authorization = '', ...headers }: IncomingHttpHeaders): In
 /** When a client may repeat a refused request, seconds. */
 const REGISTRY_RETRY_SECONDS = 5;
 
+/** The code of an error of the registry: another process is the monitor by now, and this one ends. */
+const LEASE_LOST = 'lease_lost';
+
 /** The error for a registry that refuses a request now (decisions, Keys and limits); null: it is another error. */
 function explainRefusal(thrown: unknown): HttpError | null {
-  const refusal = refusalOf(thrown);
-  if (refusal === null) return null;
-  return refusal.code === 'storage_full'
+  const code = refusalOf(thrown)?.code ?? errorCodeOf(thrown);
+  if (code === LEASE_LOST)
+    return retryLater(
+      'unavailable',
+      REGISTRY_RETRY_SECONDS,
+      'Another process takes over at present. Send the request again.',
+    );
+  if (refusalOf(thrown) === null) return null;
+  return code === 'storage_full'
     ? retryLater(
         'storage_full',
         REGISTRY_RETRY_SECONDS,

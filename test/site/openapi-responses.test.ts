@@ -218,9 +218,13 @@ t.test('it gives every response that the document names, as the document says', 
         world.faults.heartbeats = coded(fault);
         confirm(endpoint, 403, await send(endpoint));
       }
-      for (const fault of [new HeartbeatRefused('not now'), coded('registry_full')]) {
+      for (const [fault, status] of [
+        [new HeartbeatRefused('not now'), 503],
+        [coded('lease_lost'), 503],
+        [coded('registry_full'), 500],
+      ] as const) {
         world.faults.heartbeats = fault;
-        confirm(endpoint, fault instanceof HeartbeatRefused ? 503 : 500, await send(endpoint));
+        confirm(endpoint, status, await send(endpoint));
       }
       world.faults.heartbeats = null;
     }

@@ -286,11 +286,13 @@ t.test('it gives every response that the document names of operations with a key
     world.faults.keys = true;
     confirm(endpoint, 500, await send(method, url, body, key()));
     world.faults.keys = false;
-    world.faults.storage = 'storage_unreachable';
     const valid = TABLE.find(([id, status]) => id === endpoint.operationId && status < 300)?.[3];
-    const away = await send(method, url, valid, mine);
-    confirm(endpoint, 503, away);
-    t.match(away.headers.get('retry-after'), /^\d+$/, `${endpoint.operationId} says when to try again`);
+    for (const fault of ['storage_unreachable', 'lease_lost']) {
+      world.faults.storage = fault;
+      const away = await send(method, url, valid, mine);
+      confirm(endpoint, 503, away);
+      t.match(away.headers.get('retry-after'), /^\d+$/, `${endpoint.operationId} says when to try again`);
+    }
     world.faults.storage = null;
     const once = poor.makeKey({ scopes: ['read', 'write'] });
     const sendPoor = sendWith(poor);
