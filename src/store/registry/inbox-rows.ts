@@ -4,8 +4,9 @@ import { type Calls, read, write } from './registry-calls.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 
 const MAX_OPEN = 200;
-/** Maximum number of entries examined for deletion at a time, since other writes wait meanwhile. */
-const MAX_SCANNED = 20_000;
+/** Number of entries that a statement deletes, and of those that a call deletes, since other writes wait meanwhile. */
+const FORGOTTEN_AT_ONCE = 500;
+const MAX_FORGOTTEN = 20_000;
 
 const INSERT = statement<{ readonly id: number }>(
   'INSERT INTO heartbeat_inbox (kind, account_id, arrived_at, body) VALUES (?, ?, ?, ?) RETURNING id',
@@ -19,9 +20,11 @@ const PUT_ANSWER = statement('UPDATE heartbeat_inbox SET answer = ? WHERE id = ?
 const READ_ANSWER = statement<{ readonly answer: string | null }>(
   'SELECT answer FROM heartbeat_inbox WHERE id = ?',
 );
+const OLDEST_ANSWERED = statement<{ readonly id: number; readonly arrivedAt: number }>(
+  `SELECT id, arrived_at AS "arrivedAt" FROM heartbeat_inbox WHERE answer IS NOT NULL ORDER BY id LIMIT ${FORGOTTEN_AT_ONCE}`,
+);
 const FORGET = statement(
-  `DELETE FROM heartbeat_inbox WHERE answer IS NOT NULL AND arrived_at < ?
-   AND id IN (SELECT id FROM heartbeat_inbox ORDER BY id LIMIT ${MAX_SCANNED})`,
+  'DELETE FROM heartbeat_inbox WHERE id >= ? AND id <= ? AND answer IS NOT NULL AND arrived_at < ?',
 );
 
 /** The inbox. */
@@ -43,8 +46,15 @@ export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
       return text === null ? [] : [{ id: ids[index] ?? 0, answer: JSON.parse(text) as InboxAnswer }];
     });
   }),
-  forgetInbox: write(({ queries }, before) => {
-    return queries.run(FORGET(before));
+  forgetInbox: write(async ({ queries }, before) => {
+    for (let forgotten = 0; ; ) {
+      const answered = await queries.all(OLDEST_ANSWERED());
+      const [first, last] = [answered[0], answered.at(-1)];
+      if (first === undefined || last === undefined) return forgotten;
+      const old = answered.filter(({ arrivedAt }) => arrivedAt < before).length;
+      if (old > 0) forgotten += await queries.run(FORGET(first.id, last.id, before));
+      if (old < FORGOTTEN_AT_ONCE || forgotten >= MAX_FORGOTTEN) return forgotten;
+    }
   }),
 };
 

@@ -9,13 +9,34 @@ import type { DueLetter, LetterOutcome, LetterStore } from '../ports/subscriptio
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
 import { tellPageMaintenances } from './owner-maintenance-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
-import { type RegistryStore, sql } from './registry-store.ts';
+import { type RegistryStore, sql, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
 import { toService } from './service-rows.ts';
 import { deleteSubscription, nameTopic, readChannelAddress } from './subscription-rows.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
+
+// Steps from one topic with subscribers to the next one by the index, so that the cost does not depend on their number.
+const TOPICS = statement<{ readonly topic: string }>(
+  `WITH RECURSIVE topics (topic) AS (
+     SELECT min(topic) FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic >= ?
+     UNION ALL
+     SELECT (SELECT min(topic) FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic > topics.topic)
+     FROM topics WHERE topics.topic < ?)
+   SELECT topic FROM topics WHERE topic < ?`,
+);
+// What waits for the end of an owner's maintenance may be older.
+const FORGET_CHANGES = statement(
+  `DELETE FROM subscription_changes WHERE recorded_at < ?
+     AND NOT EXISTS (SELECT 1 FROM letters WHERE letters.change_id = subscription_changes.id)
+     AND (written <> 2 OR NOT EXISTS
+       (SELECT 1 FROM maintenances WHERE maintenances.service_id = subscription_changes.service_id
+          AND owner_id IS NOT NULL AND phase = 'running'))`,
+);
+const UNCONFIRMED_TOPICS = statement<{ readonly topic: string }>(
+  'SELECT DISTINCT topic FROM subscriptions WHERE confirmed_at IS NULL',
+);
 
 /** Letters. */
 export const LETTER_CALLS: Calls<LetterStore> = {
@@ -147,15 +168,7 @@ async function topicsTold(
 
 /** IDs of the live status pages with subscribers that list a service. */
 async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number): Promise<number[]> {
-  const topics = await queries.all(
-    kysely
-      .selectFrom('subscriptions')
-      .select('topic')
-      .distinct()
-      .where('topic', '>=', 'page:')
-      .where('topic', '<', 'page;')
-      .where('confirmed_at', 'is not', null),
-  );
+  const topics = await queries.all(TOPICS('page:', 'page;', 'page;'));
   const ids = topics.flatMap(({ topic }) => {
     const parts = readTopic(topic);
     return parts?.kind === 'page' ? [parts.id] : [];
@@ -338,7 +351,8 @@ async function tidySubscriptions(store: RegistryStore, now: number, retentionNow
     .where('confirmed_at', 'is', null)
     .where('created_at', '<', retentionNow - UNCONFIRMED_MS);
   ended.push(...(await queries.all(late)).map(({ id }) => id));
-  for (const { topic } of await queries.all(kysely.selectFrom('subscriptions').select('topic').distinct()))
+  const topics = [...(await queries.all(TOPICS('', '~', '~'))), ...(await queries.all(UNCONFIRMED_TOPICS()))];
+  for (const topic of new Set(topics.map((one) => one.topic)))
     if ((await nameTopic(store, topic)) === null) {
       const gone = kysely.selectFrom('subscriptions').select('id').where('topic', '=', topic);
       ended.push(...(await queries.all(gone)).map(({ id }) => id));
@@ -347,20 +361,7 @@ async function tidySubscriptions(store: RegistryStore, now: number, retentionNow
   await queries.run(
     kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(retentionNow / DAY_MS) - 1),
   );
-  const waiting = kysely.selectFrom('letters').select('change_id').where('change_id', 'is not', null);
-  const maintained = kysely
-    .selectFrom('maintenances')
-    .select('service_id')
-    .where('owner_id', 'is not', null)
-    .where('phase', '=', sql.lit('running'));
-  await queries.run(
-    kysely
-      .deleteFrom('subscription_changes')
-      .where('recorded_at', '<', retentionNow - DAY_MS)
-      .where('id', 'not in', waiting)
-      // What waits for the end of a maintenance may be older.
-      .where(({ eb, or }) => or([eb('written', '<>', 2), eb('service_id', 'not in', maintained)])),
-  );
+  await queries.run(FORGET_CHANGES(retentionNow - DAY_MS));
   // Null is in no list, and is not absent from one either, unless that is empty.
   await queries.run(
     kysely

@@ -4,7 +4,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../domain/maintenance.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../ports/vendors.ts';
 import { type Calls, read } from './registry-calls.ts';
-import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
 import type { RegistrySchema, Row } from './schema.ts';
 
 /** Writes a maintenance, new or changed. `dueAt`: when the monitor looks at it next, epoch milliseconds; null: never. */
@@ -125,20 +125,29 @@ export async function readVendorStates(
   return states;
 }
 
+// Steps from one service to the next one by the index, so that the cost does not depend on the number of entries.
+const WITH_ENTRIES = statement<{ readonly service_id: number }>(
+  `WITH RECURSIVE listed (service_id) AS (
+     SELECT min(service_id) FROM vendor_entries
+     UNION ALL
+     SELECT (SELECT min(service_id) FROM vendor_entries WHERE service_id > listed.service_id)
+     FROM listed WHERE listed.service_id IS NOT NULL)
+   SELECT service_id FROM listed WHERE service_id IS NOT NULL`,
+);
+
 /** Maintenances, and the current vendor states. */
 export const MAINTENANCE_CALLS: Calls<
   Pick<VendorStore, 'loadVendorStates' | 'listMaintenances' | 'countMaintenances' | 'maintenancesOfServices'>
 > = {
   loadVendorStates: read(async (store) => {
     const { kysely, queries } = store;
-    const ofVendors = kysely.selectFrom('vendor_entries').select('service_id').distinct();
     const ofOwners = kysely
       .selectFrom('maintenances')
       .select('service_id')
       .distinct()
       .where('owner_id', 'is not', null)
       .where('phase', '<>', sql.lit('ended'));
-    const rows = [...(await queries.all(ofVendors)), ...(await queries.all(ofOwners))];
+    const rows = [...(await queries.all(WITH_ENTRIES())), ...(await queries.all(ofOwners))];
     const serviceIds = new Set(rows.map((row) => row.service_id));
     return await readVendorStates(
       store,

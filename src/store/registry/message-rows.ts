@@ -17,7 +17,7 @@ import {
 } from '../ports/channels.ts';
 import { toChannel } from './channel-rows.ts';
 import { type Calls, read, write } from './registry-calls.ts';
-import { type Batch, type Parameters, type RegistryStore, statement } from './registry-store.ts';
+import { type Batch, type Parameters, type RegistryStore, sql, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
 
 const MAX_SHOWN = 50;
@@ -88,6 +88,10 @@ const PUT_THREAD = statement(
   `INSERT INTO alert_threads (channel_id, thread, reference, updated_at) VALUES (?, ?, ?, ?)
    ON CONFLICT (channel_id, thread) DO UPDATE SET reference = excluded.reference, updated_at = excluded.updated_at`,
 );
+const REFERENCE: Batch<{ readonly reference: string }> = {
+  types: ['bigint', 'text'],
+  sql: 'SELECT reference FROM alert_threads WHERE channel_id = ? AND thread = ?',
+};
 const FAILED = statement(
   `INSERT INTO channel_failures (channel_id, since, problem) VALUES (?, ?, ?)
    ON CONFLICT (channel_id) DO UPDATE SET problem = excluded.problem`,
@@ -124,28 +128,18 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
         .where('message', 'like', '%"urgency":"high"%'),
     );
     const channels = await queries.all(kysely.selectFrom('channels').selectAll().where('id', 'in', ids));
-    const references = await queries.all(
-      kysely
-        .selectFrom('alert_threads')
-        .selectAll()
-        .where('channel_id', 'in', ids)
-        .where(
-          'thread',
-          'in',
-          due.map(({ thread }) => thread),
-        ),
+    const references = await queries.firstEach(
+      REFERENCE,
+      due.map((row) => [row.channel_id, row.thread]),
     );
-    return due.flatMap((row) => {
+    return due.flatMap((row, index) => {
       const channel = channels.find(({ id }) => id === row.channel_id);
-      const known = references.find(
-        ({ channel_id, thread }) => channel_id === row.channel_id && thread === row.thread,
-      );
       if (channel === undefined) return [];
       return {
         ...toMessage(row),
         key: row.key,
         channel: toChannel(channel, box),
-        reference: known?.reference ?? null,
+        reference: references[index]?.reference ?? null,
         isUrgent: urgent.some(({ channel_id }) => channel_id === row.channel_id),
       };
     });
@@ -214,7 +208,7 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     );
     await queries.run(FORGET_THREADS(before));
     await queries.run(
-      kysely.deleteFrom('alert_acknowledgements').where('decided', '=', 1).where('at', '<', before),
+      kysely.deleteFrom('alert_acknowledgements').where('decided', '=', sql.lit(1)).where('at', '<', before),
     );
     return forgotten;
   }),

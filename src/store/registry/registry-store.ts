@@ -40,6 +40,8 @@ export interface Queries {
   run(query: Compilable<unknown>): Promise<number>;
   /** The first row for each list of parameters, in their order; undefined: none. */
   firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<(Row | undefined)[]>;
+  /** All rows for each list of parameters, in their order. */
+  allEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<Row[][]>;
   /**
    * Runs the query for each list of parameters; returns whether each has changed a row. No two lists may concern the
    * same row.

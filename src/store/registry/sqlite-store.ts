@@ -171,6 +171,10 @@ export function createQueries(current: () => DatabaseSync): Queries {
       const statement = prepare(sql);
       return lists.map((list) => statement.get(...list) as Row | undefined);
     },
+    async allEach<Row>({ sql }: Batch<Row>, lists: readonly Parameters[]) {
+      const statement = prepare(sql);
+      return lists.map((list) => statement.all(...list) as Row[]);
+    },
     async runEach({ sql }, lists) {
       const statement = prepare(sql);
       return lists.map((list) => Number(statement.run(...list).changes) > 0);

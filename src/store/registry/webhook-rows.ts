@@ -8,7 +8,7 @@ import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '..
 import { addNotice } from './notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore, sql, statement } from './registry-store.ts';
+import { type Batch, fromRow, type RegistryStore, statement } from './registry-store.ts';
 import type { Row } from './schema.ts';
 import type { SecretBox } from './secret-box.ts';
 
@@ -19,6 +19,37 @@ const MAX_SHOWN = 50;
 const MAX_DUE_PER_ACCOUNT = 8;
 /** Maximum number of stored deliveries of a webhook; the oldest are deleted beyond it, delivered or not. */
 const MAX_KEPT = 10_000;
+
+// Steps from one webhook with waiting deliveries to the next one by the index, so that the cost depends neither on the number of
+// webhooks nor on that of deliveries.
+const WAITING = statement<{ readonly webhook_id: number }>(
+  `WITH RECURSIVE waiting (webhook_id) AS (
+     SELECT min(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
+     UNION ALL
+     SELECT (SELECT min(webhook_id) FROM deliveries
+             WHERE due_at IS NOT NULL AND webhook_id > waiting.webhook_id)
+     FROM waiting WHERE waiting.webhook_id IS NOT NULL)
+   SELECT webhook_id FROM waiting WHERE webhook_id IS NOT NULL`,
+);
+/** The first deliveries of a webhook that are due within a span. */
+const DUE: Batch<Pick<Row<'deliveries'>, 'id' | 'webhook_id'> & { readonly due_at: number }> = {
+  types: ['bigint', 'bigint', 'bigint'],
+  sql: `SELECT id, webhook_id, due_at FROM deliveries
+        WHERE webhook_id = ? AND due_at IS NOT NULL AND due_at > ? AND due_at <= ?
+        ORDER BY due_at, id LIMIT ${MAX_DUE_PER_ACCOUNT}`,
+};
+
+const WEBHOOK: Batch<Pick<Row<'webhooks'>, 'account_id' | 'url' | 'secret'>> = {
+  types: ['bigint'],
+  sql: 'SELECT account_id, url, secret FROM webhooks WHERE id = ?',
+};
+const DELIVERY: Batch<Row<'deliveries'>> = {
+  types: ['bigint'],
+  sql: 'SELECT * FROM deliveries WHERE id = ?',
+};
+const NEWEST_TOO_MANY = statement<{ readonly id: number }>(
+  `SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT}`,
+);
 
 /** Webhooks and deliveries. */
 export const WEBHOOK_CALLS: Calls<WebhookStore> = {
@@ -74,57 +105,35 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
       .where('webhook_id', 'in', ownWebhooks(kysely, accountId));
     return (await queries.run(replay)) > 0;
   }),
-  dueDeliveries: read(async ({ kysely, queries, secrets }, now, limit) => {
-    // No attempt asks for a longer wait: a later time is that of a clock that was ahead.
-    const longest = now + MAX_DELIVERY_WAIT_MS;
-    const any = kysely
-      .selectFrom('deliveries')
-      .select('id')
-      .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', longest)]))
-      .limit(1);
-    if ((await queries.first(any)) === undefined) return [];
-    const box = await secrets.box();
-    // Reads only a few deliveries of each webhook by an index, so that the cost does not depend on how many are
-    // waiting.
-    const placed = kysely
-      .selectFrom('webhooks')
-      .innerJoin('deliveries', (join) =>
-        join.on('deliveries.id', 'in', (eb) => {
-          const first = (operator: '<=' | '>', time: number) =>
-            eb
-              .selectFrom('deliveries as waiting')
-              .select('waiting.id')
-              .whereRef('waiting.webhook_id', '=', 'webhooks.id')
-              .where('waiting.due_at', operator, time)
-              .orderBy('waiting.due_at')
-              .orderBy('waiting.id')
-              .limit(MAX_DUE_PER_ACCOUNT)
-              .as('some');
-          return eb
-            .selectFrom(first('<=', now))
-            .select('some.id')
-            .unionAll(eb.selectFrom(first('>', longest)).select('some.id'));
-        }),
-      )
-      .selectAll('deliveries')
-      .select(['url', 'secret'])
-      .select(
-        sql<number>`row_number() OVER (PARTITION BY account_id ORDER BY due_at, deliveries.id)`.as('place'),
-      );
-    const rows = await queries.all(
-      kysely
-        .selectFrom(placed.as('placed'))
-        .selectAll()
-        .where('place', '<=', MAX_DUE_PER_ACCOUNT)
-        .orderBy('due_at')
-        .orderBy('id')
-        .limit(limit),
+  dueDeliveries: read(async (registry, now, limit) => {
+    const { queries, secrets } = registry;
+    const due = await firstDue(registry, now);
+    if (due.length === 0) return [];
+    const ids = [...new Set(due.map(({ webhook_id }) => webhook_id))];
+    const webhooks = await queries.firstEach(
+      WEBHOOK,
+      ids.map((id) => [id]),
     );
-    return rows.map(({ place: _, url, secret, ...row }) => ({
-      ...toDelivery(row),
-      url,
-      secret: box.open(secret),
-    }));
+    const byId = new Map(webhooks.map((row, index) => [ids[index], row]));
+    const taken = new Map<number, number>();
+    const chosen = due.filter(({ webhook_id: id }) => {
+      const account = byId.get(id)?.account_id ?? 0;
+      const place = (taken.get(account) ?? 0) + 1;
+      taken.set(account, place);
+      return place <= MAX_DUE_PER_ACCOUNT;
+    });
+    const taking = chosen.slice(0, limit);
+    const rows = await queries.firstEach(
+      DELIVERY,
+      taking.map(({ id }) => [id]),
+    );
+    const box = await secrets.box();
+    return rows.flatMap((row, index) => {
+      const webhook = row === undefined ? undefined : byId.get(row.webhook_id);
+      // Its outcome may have been stored meanwhile.
+      if (row === undefined || webhook === undefined || row.due_at !== taking[index]?.due_at) return [];
+      return { ...toDelivery(row), url: webhook.url, secret: box.open(webhook.secret) };
+    });
   }),
   noteDelivery: write(async ({ kysely, queries }, outcome) => {
     const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
@@ -159,23 +168,31 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     );
     let dropped = 0;
     for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
-      const newestTooMany = kysely
-        .selectFrom('deliveries')
-        .select('id')
-        .where('webhook_id', '=', id)
-        .orderBy('id', 'desc')
-        .limit(1)
-        .offset(MAX_KEPT);
+      const newestTooMany = await queries.first(NEWEST_TOO_MANY(id));
+      if (newestTooMany === undefined) continue;
       const tooMany = kysely
         .deleteFrom('deliveries')
         .where('webhook_id', '=', id)
-        .where('id', '<=', newestTooMany);
+        .where('id', '<=', newestTooMany.id);
       dropped += await queries.run(tooMany.where('due_at', 'is not', null));
       await queries.run(tooMany);
     }
     return dropped;
   }),
 };
+
+/** The first due deliveries of each webhook, in their order. */
+async function firstDue({ queries }: RegistryStore, now: number) {
+  const waiting = await queries.all(WAITING());
+  // No attempt asks for a longer wait: a later time is that of a clock that was ahead.
+  const longest = now + MAX_DELIVERY_WAIT_MS;
+  const spans = waiting.flatMap(({ webhook_id: id }) => [
+    [id, -1, now],
+    [id, longest, Number.MAX_SAFE_INTEGER],
+  ]);
+  const due = (await queries.allEach(DUE, spans)).flat();
+  return due.sort((a, b) => a.due_at - b.due_at || a.id - b.id);
+}
 
 /** Webhooks of an account, oldest first. */
 export async function webhooksOf(

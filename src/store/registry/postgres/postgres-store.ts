@@ -92,18 +92,21 @@ export function createPostgresQueries(runner: () => Runner): Queries {
       compileBatch(batch),
       batch.types.map((type, index) => toArray(type, lists, index)),
     );
+  const allEach = async <Row>(batch: Batch<Row>, lists: readonly Parameters[]): Promise<Row[][]> => {
+    const found: Row[][] = lists.map(() => []);
+    if (lists.length === 0) return found;
+    const { rows } = await sendBatch(batch, lists);
+    for (const { n, ...row } of rows) found[n - 1]?.push(row as Row);
+    return found;
+  };
   return {
     all: async <Row>(query: Compilable<Row>) => (await send(query)).rows as Row[],
     lists: async (query) => (await send(query, { rowMode: 'array' })).rows,
     first: async <Row>(query: Compilable<Row>) => (await send(query)).rows[0] as Row | undefined,
     run: async (query) => (await send(query)).rowCount ?? 0,
-    async firstEach<Row>(batch: Batch<Row>, lists: readonly Parameters[]) {
-      if (lists.length === 0) return [];
-      const { rows } = await sendBatch(batch, lists);
-      const found = new Map<number, Row>();
-      for (const { n, ...row } of rows) if (!found.has(n)) found.set(n, row as Row);
-      return lists.map((_, index) => found.get(index + 1));
-    },
+    firstEach: async <Row>(batch: Batch<Row>, lists: readonly Parameters[]) =>
+      (await allEach(batch, lists)).map(([first]) => first),
+    allEach,
     async runEach(batch, lists) {
       if (lists.length === 0) return [];
       const { rows } = await sendBatch(batch, lists);
