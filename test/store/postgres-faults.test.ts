@@ -172,6 +172,7 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
         ['', /^PostgreSQL \d+\.\d+ at \S+\/upbeat answers in \d+\.\d ms, without TLS$/],
         ['fail-over', /^one server is named; commits wait for no standby/],
         ['connections', /^\d+ of 17 are in use$/],
+        ['transactions', 'none is long'],
         ['checksums', /^data_checksums is off: .*pg_checksums --enable/],
       ],
     );

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
 import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
+import { examinePostgres } from '../../src/store/registry/postgres/examine-postgres.ts';
 import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
 import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
@@ -60,11 +61,9 @@ const NEEDS_PGBOUNCER = hasProgram('pgbouncer')
   ? NEEDS_POSTGRES
   : { skip: 'PgBouncer is not there: apt-get install pgbouncer' };
 
-t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER, async (t) => {
-  const server = await usePostgres(t);
-  const name = `pooled_${process.pid}`;
-  await createDatabase(server.url('postgres'), name);
-  const { port: serverPort } = new URL(server.url(name));
+/** Starts PgBouncer before a database of the server; its URL. */
+async function startPooler(t: Test, serverUrl: string, mode: string): Promise<string> {
+  const { port: serverPort, pathname } = new URL(serverUrl);
   const port = await freePort();
   const file = join(t.testdir(), 'pgbouncer.ini');
   const lines = [
@@ -72,7 +71,7 @@ t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER,
     `* = host=127.0.0.1 port=${serverPort} user=upbeat`,
     '[pgbouncer]',
     `listen_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =`,
-    'auth_type = any\npool_mode = session',
+    `auth_type = any\npool_mode = ${mode}`,
   ];
   writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o644 });
   // It refuses to run as root.
@@ -86,8 +85,34 @@ t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER,
     pooler.kill('SIGKILL');
     return ended;
   });
-  const url = postgresUrl(port, name);
+  const url = postgresUrl(port, pathname.slice(1));
   await untilReady(url);
+  return url;
+}
+
+for (const mode of ['transaction', 'statement'])
+  t.test(`PgBouncer in ${mode} mode is refused, by doctor and by a start`, NEEDS_PGBOUNCER, async (t) => {
+    const server = await usePostgres(t);
+    const name = `pooled_${mode}_${process.pid}`;
+    await createDatabase(server.url('postgres'), name);
+    const url = await startPooler(t, server.url(name), mode);
+    const advice = /gives each transaction another session.*pool_mode = session/;
+    // Other clients have left several sessions in its pool.
+    await Promise.all([1, 2, 3].map(() => execute(url, 'SELECT pg_sleep(0.2)')));
+    for (let n = 0; n < 3; n++) {
+      await t.rejects(openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 }), {
+        code: 'registry_unusable',
+        message: advice,
+      });
+      t.match(await examinePostgres(url, systemClock), [{ what: '', advice }]);
+    }
+  });
+
+t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER, async (t) => {
+  const server = await usePostgres(t);
+  const name = `pooled_${process.pid}`;
+  await createDatabase(server.url('postgres'), name);
+  const url = await startPooler(t, server.url(name), 'session');
 
   const [one, other] = [await openAs(t, url), await openAs(t, url)];
   let heard = 0;
@@ -102,10 +127,16 @@ t.test('through PgBouncer in session mode, as it is installed', NEEDS_PGBOUNCER,
   await until(() => heard > 0);
   const { client, end } = await connectTo(url);
   const { rows } = await client.query(
-    `SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle`,
+    `SELECT current_setting('lock_timeout') AS lock, current_setting('idle_in_transaction_session_timeout') AS idle,
+       current_setting('jit') AS jit`,
   );
-  t.same(rows, [{ lock: '5s', idle: '5s' }]);
+  t.same(rows, [{ lock: '5s', idle: '5s', jit: 'off' }]);
   await end();
+  const findings = await examinePostgres(url, systemClock);
+  t.match(
+    findings.find(({ what }) => what === 'transactions'),
+    { found: 'none is long', advice: null },
+  );
 });
 
 t.test('over TLS with least rights', NEEDS_POSTGRES, async (t) => {

@@ -5,7 +5,8 @@ import { describePostgres, type PostgresAddress, urlOfDatabase } from '../../../
 import { errorCodeOf } from '../../../error.ts';
 import { addressOf, openPostgresDatabase, POSTGRES_STEPS } from './postgres-database.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
-import { findPrimary } from './postgres-servers.ts';
+import { type Connection, findPrimary } from './postgres-servers.ts';
+import { requireSession } from './session-pooling.ts';
 
 /** A finding; `advice` is null if nothing needs to be fixed. */
 export interface PostgresFinding {
@@ -27,12 +28,20 @@ const MAINTENANCE_DATABASE = 'postgres';
 /** Number of connections of one process (docs/cluster.md). */
 const CONNECTIONS = 5;
 
+/** From this age on a transaction holds up the removal of old rows, seconds. */
+const LONG_TRANSACTION_S = 300;
+
 const LOOK = `SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
   current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS names,
   current_setting('default_transaction_read_only') AS readonly, current_setting('data_checksums') AS checksums, pg_is_in_recovery() AS standby,
   (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS tls,
   current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint AS most,
-  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used`;
+  (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+  oldest.pid, coalesce(oldest.seconds, 0) AS seconds
+  FROM (SELECT) AS one LEFT JOIN (
+    SELECT pid, extract(epoch FROM clock_timestamp() - xact_start)::bigint AS seconds FROM pg_stat_activity
+    WHERE datname = current_database() AND backend_type = 'client backend' AND xact_start IS NOT NULL
+    ORDER BY xact_start LIMIT 1) AS oldest ON true`;
 
 interface Look {
   readonly version: string;
@@ -45,6 +54,10 @@ interface Look {
   readonly tls: boolean | null;
   readonly most: number;
   readonly used: number;
+  /** The process of the oldest transaction that its user may see; null: none. */
+  readonly pid: number | null;
+  /** Its age. */
+  readonly seconds: number;
 }
 
 /**
@@ -58,7 +71,9 @@ export async function examinePostgres(
   const address = addressOf(url);
   const where = describePostgres(address);
   try {
-    return await withClient(url, async (client) => {
+    return await withConnection(url, async (connection) => {
+      const { client } = connection;
+      await requireSession(connection, address);
       const startedMs = clock.monotonic();
       const { rows } = await client.query<Look>(LOOK);
       const tookMs = clock.monotonic() - startedMs;
@@ -70,6 +85,7 @@ export async function examinePostgres(
         { what: '', found: look.standby ? `${found}; it is a standby` : found, advice: adviseOn(look) },
         { what: 'fail-over', found: describeFailOver(look, address.servers.length), advice: null },
         describeConnections(look),
+        describeTransactions(look),
         { what: 'checksums', found: describeChecksums(look), advice: null },
       ];
     });
@@ -104,6 +120,17 @@ function describeChecksums({ checksums }: Look): string {
 function describeConnections({ most, used }: Look): PostgresFinding {
   const advice = most - used < CONNECTIONS ? `raise max_connections: a process uses ${CONNECTIONS}` : null;
   return { what: 'connections', found: `${used} of ${most} are in use`, advice };
+}
+
+function describeTransactions({ pid, seconds }: Look): PostgresFinding {
+  const isLong = pid !== null && seconds >= LONG_TRANSACTION_S;
+  return {
+    what: 'transactions',
+    found: isLong ? `that of process ${pid} is ${Math.floor(seconds / 60)} min old` : 'none is long',
+    advice: isLong
+      ? `end it, such as by SELECT pg_terminate_backend(${pid}): old versions of rows are kept for it, and every statement reads them`
+      : null,
+  };
 }
 
 /** Creates the database and the tables if they are missing. Never changes existing ones. */
@@ -147,10 +174,14 @@ function countTables(url: string): Promise<number> {
   });
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withConnection(url, ({ client }) => work(client));
+}
+
+async function withConnection<T>(url: string, work: (connection: Connection) => Promise<T>): Promise<T> {
   const connection = await findPrimary(url, addressOf(url));
   try {
-    return await work(connection.client);
+    return await work(connection);
   } finally {
     await connection.end();
   }

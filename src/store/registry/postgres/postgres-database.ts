@@ -14,7 +14,8 @@ import { Kysely, PostgresDialect } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
 import { createDatabase, explainPostgresError } from './postgres-error.ts';
 import { findPrimary } from './postgres-servers.ts';
-import { connectionSettings, setSessionTimeouts } from './postgres-store.ts';
+import { connectionSettings, setUpSession } from './postgres-store.ts';
+import { requireSession } from './session-pooling.ts';
 
 /** PostgreSQL 13, as `server_version_num` says it. */
 const MIN_VERSION = 130_000;
@@ -42,9 +43,9 @@ export async function openPostgresDatabase(url: string): Promise<Kysely<Registry
   let pool: pg.Pool | null = null;
   try {
     const primary = await findPrimary(url, target);
-    await primary.end();
+    await requireSession(primary, target).finally(primary.end);
     // The migrator needs a pool. It runs once, so its speed does not matter.
-    pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1, onConnect: setSessionTimeouts });
+    pool = new pg.Pool({ ...connectionSettings(primary.url), max: 1, onConnect: setUpSession });
     // The query of a lost connection fails, so the event needs no handling.
     pool.on('error', () => {});
     await checkServer(pool, target);

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
-import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setSessionTimeouts } from './postgres-store.ts';
+import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './postgres-store.ts';
 
 /** A connection, with two ways to close it. */
 export interface Connection {
@@ -62,7 +62,7 @@ export async function connectTo(url: string, options: ConnectionSettings = {}): 
   const destroy = () => void socket.destroy();
   try {
     await client.connect();
-    await setSessionTimeouts(client, maxIdleInTransactionMs);
+    await setUpSession(client, maxIdleInTransactionMs);
   } catch (error) {
     destroy();
     throw error;

@@ -55,16 +55,17 @@ const LOCK_TIMEOUT_MS = 5_000;
 export const MAX_IDLE_IN_TRANSACTION_MS = 5_000;
 
 /**
- * Sets the timeouts of a new session, before its first query. They are no parameters of the connection, which PgBouncer would
- * refuse. `maxIdleMs`: maximum pause within a transaction, milliseconds; 0: no limit.
+ * Sets the timeouts of a new session, before its first query, and switches JIT off, which takes longer than any statement of the
+ * registry. They are no parameters of the connection, which PgBouncer would refuse. `maxIdleMs`: maximum pause within a
+ * transaction, milliseconds; 0: no limit.
  */
-export async function setSessionTimeouts(
+export async function setUpSession(
   client: Pick<pg.ClientBase, 'query'>,
   maxIdleMs = MAX_IDLE_IN_TRANSACTION_MS,
 ): Promise<void> {
   await client.query(
     `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
-       set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', false)`,
+       set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', false), set_config('jit', 'off', false)`,
   );
 }
 
