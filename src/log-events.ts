@@ -39,6 +39,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   probe_thread_replaced: 'a probe thread is replaced',
   checks_late: 'checks begin late',
   checks_stopped: 'checks that are due are not made',
+  address_at_bound: 'checks of owners wait: an address has its share of connections',
   account_at_bound: 'checks of an account are late: it holds its share of the slots',
   attempt_faulty:
     'an attempt failed by a fault of this program; the service is checked again at its next turn',

@@ -13,10 +13,25 @@ export default async function probe(task: HostTask): Promise<void> {
     systemClock,
     (found) => post({ type: 'forbidden', epoch, found }),
     (found) => post({ type: 'unreadable', epoch, found }),
+    createBusyNotices((address) => post({ type: 'busy', epoch, address })),
   );
   try {
     await runHost(task, prober.runAttempt, systemClock);
   } finally {
     await prober.close();
   }
+}
+
+/** Minimum time between two messages about busy addresses, milliseconds. */
+const BUSY_PAUSE_MS = 1_000;
+
+/** Passes on what happens for each attempt, at most once in a pause. */
+function createBusyNotices(post: (address: string) => void): (address: string) => void {
+  let postedAt = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    const now = systemClock.monotonic();
+    if (now - postedAt < BUSY_PAUSE_MS) return;
+    postedAt = now;
+    post(address);
+  };
 }

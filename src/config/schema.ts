@@ -230,6 +230,10 @@ export const CONFIG_SCHEMA = section(
           'Shortest time between two checks that owners may choose for a service.',
           1_000,
         ),
+        connectionsPerAddress: count(
+          600,
+          "Connections per minute that checks of owners' services may make to one address, from each process; half of them for one account.",
+        ),
       },
       'Rate limits and quotas.',
     ),

@@ -155,6 +155,9 @@ const CAUSES = {
   address_not_public: ({ address, purpose }: { readonly address: string; readonly purpose: string }) =>
     `${address} is not public (${purpose})`,
   port_forbidden: ({ port }: { readonly port: number }) => `port ${port} may not be probed`,
+  /** The check is made later, in milliseconds. */
+  address_busy: ({ waitMs }: { readonly waitMs: number }) =>
+    `its address has as many of our checks as it may have; this one waits for ${Math.ceil(waitMs / 1_000)} s`,
 
   // Connection and TLS.
   connection_refused: 'the connection was refused',

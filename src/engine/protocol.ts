@@ -77,6 +77,8 @@ export type FromHost =
   | { readonly type: 'forbidden'; readonly epoch: number; readonly found: ForbiddenTarget }
   /** The credentials of a check cannot be decrypted; for the operator's log only. */
   | { readonly type: 'unreadable'; readonly epoch: number; readonly found: UnreadableCredentials }
+  /** Checks wait because an address has as many connections as it may; for the operator's log only. */
+  | { readonly type: 'busy'; readonly epoch: number; readonly address: string }
   /** An attempt met a bug of this program; for the operator's log only. */
   | { readonly type: 'broken'; readonly epoch: number; readonly found: BrokenAttempt }
   | { readonly type: 'report'; readonly epoch: number; readonly report: HostReport }
@@ -95,6 +97,8 @@ export interface HostReport {
   /** Longest delay of the thread's event loop in the last second, milliseconds. */
   readonly loopDelayMs: number;
   readonly shares: SlotShares;
+  /** Attempts since the start of the host that were put off, because their address had as many connections as it may. */
+  readonly postponed: number;
   readonly heapBytes: number;
   readonly externalBytes: number;
 }

@@ -190,7 +190,10 @@ export interface ProbeTools {
   /** Trusted authorities, with those of the PEM bundle. Throws if the bundle cannot be read. */
   readonly trust: (caFile: string | null) => Trust;
   /** The guard of a service, by the port of the first connection; null: the check uses no port. */
-  readonly guardOf: (target: Pick<CheckTarget, 'origin' | 'check'>, port: number | null) => AddressGuard;
+  readonly guardOf: (
+    target: Pick<CheckTarget, 'origin' | 'accountId' | 'check'>,
+    port: number | null,
+  ) => AddressGuard;
   /** Decrypts a credential for its place. */
   readonly openCredential: (place: CredentialPlace, sealed: string) => CredentialReading;
   /** Called for each attempt whose credentials cannot be read. */

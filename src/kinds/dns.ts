@@ -3,9 +3,16 @@ import { isIP } from 'node:net';
 import { type Failure, failureOf } from '../domain/failure.ts';
 import { MAX_RETURNED_MS } from '../domain/result.ts';
 import { Type } from '../json-schema.ts';
-import type { AddressGuard } from '../outbound/address-guard.ts';
+import type { AddressGuard, AddressLoad } from '../outbound/address-guard.ts';
 import type { Deadline } from '../outbound/deadline.ts';
-import { connectFault, type Fault, nameFault, targetFault, timeoutFault } from '../outbound/fault.ts';
+import {
+  busyFault,
+  connectFault,
+  type Fault,
+  nameFault,
+  targetFault,
+  timeoutFault,
+} from '../outbound/fault.ts';
 import { createNameClient, type NameResult } from '../outbound/name-client.ts';
 import { type NameRecord, normalRecordText, type RecordType } from '../outbound/name-message.ts';
 import {
@@ -81,10 +88,21 @@ export const dnsCheck = defineKind({
       if ('fault' in found) return failed(found.fault);
       ({ dnsMs } = found);
       sentAt = clock.monotonic();
-      const list = found.addresses.map((address) => formatServer(address, port));
+      const { load } = found;
+      let waitMs = 0;
+      const asked = found.addresses.filter((address) => {
+        const busyMs = load?.open(address) ?? 0;
+        waitMs = Math.max(waitMs, busyMs);
+        return busyMs === 0;
+      });
+      if (asked.length === 0) return failed(busyFault(waitMs), false, dnsMs);
+      const list = asked.map((address) => formatServer(address, port));
       const client = createNameClient(() => list, clock);
       result = await within(deadline, client.query(query, until, GRACE_MS).result, client.close);
       client.close();
+      for (const address of asked) load?.close(address);
+      // A server that was not asked might have answered.
+      if (waitMs > 0 && result?.kind !== 'records') return failed(busyFault(waitMs), false, dnsMs);
       if (result === null) return failed(timeoutFault('first_byte', deadline.timeoutMs, false), false, dnsMs);
     }
     deadline.step();
@@ -148,13 +166,19 @@ async function findServer(
   port: number,
   until: number,
 ): Promise<
-  { readonly addresses: readonly string[]; readonly dnsMs: number | null } | { readonly fault: Fault }
+  | {
+      readonly addresses: readonly string[];
+      readonly dnsMs: number | null;
+      readonly load: AddressLoad | undefined;
+    }
+  | { readonly fault: Fault }
 > {
   const guard = guardOf(target, port);
+  const { load } = guard;
   if (isIP(server) !== 0) {
     const refusal = guard.judge(server, port);
     if (refusal !== null) return { fault: targetFault('forbidden_address', 'connect', refusal) };
-    return { addresses: [server], dnsMs: null };
+    return { addresses: [server], dnsMs: null, load };
   }
   const startedAt = clock.monotonic();
   const fresh = options.number > 0;
@@ -175,7 +199,7 @@ async function findServer(
     };
   }
   const allowed = addresses.filter((address) => isAllowed(guard, address, port)).slice(0, MAX_ADDRESSES);
-  if (allowed.length > 0) return { addresses: allowed, dnsMs };
+  if (allowed.length > 0) return { addresses: allowed, dnsMs, load };
   for (const address of addresses) {
     const refusal = guard.judge(address, port);
     if (refusal !== null) parts.onForbidden?.({ host: server, address, refusal });

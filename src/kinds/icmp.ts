@@ -1,8 +1,9 @@
 /** Kind `icmp`: echo requests, by the ping of the system. */
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { Type } from '../json-schema.ts';
+import type { AddressLoad } from '../outbound/address-guard.ts';
 import type { Deadline } from '../outbound/deadline.ts';
-import { timeoutFault } from '../outbound/fault.ts';
+import { busyFault, timeoutFault } from '../outbound/fault.ts';
 import { type Echo, examinePing, ping } from '../outbound/ping.ts';
 import { type ResolvedAddress, resolveAddress } from '../outbound/resolve-address.ts';
 import { attemptOf, defineKind, invalidAddress } from './check-kind.ts';
@@ -43,37 +44,56 @@ export const icmpCheck = defineKind({
         });
       });
 
+    /** The same, if the address may have another check. */
+    const pingCounted = async (load: AddressLoad | undefined, address: string, ping: () => Promise<Echo>) => {
+      const waitMs = load?.open(address) ?? 0;
+      if (waitMs > 0) return { fault: busyFault(waitMs) };
+      return await ping().finally(() => load?.close(address));
+    };
+
     /** Pings the first address, and the others of the host if that does not reply: one dead address is no dead host. */
-    const pingHost = async ({ address, others }: Resolved, deadline: Deadline): Promise<Echo> => {
+    const pingHost = async (
+      { address, others }: Resolved,
+      deadline: Deadline,
+      load: AddressLoad | undefined,
+    ): Promise<Echo> => {
       const { timeoutMs } = deadline;
       let further: readonly string[] = [];
       const found = others().then((addresses) => {
         further = addresses.slice(0, MAX_FURTHER_ADDRESSES);
       });
       const reserveMs = Math.min(RESERVE_MS, timeoutMs / 4);
-      const first = await pingInTurn(address, deadline, timeoutMs - reserveMs, () => further.length > 0);
+      const first = await pingCounted(load, address, () =>
+        pingInTurn(address, deadline, timeoutMs - reserveMs, () => further.length > 0),
+      );
       if (!('fault' in first)) return first;
+      let failed: Echo = first;
       await found;
       for (const [index, other] of further.entries()) {
         if (deadline.over !== null) break;
         const elapsedMs = clock.monotonic() - deadline.startedAt;
         const left = further.length - index;
         const untilMs = elapsedMs + (timeoutMs - elapsedMs) / left;
-        const echo = await pingInTurn(other, deadline, untilMs, () => left > 1);
+        const echo = await pingCounted(load, other, () =>
+          pingInTurn(other, deadline, untilMs, () => left > 1),
+        );
         if (!('fault' in echo)) return echo;
+        // An address that was not asked might have replied.
+        if (isBusy(echo)) failed = echo;
       }
-      return first;
+      return failed;
     };
 
     return async (run) => {
       const { target, options, deadline } = run;
       const destination = destinationOf(`http://${target.domain}/`);
       if ('problem' in destination) return invalidAddress(run, 'icmp', destination);
-      const order = { destination, guard: guardOf(target, null), fresh: options.number > 0 };
+      const guard = guardOf(target, null);
+      const order = { destination, guard, fresh: options.number > 0 };
       const resolved = await resolveAddress(parts, order, deadline);
       const { lostMs } = deadline;
       const { dnsMs } = resolved;
-      const echo = 'fault' in resolved ? resolved : await pingHost(resolved, deadline);
+      const echo = 'fault' in resolved ? resolved : await pingHost(resolved, deadline, guard.load);
       const timing = { dnsMs, connectMs: null, tlsMs: null };
       if ('fault' in echo)
         return attemptOf(run, 'icmp', {
@@ -95,3 +115,7 @@ export const icmpCheck = defineKind({
     };
   },
 });
+
+function isBusy(echo: Extract<Echo, { readonly fault: object }>): boolean {
+  return echo.fault.failure.cause.code === 'address_busy';
+}

@@ -77,6 +77,8 @@ const CAUSES: TextTable<FailureCauseParams> = {
   address_invalid: ({ address }) => `${address} ist keine Adresse`,
   address_not_public: ({ address, purpose }) => `${address} ist nicht öffentlich (${purpose})`,
   port_forbidden: ({ port }) => `Port ${port} darf nicht geprüft werden`,
+  address_busy: ({ waitMs }) =>
+    `ihre Adresse hat so viele unserer Prüfungen, wie sie haben darf; diese wartet ${Math.ceil(waitMs / 1_000)} s`,
 
   connection_refused: 'die Verbindung wurde abgewiesen',
   connection_failed: ({ error }) => `keine Verbindung (${error})`,

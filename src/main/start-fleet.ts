@@ -3,9 +3,11 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/resolve-config.ts';
 import type { Service } from '../domain/service.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../engine/fleet/fleet.ts';
+import { shareAddressLoad } from '../outbound/address-load.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import {
   createBrokenAttemptLog,
+  createBusyAddressLog,
   createForbiddenAddressLog,
   createUnreadableCredentialsLog,
 } from '../outbound/forbidden-address-log.ts';
@@ -48,12 +50,13 @@ export function createConfiguredFleet(
   }: Pick<StoreParts, 'config' | 'directory' | 'clock' | 'log' | 'fail'>,
   parts: Pick<FleetOptions, 'onResults' | 'onDoubt' | 'onDelay' | 'startPermit'>,
 ): Fleet {
-  const { checks, http, secrets, storage } = config;
+  const { checks, http, limits, secrets, storage } = config;
   const { intervalMs, timeoutMs, slowOverMs, confirmAfterMs, firstSpreadMs, concurrency } = checks;
   const { allowPrivate, ports, nameservers, ownersMayProbePrivate } = checks;
   const prober: ProberSettings = {
     ...{ version: VERSION, siteUrl: http.siteUrl, allowPrivate, ports, nameservers },
     ...{ ownersMayProbePrivate, concurrency },
+    ...{ connectionsPerAddress: limits.connectionsPerAddress, addressLoad: shareAddressLoad() },
     checksKey: findChecksKey(storage.dataDir, secrets),
   };
   const noteBroken = createBrokenAttemptLog(log, clock);
@@ -69,6 +72,7 @@ export function createConfiguredFleet(
     ...parts,
     onForbidden: createForbiddenAddressLog(log, clock),
     onUnreadable: unreadable.note,
+    onBusy: createBusyAddressLog(log, clock),
     onBroken: (found) => noteBroken({ ...found, slug: directory.byId(found.serviceId)?.slug ?? null }),
     onFatal: fail('probe threads end again and again'),
   });

@@ -35,6 +35,7 @@ export interface ObservedParts {
         readonly loopDelayMs: number;
         readonly heapBytes: number;
         readonly shares: SlotFigures;
+        readonly postponed: number;
       } | null)[];
     };
   };
@@ -181,6 +182,11 @@ export function observeProgram(metrics: Metrics, parts: ObservedParts): void {
   );
   metrics.gauge('upbeat_open_checks', 'Checks in flight.', () =>
     fleet.report().hosts.reduce((sum, host) => sum + (host?.openChecks ?? 0), 0),
+  );
+  metrics.counter(
+    'upbeat_attempts_postponed_total',
+    'Attempts of the present probe threads that were put off, because their address had as many connections as it may.',
+    () => fleet.report().hosts.reduce((sum, host) => sum + (host?.postponed ?? 0), 0),
   );
   observeSlots(metrics, () => fleet.report().hosts.flatMap((host) => host?.shares ?? []));
   metrics.gauge(

@@ -16,6 +16,16 @@ export interface AddressPolicy {
   readonly ports: readonly number[];
 }
 
+/** Counts the connections of an account. */
+export interface AddressLoad {
+  /**
+   * Counts a connection to an address until `close`, and returns 0; or returns how long to wait, milliseconds, because the address
+   * has as many as it may.
+   */
+  open(address: string): number;
+  close(address: string): void;
+}
+
 /** Checks addresses against a policy. */
 export interface AddressGuard {
   /**
@@ -25,6 +35,8 @@ export interface AddressGuard {
    * `/128`).
    */
   judge(address: string, port: number | null): AddressRefusal | null;
+  /** Bounds the connections to addresses that may be dialled; absent: they have none. */
+  readonly load?: AddressLoad;
 }
 
 /** Maximum number of cached results of a guard; the addresses of a fleet repeat every interval. */
@@ -175,7 +187,7 @@ export function contains(list: BlockList, { family, text }: Address): boolean {
  * (RFC 3056) and ISATAP (RFC 5214). Null: it contains none. Forms that are not used on the internet (IPv4-compatible,
  * IPv4-translated, Teredo, local NAT64) are refused as blocks.
  */
-function embeddedIpv4(text: string): string | null {
+export function embeddedIpv4(text: string): string | null {
   const [w0 = 0, w1 = 0, w2 = 0, w3 = 0, w4 = 0, w5 = 0, w6 = 0, w7 = 0] = ipaddr.IPv6.parse(text).parts;
   if (w0 === 0x64 && w1 === 0xff9b && (w2 | w3 | w4 | w5) === 0) return dotted(w6, w7);
   if (w0 === 0x2002) return dotted(w1, w2);

@@ -16,7 +16,15 @@ import {
   tlsStateOf,
 } from './connection.ts';
 import type { Deadline } from './deadline.ts';
-import { connectFault, type Fault, nameFault, targetFault, timeoutFault, tlsFault } from './fault.ts';
+import {
+  busyFault,
+  connectFault,
+  type Fault,
+  nameFault,
+  targetFault,
+  timeoutFault,
+  tlsFault,
+} from './fault.ts';
 import type { Lookup, Resolver } from './resolver.ts';
 
 /** The parts of a thread that dialling uses. */
@@ -74,6 +82,8 @@ class Dialling {
   /** Connections that are being made. */
   #open: readonly Socket[] = [];
   readonly #faults: Fault[] = [];
+  /** How long an address that has as many connections as it may must wait, milliseconds; 0: there is none. */
+  #waitMs = 0;
   /** The socket that connected first; the others are then closed. */
   #chosen: Socket | null = null;
   #lastFamily: 4 | 6 = 6;
@@ -169,8 +179,13 @@ class Dialling {
     for (let address = this.#takeNext(); address !== undefined; address = this.#takeNext()) {
       const refusal = this.#order.guard.judge(address, this.#order.destination.port);
       if (refusal === null) {
-        this.#connect(address);
-        return;
+        const waitMs = this.#order.guard.load?.open(address) ?? 0;
+        if (waitMs === 0) {
+          this.#connect(address);
+          return;
+        }
+        this.#waitMs = Math.max(waitMs, this.#waitMs);
+        continue;
       }
       this.#faults.push(targetFault('forbidden_address', 'connect', this.#causeOf(address, refusal)));
     }
@@ -205,6 +220,8 @@ class Dialling {
     if (isFirst && !isAtOnce) this.#deadline.sent();
     this.#begun = true;
     this.#open = [...this.#open, socket];
+    const { load } = this.#order.guard;
+    if (load !== undefined) socket.once('close', () => load.close(address));
     socket.on('connect', () => this.#onConnect(socket));
     // This listener is never removed, because an error without a listener would end the process.
     socket.on('error', (error) => this.#onError(socket, error));
@@ -257,8 +274,10 @@ class Dialling {
     // Nothing is asked yet if the deadline was over before, such as at a redirect.
     const isConnecting = this.#open.length > 0 || this.#asking.length === 0;
     const phase = this.#chosen !== null ? 'tls' : isConnecting ? 'connect' : 'dns';
+    // The address that was not tried might have answered.
+    const isBusy = phase !== 'tls' && this.#waitMs > 0;
     const silent = phase === 'dns' && this.#parts.resolver.silentSince(this.#startedAt);
-    this.#end({ fault: timeoutFault(phase, timeoutMs, silent) });
+    this.#end({ fault: isBusy ? busyFault(this.#waitMs) : timeoutFault(phase, timeoutMs, silent) });
   }
 
   #end(result: Dialled): void {
@@ -307,6 +326,7 @@ class Dialling {
 
   /** The fault that says most about the target: faults of connections, then of name resolution, then our own. */
   #worstFault(): Fault {
+    if (this.#waitMs > 0) return busyFault(this.#waitMs);
     const names = this.#answers.flatMap((answer) =>
       answer.kind === 'failed' ? [nameFault(answer.code, answer.ownFault)] : [],
     );

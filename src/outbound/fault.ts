@@ -50,6 +50,11 @@ export function targetFault(kind: FailureClass, phase: Phase, cause: FailureCaus
   return { failure: failureOf(kind, phase, cause), suspect: null };
 }
 
+/** The fault of a connection that must wait, because its address has as many as it may. It says nothing of the target. */
+export function busyFault(waitMs: number): Fault {
+  return { failure: failureOf('timeout', 'connect', { code: 'address_busy', waitMs }), suspect: 'own_fault' };
+}
+
 /** The fault of an expired timeout. `ownFault`: the request was waiting for something on our side. */
 export function timeoutFault(phase: Phase, timeoutMs: number, ownFault: boolean): Fault {
   return {

@@ -63,6 +63,15 @@ export function createUnreadableCredentialsLog(
   };
 }
 
+/** Creates the function that logs an address that has as many connections of owners' checks as it may. */
+export function createBusyAddressLog(log: Log, clock: Pick<Clock, 'monotonic'>): (address: string) => void {
+  const isNew = createRepeatFilter(clock);
+  return (address) => {
+    if (isNew(address))
+      log.warn({ address }, 'checks of owners wait: an address has its share of connections');
+  };
+}
+
 /** Creates the function that logs attempts that met a bug of this program. `slug` null: this process does not know it. */
 export function createBrokenAttemptLog(
   log: Log,

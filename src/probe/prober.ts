@@ -6,7 +6,8 @@ import type { Attempt } from '../domain/result.ts';
 import { type CheckKind, PROBED_KINDS } from '../domain/service.ts';
 import type { ProbeTools, Run } from '../kinds/check-kind.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
-import { type AddressGuard, createAddressGuard } from '../outbound/address-guard.ts';
+import { type AddressGuard, type AddressLoad, createAddressGuard } from '../outbound/address-guard.ts';
+import { createAddressLoads } from '../outbound/address-load.ts';
 import { createTrustStore } from '../outbound/connection.ts';
 import { startDeadline } from '../outbound/deadline.ts';
 import { createDestinationCache } from '../outbound/destination.ts';
@@ -31,6 +32,10 @@ export interface ProberSettings {
   readonly ownersMayProbePrivate: boolean;
   /** `checks.concurrency`: slots of the host, 1 or more. */
   readonly concurrency: number;
+  /** `limits.connectionsPerAddress`; absent: no bound. */
+  readonly connectionsPerAddress?: number;
+  /** Where the threads of a process count them; absent: each counts alone. */
+  readonly addressLoad?: SharedArrayBuffer;
   /** Key of the credentials of checks, 32 bytes; null or absent: those that have some are not made. */
   readonly checksKey?: Uint8Array | null;
   /** Instead of `/etc/hosts`, for tests. */
@@ -52,8 +57,10 @@ export function createProber(
   clock: Clock = systemClock,
   onForbidden?: DialParts['onForbidden'],
   onUnreadable?: ProbeTools['onUnreadable'],
+  onBusy?: (address: string) => void,
 ) {
-  const { checksKey = null } = settings;
+  const { checksKey = null, connectionsPerAddress: perMinute, addressLoad: shared } = settings;
+  const loadOf = perMinute === undefined ? undefined : createAddressLoads({ perMinute, shared, onBusy });
   const parts = { clock, resolver: createResolver({ ...settings, clock }), onForbidden };
   const trusts = createTrustStore();
   const tools: ProbeTools = {
@@ -61,7 +68,7 @@ export function createProber(
     clock,
     userAgent: userAgentOf(settings.version, settings.siteUrl),
     trust: (caFile) => trusts.trust(caFile),
-    guardOf: createTargetGuards(settings),
+    guardOf: createTargetGuards(settings, loadOf),
     openCredential: (place, sealed) => openCredential(checksKey, place, sealed),
     onUnreadable,
     destinationOf: createDestinationCache(MAX_CACHED_DESTINATIONS),
@@ -105,13 +112,16 @@ export function createProber(
  * Creates the guards of services, by the port of the first request (operating, `checks.allowPrivate` and
  * `checks.ports`). Services of the catalogue may use the private blocks, and another port in `check.url` or the settings of the
  * check. Services of owners may use neither, but `ownersMayProbePrivate` allows the blocks, and a kind may have an open port.
- * Throws if a block is invalid.
+ * Their connections count for their account and address by `loadOf`; absent: they have no bound. Throws if a block is invalid.
  */
-export function createTargetGuards({
-  allowPrivate,
-  ports,
-  ownersMayProbePrivate,
-}: Pick<ProberSettings, 'allowPrivate' | 'ports' | 'ownersMayProbePrivate'>) {
+export function createTargetGuards(
+  {
+    allowPrivate,
+    ports,
+    ownersMayProbePrivate,
+  }: Pick<ProberSettings, 'allowPrivate' | 'ports' | 'ownersMayProbePrivate'>,
+  loadOf?: (accountId: number | null) => AddressLoad,
+) {
   const ofOwners = ownersMayProbePrivate ? allowPrivate : [];
   const owners = createAddressGuard({ allowPrivate: ofOwners, ports });
   const catalogue = createAddressGuard({ allowPrivate, ports });
@@ -123,10 +133,12 @@ export function createTargetGuards({
         : [[openPort, createAddressGuard({ allowPrivate: ofOwners, ports: [...ports, openPort] })]],
     ),
   );
-  return ({ origin, check }: Pick<CheckTarget, 'origin' | 'check'>, port: number | null): AddressGuard => {
+  type Guarded = Pick<CheckTarget, 'origin' | 'accountId' | 'check'>;
+  return ({ origin, accountId, check }: Guarded, port: number | null): AddressGuard => {
     if (origin === 'owner') {
       const isOpen = check.kind !== 'heartbeat' && CHECK_KINDS[check.kind].openPort === port;
-      return (isOpen && port !== null ? openPorts.get(port) : undefined) ?? owners;
+      const guard = (isOpen && port !== null ? openPorts.get(port) : undefined) ?? owners;
+      return loadOf === undefined ? guard : { judge: guard.judge, load: loadOf(accountId) };
     }
     if (port === null || (check.url === null && check.settings === undefined) || ports.includes(port))
       return catalogue;

@@ -19,6 +19,7 @@ export const FAILURE_CAUSES: {
   address_invalid: { code: 'address_invalid', address: 'fe80::1%eth0' },
   address_not_public: { code: 'address_not_public', address: '10.1.1.1', purpose: 'private' },
   port_forbidden: { code: 'port_forbidden', port: 22 },
+  address_busy: { code: 'address_busy', waitMs: 1_500 },
   connection_refused: { code: 'connection_refused' },
   connection_failed: { code: 'connection_failed', error: 'EHOSTUNREACH' },
   certificate_expired: { code: 'certificate_expired' },

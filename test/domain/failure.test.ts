@@ -26,6 +26,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   address_invalid: 'fe80::1%eth0 is not an address',
   address_not_public: '10.1.1.1 is not public (private)',
   port_forbidden: 'port 22 may not be probed',
+  address_busy: 'its address has as many of our checks as it may have; this one waits for 2 s',
   connection_refused: 'the connection was refused',
   connection_failed: 'no connection (EHOSTUNREACH)',
   certificate_expired: 'the certificate has expired',

@@ -1,7 +1,7 @@
 /** Accounts share the slots of a host, on a clock that stands still until a test moves it. */
 import t from 'tap';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
-import { targetOf, timedOutAttempt } from './attempt.ts';
+import { refusedAttempt, targetOf, timedOutAttempt } from './attempt.ts';
 import { type OpenAttempt, startHost } from './start-host.ts';
 
 const INTERVAL_MS = 30_000;
@@ -49,7 +49,7 @@ t.test('a thousand services of one account that hang delay nobody else', async (
   const others = [...servicesOf(2, 3_001, 20, 100), ...servicesOf(3, 3_101, 1, 100)];
   await host.assign([...hanging, ...catalogue, ...others], INTERVAL_MS);
   const startedAt = host.clock.now();
-  await run(host, 240_000);
+  await run(host, 180_000);
   const worstMs = (targets: readonly CheckTarget[]) =>
     Math.max(
       ...targets.map(({ serviceId }) => longestGapMs(host.attempts, serviceId, startedAt + INTERVAL_MS)),
@@ -100,5 +100,35 @@ t.test('a service that changes hands is counted for its new account', async (t) 
   await host.assign(servicesOf(2, 1, 40, TIMEOUT_MS).map((target) => ({ ...target, revision: 2 })));
   await run(host, TIMEOUT_MS * 3);
   t.match(host.reports().at(-1)?.shares, { mostOfAccount: 4, bounded: [{ accountId: 2 }] });
+  await host.stop();
+});
+
+t.test('an attempt that must wait is made later, and counts for nothing', async (t) => {
+  const host = startHost({ intervalMs: INTERVAL_MS, confirmAfterMs: [1_000] });
+  const { attempts, clock, results } = host;
+  const busy = (waitMs: number) =>
+    refusedAttempt({
+      failure: { class: 'timeout', phase: 'connect', cause: { code: 'address_busy', waitMs } },
+      suspect: 'own_fault',
+    });
+  const next = async (count: number) => {
+    while (attempts.length < count) await clock.advance(10);
+    return attempts[count - 1] as OpenAttempt;
+  };
+  await host.assign(servicesOf(1, 1, 1, 0));
+  const first = await next(1);
+  first.end(busy(7_000));
+  const again = await next(2);
+  t.ok(Math.abs(again.at - first.at - 7_000) <= 20);
+  t.equal(again.number, 0);
+  again.end(refusedAttempt({ startedAt: again.at }));
+  (await next(3)).end(busy(5_000));
+  const last = await next(4);
+  t.equal(last.number, 1, 'a re-check stays one');
+  last.end(refusedAttempt({ startedAt: last.at }));
+  await clock.advance(1_000);
+  t.match(results, [{ attempts: 2, firstFailedAt: again.at, suspect: null, failure: { class: 'refused' } }]);
+  t.notOk(host.heard.some((message) => message.type === 'doubt' && message.failedAt === first.at));
+  t.match(host.reports().at(-1), { postponed: 2 });
   await host.stop();
 });

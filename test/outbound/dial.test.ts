@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { createAddressGuard } from '../../src/outbound/address-guard.ts';
+import { type AddressLoad, createAddressGuard } from '../../src/outbound/address-guard.ts';
 import { createIdentityReader } from '../../src/outbound/certificate-identity.ts';
 import { newPhaseTimings } from '../../src/outbound/connection.ts';
 import { startDeadline } from '../../src/outbound/deadline.ts';
@@ -16,7 +16,11 @@ import { type NameQuestion, type NameResult, startNameServer } from '../support/
 const guard = createAddressGuard({ allowPrivate: ['127.0.0.0/8', '::1/128'], ports: [] });
 
 /** Dials `host` where names are answered by `answer`. */
-async function start(t: Test, answer: (question: NameQuestion) => NameResult | Promise<NameResult>) {
+async function start(
+  t: Test,
+  answer: (question: NameQuestion) => NameResult | Promise<NameResult>,
+  load?: AddressLoad,
+) {
   const names = await startNameServer(answer);
   const resolver = createResolver({ nameservers: [names.address], hostsFile: '/nowhere' });
   t.teardown(() => {
@@ -35,7 +39,8 @@ async function start(t: Test, answer: (question: NameQuestion) => NameResult | P
       isIssuedByRoot: () => false,
       offersCertificate: false,
     };
-    const order = { destination, guard, trust, fresh: false };
+    const guarded = load === undefined ? guard : { ...guard, load };
+    const order = { destination, guard: guarded, trust, fresh: false };
     const startedAt = performance.now();
     const result = await dial({ clock: systemClock, resolver }, order, deadline, timings);
     const tookMs = performance.now() - startedAt;
@@ -57,6 +62,35 @@ t.test('it tries the next address where one refuses', async (t) => {
   t.ok(result.timings.dnsMs !== null && result.timings.connectMs !== null);
   t.equal(server.accepted(), 1);
 });
+
+t.test(
+  'an address with as many connections as it may is passed over, and makes no failure of the others',
+  async (t) => {
+    const server = await listenRaw(accept, '127.0.0.3');
+    t.teardown(server.close);
+    const open: string[] = [];
+    const load: AddressLoad = {
+      open(address) {
+        if (address === '127.0.0.1') return 4_000;
+        open.push(address);
+        return 0;
+      },
+      close(address) {
+        open.splice(open.indexOf(address), 1);
+      },
+    };
+    const others = await start(t, () => ({ addresses: ['127.0.0.1', '127.0.0.3'] }), load);
+    t.match(await others(`http://many.example:${server.port}/`), { failure: undefined });
+    t.equal(server.accepted(), 1);
+    const refused = await start(t, () => ({ addresses: ['127.0.0.2', '127.0.0.1'] }), load);
+    t.match(await refused(`http://other.example:${server.port}/`), {
+      failure: { cause: { code: 'address_busy', waitMs: 4_000 } },
+      suspect: 'own_fault',
+    });
+    while (open.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    t.pass('each connection is counted until it is closed');
+  },
+);
 
 t.test('it dials the addresses that may be dialled and passes over the others', async (t) => {
   const server = await listenRaw(accept);

@@ -3,7 +3,11 @@ import { DEFAULT_CHECK, type ServiceOrigin } from '../../src/domain/service.ts';
 import { createTargetGuards } from '../../src/probe/prober.ts';
 
 const settings = { allowPrivate: ['10.1.0.0/16'], ports: [80, 443], ownersMayProbePrivate: false };
-const target = (origin: ServiceOrigin, url: string | null) => ({ origin, check: { ...DEFAULT_CHECK, url } });
+const target = (origin: ServiceOrigin, url: string | null) => ({
+  origin,
+  accountId: null,
+  check: { ...DEFAULT_CHECK, url },
+});
 
 t.test(
   'it allows a catalogue service the port in its address, and no service the port of another',

@@ -1,6 +1,8 @@
 /**
  * `npm run soak -- fair-shares [--hanging 1000] [--minutes 4]`: the whole program with services of one account that hang, each checked every
- * 30 s with a timeout of 30 s, beside a catalogue and another account. Ends with status 1 where a check of those begins over a second late.
+ * 30 s with a timeout of 30 s, beside a catalogue and another account; then 300 services of one account, each at an address of its own, that
+ * redirect to one and fail there. Ends with status 1 where a check of the others begins over a second late, or where that address has
+ * more connections than its bound.
  */
 import { createServer } from 'node:http';
 import { createServer as createTcpServer, type Socket } from 'node:net';
@@ -21,6 +23,9 @@ const HANGING = Number(values.hanging);
 const MINUTES = Number(values.minutes);
 const INTERVAL_MS = 30_000;
 const MAX_LATE_MS = 1_000;
+const MOVED = 300;
+/** The setting of the bound. An account has half of it, and a twelfth of that at once. */
+const PER_MINUTE = 600;
 /** The first checks are spread over an interval, and the next ones follow at their phases. */
 const SETTLED_AFTER_MS = 2 * INTERVAL_MS;
 
@@ -40,6 +45,16 @@ const silent = createTcpServer((socket) => {
 });
 const silentPort = await listen(silent);
 
+/** What 300 services are led to. */
+let crowdedConnections = 0;
+const crowded = createServer((_request, response) => void response.writeHead(503).end());
+crowded.on('connection', () => crowdedConnections++);
+const crowdedPort = await listen(crowded);
+const moved = createServer((_request, response) => {
+  response.writeHead(302, { location: `http://127.0.0.9:${crowdedPort}/` }).end();
+});
+const movedPort = await listen(moved);
+
 const catalogue = Array.from({ length: 50 }, (_, index) => ({
   slug: `known-${index}`,
   check: { url: `http://127.0.0.1:${sitePort}/catalogue/${index}` },
@@ -49,6 +64,7 @@ const installation = await install(catalogue, {
     ...{ interval: `${INTERVAL_MS}ms`, timeout: '10s', firstSpread: `${INTERVAL_MS}ms` },
     ...{ ownersMayProbePrivate: true, confirmAfter: ['2s', '4s'] },
   },
+  limits: { connectionsPerAddress: PER_MINUTE },
 });
 // The first start makes the tables.
 await (await installation.start()).stop();
@@ -57,14 +73,22 @@ await addServices('hanging', HANGING, (index) => ({
   url: `http://127.1.${index >> 8}.${index & 255}:${silentPort}/`,
   ...{ timeoutMs: 30_000, confirmAfterMs: Array.from({ length: 10 }, () => 1_000) },
 }));
+await addServices('moved', MOVED, (index) => ({
+  url: `http://127.2.${index >> 8}.${index & 255}:${movedPort}/`,
+  confirmAfterMs: Array.from({ length: 10 }, () => 1_000),
+}));
 arrivals.clear();
 
 const program = await installation.start();
 const startedAt = performance.now();
+let crowdedBefore = 0;
+let mostCrowded = 0;
 let mostHeld = 0;
 let mostWaiting = 0;
 while (performance.now() - startedAt < MINUTES * 60_000) {
   await sleep(5_000);
+  mostCrowded = Math.max(mostCrowded, crowdedConnections - crowdedBefore);
+  crowdedBefore = crowdedConnections;
   const metrics = String((await program.get('/metrics')).body);
   const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1] ?? Number.NaN);
   mostHeld = Math.max(mostHeld, read('upbeat_probe_slots_top_account'));
@@ -73,11 +97,18 @@ while (performance.now() - startedAt < MINUTES * 60_000) {
 console.log(
   `  ${HANGING} services of one account hang: ${hangingConnections} connections, at most ${mostHeld} slots held, ${mostWaiting} waiting`,
 );
-let failed = false;
+const seconds = (performance.now() - startedAt) / 1_000;
+const allowed = PER_MINUTE / 24 + (PER_MINUTE / 120) * seconds;
+console.log(
+  `  ${MOVED} services led to one address: ${crowdedConnections} connections in ${seconds.toFixed(0)} s, at most ${mostCrowded} in 5 s (allowed: ${allowed.toFixed(0)})`,
+);
+let failed = crowdedConnections > allowed || crowdedConnections < 100;
 for (const whose of ['catalogue', 'quiet']) report(whose);
 await program.stop();
 for (const socket of open) socket.destroy();
 silent.close();
+crowded.close();
+moved.close();
 site.closeAllConnections();
 site.close();
 installation.remove();

@@ -99,7 +99,7 @@ export async function install(
       allowPrivate: ['127.0.0.0/8', '::1/128'],
       controlTargets: [`${siteUrl}/healthz`],
     },
-    limits: { anonymousPerMinute: 100_000 },
+    limits: { anonymousPerMinute: 100_000, connectionsPerAddress: 1_000_000 },
     storage: { dataDir: join(folder, 'data') },
     log: { level: 'info', format: 'json' },
   };

@@ -49,6 +49,8 @@ export interface FleetOptions {
   readonly onForbidden?: (found: ForbiddenTarget) => void;
   /** Called for each attempt whose credentials cannot be decrypted. Absent: not reported. */
   readonly onUnreadable?: (found: UnreadableCredentials) => void;
+  /** Called for attempts that wait, because their address has as many connections as it may. Absent: not reported. */
+  readonly onBusy?: (address: string) => void;
   /** Called for each attempt that met a bug of this program. Absent: not reported. */
   readonly onBroken?: (found: BrokenAttempt) => void;
   /** Threads crashed again and again; the fleet has stopped. */
@@ -187,6 +189,7 @@ export function createFleet(options: FleetOptions): Fleet {
         else if (message.type === 'forbidden') options.onForbidden?.(message.found);
         else if (message.type === 'unreadable') options.onUnreadable?.(message.found);
         else if (message.type === 'broken') options.onBroken?.(message.found);
+        else if (message.type === 'busy') options.onBusy?.(message.address);
         else reports[host] = message.report;
       },
       onRecycle({ heapBytes, externalBytes }) {

@@ -65,6 +65,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
   const finished = Promise.withResolvers<void>();
   let outgoing: CheckResult[] = [];
   let checksDone = 0;
+  let postponed = 0;
   /** No attempt is started any more. */
   let stopping = false;
   let pumping = false;
@@ -151,6 +152,11 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
     };
     runAttempt(target, options).then(
       (made) => {
+        const cause = made.failure?.cause;
+        if (cause?.code === 'address_busy') {
+          postponed++;
+          return settle({ type: 'postponed', target, at: clock.now() + cause.waitMs });
+        }
         const endedMs = clock.monotonic();
         const loopDelayMs = loopDelay.worst(startedMs, endedMs);
         schedule.noteLength(serviceId, endedMs - startedMs - loopDelayMs >= LONG_ATTEMPT_MS);
@@ -318,6 +324,7 @@ export function runHost(task: HostTask, runAttempt: RunAttempt, clock: Clock): P
         openChecks: slots.busy,
         waiting: schedule.waiting,
         shares: schedule.shares(),
+        postponed,
         checksDone,
         startDelayMs: startDelays.take(),
         loopDelayMs: loopDelay.worst(now - REPORT_MS, now),

@@ -61,6 +61,8 @@ export type ProbeMessage =
     }
   /** The attempt with this target was aborted; it gives no verdict. */
   | { readonly type: 'aborted'; readonly target: CheckTarget }
+  /** The attempt with this target must be made at another time; it does not count. */
+  | { readonly type: 'postponed'; readonly target: CheckTarget; readonly at: number }
   /** The attempt with this target met a bug of this program; it gives no verdict. */
   | {
       readonly type: 'broken';
@@ -123,6 +125,8 @@ export function createProbeHandler(
         return check?.target === message.target ? conclude(state, check, message, rules) : unchanged(state);
       case 'aborted':
         return check?.target === message.target ? unchanged({ ...state, check: null }) : unchanged(state);
+      case 'postponed':
+        return check?.target === message.target ? postpone(state, check, message.at) : unchanged(state);
       case 'broken':
         return check?.target === message.target ? skip(state, message, rules) : unchanged(state);
       case 'defined':
@@ -303,6 +307,16 @@ function repeat(state: ProbeState, check: OpenCheck, { now, loopDelayMs }: Attem
     worstLoopDelayMs: Math.max(check.worstLoopDelayMs, loopDelayMs),
   };
   return { state: { ...state, check: again }, effects: [wake] };
+}
+
+/** Makes the same attempt later. What was found before it stays; a new definition is checked in its place. */
+function postpone(state: ProbeState, check: OpenCheck, at: number): ProbeStep {
+  const isFirst = check.firstFailedAt === null && check.repeats === 0;
+  if (isFirst || !isSamePlan(state.target, check.target)) return restart(state, at);
+  return {
+    state: { ...state, check: { ...check, attempting: false } },
+    effects: [{ type: 'wake', at: Math.max(at, state.notBefore) }],
+  };
 }
 
 /** Whether an attempt failed because no response arrived over a working connection. */
