@@ -13,6 +13,7 @@ export const LOG_EVENTS: Readonly<Record<string, string>> = {
   configuration_invalid: 'the new configuration is invalid; the previous one stays in use',
   catalogue_invalid: 'the new catalogue is invalid; the previous one stays in use',
   catalogue_not_stored: 'the catalogue could not be stored',
+  registry_awaited: 'PostgreSQL is away; the start waits for it',
   store_thread_ended: '* ended',
   registry_thread_ended: 'the registry thread ended',
   render_thread_ended: 'the render thread ended; the next image starts a new one',

@@ -1,7 +1,9 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
+import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createSharedStatuses } from '../domain/shared-statuses.ts';
+import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { isRestorePending } from '../store/backup/durable-files.ts';
 import { refusalOf } from '../store/ports/storage-health.ts';
@@ -26,6 +28,10 @@ export interface StoreParts {
   readonly fail: (what: string) => (error: Error) => void;
 }
 
+/** A start waits for PostgreSQL for about ten minutes, in pauses of this length, milliseconds. Then its supervisor starts it again. */
+const WAIT_MS = 1_000;
+const MAX_WAITS = 600;
+
 /** Stores that all processes of a data directory share. */
 export type SharedStores = Awaited<ReturnType<typeof openSharedStores>>;
 
@@ -38,10 +44,12 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   await applyPendingRestore(dataDir, clock, log);
   closeDataDirectory(dataDir, log);
   const { key: secretKey, checksKey } = config.secrets;
-  const registry = await openRegistry({
-    ...{ dataDir, log, clock, domainsPerAccount, secretKey, checksKey, onEnd },
-    postgresUrl: postgres.url,
-  });
+  const registry = await whenReachable(log, () =>
+    openRegistry({
+      ...{ dataDir, log, clock, domainsPerAccount, secretKey, checksKey, onEnd },
+      postgresUrl: postgres.url,
+    }),
+  );
   // A node that only makes checks does not need secrets.
   if (config.node.roles.some((role) => role !== 'probe')) await protectSecrets(registry, log);
   const { url } = redisSettings;
@@ -64,6 +72,24 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
     throw error;
   }
   return { registry, redis, close };
+}
+
+/** Repeats `open` while PostgreSQL is away, for at most {@link MAX_WAITS} pauses. A signal ends the process meanwhile. */
+async function whenReachable<T>(log: Log, open: () => Promise<T>): Promise<T> {
+  const stop = () => process.exit(0);
+  try {
+    return await retry(open, {
+      maxRetries: MAX_WAITS,
+      pauseMs: WAIT_MS,
+      isTransient: (error) => refusalOf(error)?.code === 'storage_unreachable',
+      onFirstRetry(error) {
+        log.warn({ problem: messageOf(error) }, 'PostgreSQL is away; the start waits for it');
+        for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop);
+      },
+    });
+  } finally {
+    for (const signal of ['SIGTERM', 'SIGINT']) process.off(signal, stop);
+  }
 }
 
 /** Puts the files of "upbeat restore" into their places before the stores are opened. */

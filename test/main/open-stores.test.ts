@@ -7,18 +7,37 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, until } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';
 
 /** Opens the stores of a process with this environment. */
-function open(env: Readonly<Record<string, string>>) {
+function open(env: Readonly<Record<string, string>>, log = silentLog) {
   const fail = () => (error: Error) => {
     throw error;
   };
   const config = loadConfig({ file: null, env });
   const directory = createServiceDirectory();
-  return openSharedStores({ config, directory, clock: systemClock, log: silentLog, fail });
+  return openSharedStores({ config, directory, clock: systemClock, log, fail });
 }
+
+t.setTimeout(180_000);
+
+// The first one: the stores make all later files private, which the server could not read.
+t.test('a start waits for PostgreSQL while it is away, and says so', NEEDS_POSTGRES, async (t) => {
+  const server = await startPostgres(t);
+  await createDatabase(server.url('postgres'), 'upbeat');
+  await server.stop();
+  const said: string[] = [];
+  const env = { UPBEAT_STORAGE_DATADIR: t.testdir(), UPBEAT_STORAGE_POSTGRES_URL: server.url('upbeat') };
+  const note = (fields: object, sentence: string) => void said.push(`${sentence} ${JSON.stringify(fields)}`);
+  const opening = open(env, { ...silentLog, warn: note });
+  const isSaid = () =>
+    said.some((line) => /^PostgreSQL is away; the start waits for it .*cannot be reached/.test(line));
+  await until(isSaid, 'it says that it waits');
+  await server.start();
+  await (await opening).close();
+});
 
 t.test('it says what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');

@@ -193,7 +193,6 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
     });
     t.equal(await registry.getFact('first'), '1');
     await set('off');
-    await killSessions(server);
     await untilWritten(registry, 'writable');
   });
 });
@@ -267,6 +266,34 @@ t.test(
     disk.empty();
     await untilWritten(registry, 'room');
     await untilHeard(registry, () => registry.health.problem() === null);
+  },
+);
+
+t.test(
+  'a standby behind the address of the primary is not used before it is promoted',
+  SIDE_BY_SIDE,
+  async (t) => {
+    const first = await startPostgres(t);
+    await createDatabase(first.url('postgres'), 'upbeat');
+    const second = await startPostgres(t, { standbyOf: first });
+    const proxy = await startTcpProxy(t, `http://127.0.0.1:${first.port}`);
+    const url = first.url('upbeat').replace(`:${first.port}/`, `:${new URL(proxy.url).port}/`);
+    const registry = await openRegistry(t, url);
+    await registry.setFact('first', '1');
+    await until(
+      async () =>
+        (await executeSql(second.url('upbeat'), "SELECT FROM facts WHERE name = 'first'")).length === 1,
+    );
+    proxy.target = `http://127.0.0.1:${second.port}`;
+    await first.crash();
+    await untilRefused(t, () => registry.setFact('away', '1'));
+    await until(async () => /takes no writes/.test(registry.health.problem()?.message ?? ''));
+    await untilRefused(t, () => registry.getFact('first'));
+    const [found] = await examinePostgres(url, systemClock);
+    t.match(found?.advice, /promote it/i);
+    await second.promote();
+    await untilWritten(registry, 'promoted');
+    t.equal(await registry.getFact('first'), '1');
   },
 );
 

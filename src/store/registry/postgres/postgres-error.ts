@@ -25,6 +25,9 @@ const CERTIFICATE_ERRORS =
 /** Message of the driver for a server without TLS. */
 const WITHOUT_TLS = 'The server does not support SSL connections';
 
+/** The code of PostgreSQL for a server or a session that takes no writes, read_only_sql_transaction. */
+export const READ_ONLY = '25006';
+
 /** Whether a session was ended during a query, by the server or by the network. The server itself may be available. */
 export function isSessionEnd(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -77,7 +80,7 @@ export function explainPostgresError(thrown: unknown, target: PostgresAddress): 
         `The user ${target.user} lacks a right in ${where} (${error.message}). Give it the rights that docs/cluster.md lists. After an upgrade run "npx upbeat doctor --setup" as the owner of the tables first.`,
         options,
       );
-    case '25006': // read_only_sql_transaction
+    case READ_ONLY:
       return new RegistryError(
         'storage_unreachable',
         `PostgreSQL at ${where} takes no writes (${error.message}): it is a standby, or is set to read-only. Promote it, name the primary in storage.postgres.url, or let it take writes; Upbeat then goes on by itself.`,

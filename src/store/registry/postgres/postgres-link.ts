@@ -77,8 +77,11 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       minTimeline: history.timeline,
     });
     const { client } = found;
+    /** Behind the same address is another server. */
+    let isOther = false;
     try {
       const position = await readPosition(client);
+      isOther = position.timeline !== history.timeline;
       const lostCommits = history.meet(position);
       if (lostCommits !== null) onLostCommits(lostCommits);
       client.on('notification', ({ payload = '' }) => onNotice(payload));
@@ -87,7 +90,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       found.destroy();
       throw error;
     }
-    if (found.url !== serverUrl) dropAll();
+    if (found.url !== serverUrl || isOther) dropAll();
     serverUrl = found.url;
     listener = found;
     client.once('end', () => lose(found, null));
@@ -222,6 +225,7 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       get client() {
         return writing.client;
       },
+      drop: writing.drop,
     },
     get isListening() {
       return listener !== null;

@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { type PostgresAddress, urlsOfServers } from '../../../domain/postgres-address.ts';
 import { errorCodeOf } from '../../../error.ts';
+import { READ_ONLY } from './postgres-error.ts';
 import { connectionSettings, MAX_IDLE_IN_TRANSACTION_MS, setUpSession } from './postgres-store.ts';
 
 /** A connection, with two ways to close it. */
@@ -138,9 +139,6 @@ export async function readPosition(client: pg.Client): Promise<ServerPosition> {
     takenOver: standby ? null : replayed,
   };
 }
-
-/** The code of PostgreSQL for a server that takes no writes. */
-const READ_ONLY = '25006';
 
 function refuse(message: string): Error {
   return Object.assign(new Error(message), { code: READ_ONLY });

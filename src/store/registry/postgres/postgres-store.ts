@@ -5,10 +5,11 @@
 import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
 import { BoundedMap } from '../../../async/bounded-map.ts';
+import { errorCodeOf } from '../../../error.ts';
 import type { Transactions } from '../group-commit.ts';
 import type { Batch, Parameters, Queries, RegistryStore } from '../registry-store.ts';
 import type { RegistrySchema } from '../schema.ts';
-import { isSessionEnd } from './postgres-error.ts';
+import { isSessionEnd, READ_ONLY } from './postgres-error.ts';
 
 /** Runs queries: a connection or a pool. */
 export interface Runner {
@@ -133,6 +134,8 @@ export interface WriteConnection {
   open(): Promise<pg.Client>;
   /** Null: it is lost, or was never made. */
   readonly client: pg.Client | null;
+  /** Closes the connection; the next transaction opens another one. */
+  drop(): void;
 }
 
 /** Settings of {@link createWriteStore}. */
@@ -160,9 +163,26 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
 } {
   /** The connection of the open transaction; null: there is none. */
   let writing: pg.Client | null = null;
+  /** The server has refused a statement of this transaction because it is read-only. */
+  let isReadOnly = false;
   const current = (): pg.Client => {
     if (writing === null || writing !== connection.client) throw new Error('Connection terminated');
     return writing;
+  };
+  const runner: Runner = {
+    async query(query) {
+      try {
+        return await current().query(query);
+      } catch (error) {
+        isReadOnly ||= errorCodeOf(error) === READ_ONLY;
+        throw error;
+      }
+    },
+  };
+  /** A session keeps the read-only mode with which it began, also when the server takes writes again. */
+  const dropIfReadOnly = (): void => {
+    if (isReadOnly) connection.drop();
+    isReadOnly = false;
   };
   /** For statements whose failure is reported by the next one, since a connection runs them in order. */
   const sendAhead = (text: string): void => {
@@ -203,6 +223,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
         `SELECT pg_notify('${CHANNEL}', '${notice}'); COMMIT; ${LOG_LENGTH}`,
       );
       writing = null;
+      dropIfReadOnly();
       // The driver returns a list for several statements.
       const [last] = [answer].flat().at(-1)?.rows ?? [];
       if (last !== undefined) onCommitted(last.length);
@@ -211,6 +232,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
       const client = writing;
       writing = null;
       if (client !== null && client === connection.client) await client.query('ROLLBACK').catch(() => {});
+      dropIfReadOnly();
     },
     nested,
     get isOpen() {
@@ -220,7 +242,7 @@ export function createWriteStore({ kysely, connection, onCommitted, notice }: Wr
 
   const store: RegistryStore = {
     kysely,
-    queries: createPostgresQueries(current),
+    queries: createPostgresQueries(() => runner),
     nested,
     /** The connection sends many statements without waiting for responses. */
     async each<Item, T>(items: readonly Item[], work: (item: Item) => Promise<T>) {
