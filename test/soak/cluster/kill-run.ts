@@ -105,7 +105,10 @@ async function run(scope: Scope, options: KillOptions): Promise<KillTrace> {
         ownersMayProbePrivate: true,
       },
       heartbeats: { silence: `${SILENCE_MS}ms` },
-      limits: { anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000_000 },
+      limits: {
+        ...{ anonymousPerMinute: 1_000_000, authenticatedPerMinute: 1_000_000 },
+        connectionsPerAddress: 1_000_000,
+      },
     },
   });
   site.attribute(cluster);
