@@ -3,6 +3,8 @@ import pg from 'pg';
 import t from 'tap';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
+import { WRITE_LOCK } from '../../src/store/registry/postgres/postgres-store.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
 import { firstTurn, NOON, owned, stay, turn } from './registry-fixtures.ts';
@@ -13,6 +15,8 @@ function countRoundTrips(scope: { teardown(task: () => void): void }) {
   const waiting = new Map<unknown, number>();
   let trips = 0;
   pg.Client.prototype.query = function count(this: pg.Client, ...args: unknown[]) {
+    // Each process asks its server every second whether it is there.
+    if (/pg_is_in_recovery/.test(String(args[0]))) return Reflect.apply(query, this, args);
     const before = waiting.get(this) ?? 0;
     if (before === 0) trips += 1;
     waiting.set(this, before + 1);
@@ -55,4 +59,48 @@ t.test('a heartbeat is written in few round trips', NEEDS_POSTGRES, async (t) =>
   const down = { ...turn(first.current, 'down', NOON + 2), heartbeat: beat(NOON + 2) };
   const trips = await tripsOf(() => methods.commitUpdates([down]));
   t.ok(trips <= 6, `${trips}`);
+});
+
+t.test('what a serving node writes for a heartbeat waits for no transaction', NEEDS_POSTGRES, async (t) => {
+  const server = await usePostgres(t);
+  await createDatabase(server.url('postgres'), 'unordered');
+  const open = async () => {
+    const methods = await openPostgresMethods(server.url('unordered'), {
+      dataDir: t.testdir(),
+      domainsPerAccount: 10,
+    });
+    t.teardown(() => methods.close());
+    return methods;
+  };
+  const [node, monitor] = [await open(), await open()];
+  const { id: account } = await node.ensureAccount('ada', NOON);
+  const key = {
+    accountId: account,
+    prefix: 'upb_',
+    createdAt: NOON,
+    expiresAt: null,
+    scopes: ['read'],
+  } as const;
+  const keys: number[] = [];
+  for (const n of [1, 2, 3]) {
+    const { id } = await node.createKey({ ...key, name: `laptop ${n}`, sha256: new Uint8Array(32).fill(n) });
+    keys.push(id);
+  }
+  const entry = { kind: 'beat', accountId: account, arrivedAt: NOON, body: '{}' } as const;
+  await node.putInInbox(entry);
+  // A far process is in the middle of its transaction.
+  const { client, end } = await connectTo(server.url('unordered'));
+  await client.query(`BEGIN; ${WRITE_LOCK}`);
+  const heard = await monitor.commitVersion();
+  const tripsOf = countRoundTrips(t);
+  t.equal(await tripsOf(() => node.putInInbox(entry)), 1);
+  t.equal(await tripsOf(() => node.touchKeys(keys.map((id) => [id, NOON + 1]))), 1);
+  await client.query('ROLLBACK');
+  await end();
+  t.equal((await monitor.openInInbox(0)).length, 2);
+  while ((await monitor.commitVersion()) === heard) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.same(
+    (await node.listKeys(account)).map(({ lastUsedAt }) => lastUsedAt),
+    keys.map(() => NOON + 1),
+  );
 });

@@ -1,6 +1,6 @@
 /** The inbox of heartbeats as rows. Writing functions run inside the caller's transaction. */
 import type { InboxAnswer, InboxEntry, InboxStore } from '../ports/inbox.ts';
-import { type Calls, read, write } from './registry-calls.ts';
+import { type Calls, read, unordered, write } from './registry-calls.ts';
 import { type RegistryStore, statement } from './registry-store.ts';
 
 const MAX_OPEN = 200;
@@ -29,7 +29,7 @@ const FORGET = statement(
 
 /** The inbox. */
 export const INBOX_CALLS: Calls<Omit<InboxStore, 'watchOtherProcesses'>> = {
-  putInInbox: write(async ({ queries }, { kind, accountId, arrivedAt, body }) => {
+  putInInbox: unordered(async ({ queries }, { kind, accountId, arrivedAt, body }) => {
     const row = await queries.first(INSERT(kind, accountId, arrivedAt, body));
     if (row === undefined) throw new Error('the heartbeat was not written');
     return row.id;

@@ -2,13 +2,18 @@
 import { timingSafeEqual } from 'node:crypto';
 import { DEFAULT_SCOPES, readScopes } from '../../domain/key-scope.ts';
 import type { ApiKey, KeyStore, NewKey } from '../ports/keys.ts';
-import { type Calls, read, write } from './registry-calls.ts';
+import { type Calls, read, unordered, write } from './registry-calls.ts';
 import { RegistryError } from './registry-error.ts';
-import { fromRow, type RegistryStore, sql } from './registry-store.ts';
+import { type Batch, fromRow, type RegistryStore, sql } from './registry-store.ts';
 import type { Row } from './schema.ts';
 
 /** Maximum number of revoked and expired keys that are kept of an account with a limit of keys. */
 const MAX_EXPIRED_KEYS = 50;
+
+const TOUCH: Batch<unknown> = {
+  types: ['bigint', 'bigint', 'bigint'],
+  sql: 'UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at < ?)',
+};
 
 /** Keys. */
 export const KEY_CALLS: Calls<KeyStore> = {
@@ -68,16 +73,13 @@ export const KEY_CALLS: Calls<KeyStore> = {
     );
     return rows.map(({ id, revoked_at }) => [id, revoked_at ?? since] as const);
   }),
-  touchKeys: write(async ({ kysely, queries }, uses) => {
-    for (const [id, at] of uses) {
-      await queries.run(
-        kysely
-          .updateTable('api_keys')
-          .set({ last_used_at: at })
-          .where('id', '=', id)
-          .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)])),
-      );
-    }
+  touchKeys: unordered(async ({ queries }, uses) => {
+    const newest = new Map<number, number>();
+    for (const [id, at] of uses) newest.set(id, Math.max(at, newest.get(id) ?? at));
+    await queries.runEach(
+      TOUCH,
+      [...newest].map(([id, at]) => [at, id, at]),
+    );
   }),
 };
 

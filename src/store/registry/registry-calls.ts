@@ -28,9 +28,10 @@ type Run<A extends unknown[], R> = (registry: OpenRegistry, ...args: A) => Promi
 export interface Call<A extends unknown[], R> {
   /**
    * `read`: the method only reads, and sees committed data only. `write`: it runs inside a transaction and returns
-   * after the commit.
+   * after the commit. `unordered`: it writes by one statement what no feed orders and no lease protects; on a database server
+   * it commits by itself, in one round trip, and waits for no other writer.
    */
-  readonly kind: 'read' | 'write';
+  readonly kind: 'read' | 'write' | 'unordered';
   readonly run: Run<A, R>;
 }
 
@@ -49,4 +50,9 @@ export function read<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
 /** Defines a method that writes. */
 export function write<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
   return { kind: 'write', run };
+}
+
+/** Defines a method that writes by one statement, in an order of its own. */
+export function unordered<A extends unknown[], R>(run: Run<A, R>): Call<A, R> {
+  return { kind: 'unordered', run };
 }

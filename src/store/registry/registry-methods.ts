@@ -186,6 +186,8 @@ export interface RegistryParts {
     work: (store: RegistryStore) => Promise<T>,
     joint?: JointWrite | undefined,
   ) => Promise<T>;
+  /** Runs work of one statement, which commits by itself where that spares a transaction. */
+  readonly unordered: <T>(work: (store: RegistryStore) => Promise<T>) => Promise<T>;
   /** What work inside a transaction gets. */
   readonly writable: RegistryStore;
 }

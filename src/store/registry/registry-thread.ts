@@ -98,6 +98,7 @@ export async function openRegistryMethods({
     lease,
     read: (work) => explained(() => read(() => work(store))),
     write,
+    unordered: write,
     writable: store,
   });
   return {

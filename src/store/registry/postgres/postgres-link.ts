@@ -40,6 +40,8 @@ export interface LinkOptions {
 /** The connections. */
 export interface PostgresLink {
   readonly readers: Runner;
+  /** Runs writes that commit by themselves, over the same connections; unlike a read, none is repeated. */
+  readonly unordered: Runner;
   readonly writer: WriteConnection;
   /** Whether notifications of all commits of other processes are received at present. */
   readonly isListening: boolean;
@@ -215,6 +217,12 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
             if (attempt > 1 || problem !== null || !isSessionEnd(error)) throw error;
           }
         }
+      },
+    },
+    unordered: {
+      async query(query) {
+        await reach();
+        return await (await chooseReader()).run((client) => client.query(query));
       },
     },
     writer: {

@@ -44,6 +44,7 @@ export async function openPostgresMethods(
     onLostCommits,
   });
   const reader = createReadStore(kysely, link.readers);
+  const unordered = createReadStore(kysely, link.unordered, 'unordered');
   const writer = createWriteStore({
     kysely,
     connection: link.writer,
@@ -81,6 +82,7 @@ export async function openPostgresMethods(
     lease,
     read: (work) => explained(() => work(reader)),
     write: (work, joint) => explained(() => commits.write(() => work(writer.store), joint)),
+    unordered: (work) => explained(() => work(unordered)),
     writable: writer.store,
   });
   /** The end of the feed of changes at the last read, and the number of commits until then. */

@@ -1,6 +1,7 @@
 /**
  * Queries and transactions over PostgreSQL: a pool of connections that read, and one that writes. Only one transaction
- * of all processes writes at a time, so that positions of feeds have no gaps and follow the order of the commits.
+ * of all processes writes at a time, so that positions of feeds have no gaps and follow the order of the commits. What no feed
+ * orders is written beside it.
  */
 import type { Compilable, Kysely } from 'kysely';
 import pg from 'pg';
@@ -70,8 +71,8 @@ export async function setUpSession(
   );
 }
 
-/** Creates {@link Queries} over the current value of `runner`. */
-export function createPostgresQueries(runner: () => Runner): Queries {
+/** Creates {@link Queries} over the current value of `runner`. `name`: of its prepared statements, unique on a connection. */
+export function createPostgresQueries(runner: () => Runner, name = 'upbeat'): Queries {
   const prepared = new BoundedMap<string, pg.QueryConfig>(MAX_PREPARED);
   let made = 0;
   const send = <Row>(query: Compilable<Row>, form = {}): Promise<pg.QueryResult> => {
@@ -84,7 +85,7 @@ export function createPostgresQueries(runner: () => Runner): Queries {
       made += 1;
       const text = numberParameters(sql);
       // Prepared statements stay in a connection until it ends, so only the first ones are prepared.
-      config = made <= MAX_PREPARED ? { name: `upbeat-${made}`, text } : { text };
+      config = made <= MAX_PREPARED ? { name: `${name}-${made}`, text } : { text };
       prepared.set(sql, config);
     }
     return runner().query({ ...config, ...form, values: [...values] });
@@ -118,11 +119,15 @@ export function createPostgresQueries(runner: () => Runner): Queries {
   };
 }
 
-/** Creates a store that reads on any connection. */
-export function createReadStore(kysely: Kysely<RegistrySchema>, readers: Runner): RegistryStore {
+/** Creates a store without transactions, on any connection. `name` as for {@link createPostgresQueries}. */
+export function createReadStore(
+  kysely: Kysely<RegistrySchema>,
+  readers: Runner,
+  name?: string,
+): RegistryStore {
   return {
     kysely,
-    queries: createPostgresQueries(() => readers),
+    queries: createPostgresQueries(() => readers, name),
     nested: (work) => work(),
     each: (items, work) => Promise.all(items.map(work)),
   };
