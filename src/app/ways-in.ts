@@ -246,7 +246,7 @@ async function readPassword(
   if (!name.ok) return name;
   const problem = findPasswordProblem(password, name.value);
   if (problem !== null) return refuse(problem, 'password');
-  const totpSecret = await secret.offerTotpSecret(seed);
+  const totpSecret = secret.offerTotpSecret(seed);
   const totpStep = await findTotpStep(totpSecret, code.replaceAll(/\s/g, ''), now(), 0);
   if (totpStep === null) return refuse({ code: 'code_wrong' }, 'code');
   const codes = makeRecoveryCodes();

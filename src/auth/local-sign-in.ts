@@ -1,6 +1,5 @@
 /** Sign-in without a provider: passkeys and passwords, over one secret. */
 import type { Log } from '../log.ts';
-import type { FactStore } from '../store/ports/registry.ts';
 import type { SignInGuardStore, SignInStore } from '../store/ports/sign-in.ts';
 import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPasswordSignIn, type PasswordSignIn } from './password-sign-in.ts';
@@ -15,12 +14,14 @@ export interface LocalSignIn {
 
 /** Creates the parts. Nothing is read before their first use. */
 export function createLocalSignIn(options: {
-  readonly registry: SignInStore & SignInGuardStore & Pick<FactStore, 'getFact' | 'setFact'>;
+  readonly registry: SignInStore & SignInGuardStore;
+  /** The key of secrets. */
+  readonly secretKey: Uint8Array;
   readonly siteUrl: string;
   readonly now: () => number;
   readonly log: Log;
 }): LocalSignIn {
-  const secret = createSignInSecret(options.registry);
+  const secret = createSignInSecret(options.secretKey);
   return {
     secret,
     passkeys: createPasskeys({ ...options, secret }),

@@ -69,13 +69,13 @@ export function createPasskeys({ siteUrl, secret, registry, now, log }: Passkeys
   const makeState = async (purpose: 'passkey-sign-in' | 'passkey-new', subject: string, handle = '') => {
     const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url');
     const values = [challenge, handle];
-    const state = await secret.sign({ purpose, subject, values, expiresAt: now() + CHALLENGE_MS });
+    const state = secret.sign({ purpose, subject, values, expiresAt: now() + CHALLENGE_MS });
     return { challenge: new Uint8Array(Buffer.from(challenge, 'base64url')), state };
   };
 
   /** The challenge and the user handle of a state that is used for the first time; null: it is not valid. */
   const openState = async (text: string, purpose: 'passkey-sign-in' | 'passkey-new', subject: string) => {
-    const state = await secret.verify(text, purpose, subject, now());
+    const state = secret.verify(text, purpose, subject, now());
     if (state === null) return null;
     const [challenge = '', userHandle = ''] = state.values;
     return { challenge, userHandle, expiresAt: state.expiresAt };

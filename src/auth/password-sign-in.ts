@@ -72,7 +72,7 @@ export function nameKeyOf(name: string): string {
 export function createPasswordSignIn({ registry, secret, now }: PasswordSignInOptions) {
   const countedBy = async ({ name, client, browser }: PasswordAttempt): Promise<readonly AttemptKey[]> => {
     const nameKey = nameKeyOf(name);
-    const known = await secret.verify(browser, 'browser', nameKey, now());
+    const known = secret.verify(browser, 'browser', nameKey, now());
     // A stranger who fails cannot lock out a browser in which the person has signed in before.
     if (known !== null) return [{ key: keyOf('browser', known.values.join()), free: FREE_OF_BROWSER }];
     return [
@@ -105,7 +105,7 @@ export function createPasswordSignIn({ registry, secret, now }: PasswordSignInOp
       return { kind: 'accepted', personId, usedRecoveryCode: code.kind === 'recovery' };
     },
     /** The mark of a browser in which the person with that name has signed in. */
-    markBrowser: (name: string): Promise<string> =>
+    markBrowser: (name: string): string =>
       secret.sign({
         purpose: 'browser',
         subject: nameKeyOf(name),

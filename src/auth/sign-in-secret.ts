@@ -1,10 +1,9 @@
 /**
- * What is derived from the sign-in secret of the installation: states that a browser keeps and cannot change, secrets of
+ * What is derived from the key of secrets for signing in: states that a browser keeps and cannot change, secrets of
  * authenticator apps that are being enrolled, and marks of known browsers. So nothing is stored for a visitor who does not
- * finish, and every process of the site accepts what another one has made.
+ * finish, every process of the site accepts what another one has made, and a copy of the database is not enough to make one.
  */
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { FactStore } from '../store/ports/registry.ts';
+import { createHmac, hash, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 /** Length of the secret of one-time codes (RFC 4226, 4: 160 bits). */
 export const TOTP_SECRET_BYTES = 20;
@@ -26,37 +25,27 @@ export interface SignedState {
 /** The sign-in secret. */
 export type SignInSecret = ReturnType<typeof createSignInSecret>;
 
-const SECRET_FACT = 'sign-in-secret';
 const SECRET_BYTES = 32;
 
-/** Creates the secret over the registry. The first use stores a random one. */
-export function createSignInSecret(registry: Pick<FactStore, 'getFact' | 'setFact'>) {
-  /** Read at each use: of two processes that create it at the same time, the last one wins in both. */
-  const read = async (): Promise<string> => {
-    const known = await registry.getFact(SECRET_FACT);
-    if (known !== null) return known;
-    await registry.setFact(SECRET_FACT, randomBytes(SECRET_BYTES).toString('hex'));
-    return (await registry.getFact(SECRET_FACT)) ?? '';
-  };
-  const sign = async (text: string): Promise<Buffer> =>
-    createHmac('sha256', await read())
-      .update(text)
-      .digest();
+/** Derives the secret of an installation from its key of secrets. */
+export function createSignInSecret(secretKey: Uint8Array) {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'upbeat sign-in', SECRET_BYTES));
+  const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   return {
     /** The text of a state, for a form or a cookie. */
-    async sign({ purpose, subject, values, expiresAt }: SignedState): Promise<string> {
+    sign({ purpose, subject, values, expiresAt }: SignedState): string {
       const content = toBase64Url(JSON.stringify([purpose, subject, expiresAt, ...values]));
-      return `${content}.${(await sign(`state ${content}`)).toString('base64url')}`;
+      return `${content}.${sign(`state ${content}`).toString('base64url')}`;
     },
     /** The values of a state of this purpose and subject; null: it is another one, was changed, or has expired. */
-    async verify(
+    verify(
       text: string,
       purpose: StatePurpose,
       subject: string,
       now: number,
-    ): Promise<Pick<SignedState, 'values' | 'expiresAt'> | null> {
+    ): Pick<SignedState, 'values' | 'expiresAt'> | null {
       const [content = '', mac = ''] = text.split('.');
-      const [wanted, given] = [await sign(`state ${content}`), Buffer.from(mac, 'base64url')];
+      const [wanted, given] = [sign(`state ${content}`), Buffer.from(mac, 'base64url')];
       if (wanted.length !== given.length || !timingSafeEqual(wanted, given)) return null;
       const [ofPurpose, ofSubject, expiresAt, ...values] = readList(content);
       if (ofPurpose !== purpose || ofSubject !== subject) return null;
@@ -67,8 +56,8 @@ export function createSignInSecret(registry: Pick<FactStore, 'getFact' | 'setFac
      * The secret of one-time codes to offer to a visitor. `seed` is a secret of the visitor, such as the token of a
      * link, so that the secret stays the same while the form is filled in, and nobody else can derive it.
      */
-    offerTotpSecret: async (seed: string): Promise<Uint8Array> =>
-      new Uint8Array((await sign(`totp ${seed}`)).subarray(0, TOTP_SECRET_BYTES)),
+    offerTotpSecret: (seed: string): Uint8Array =>
+      new Uint8Array(sign(`totp ${seed}`).subarray(0, TOTP_SECRET_BYTES)),
   };
 }
 

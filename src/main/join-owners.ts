@@ -48,7 +48,8 @@ export async function joinOwners(parts: {
   );
   const policy = ownerPolicy(checks);
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
-  const links = createAcknowledgeLinks(readSecretKey(parts.config), http.siteUrl);
+  const secretKey = readSecretKey(parts.config);
+  const links = createAcknowledgeLinks(secretKey, http.siteUrl);
   const providers = await Promise.all(
     auth.providers.map(async (provider) => {
       // A site without sign-in does not load the libraries of OpenID Connect.
@@ -116,7 +117,7 @@ export async function joinOwners(parts: {
       registry,
       samples,
       providers,
-      local: createLocalSignIn({ registry, siteUrl: http.siteUrl, now: clock.now, log }),
+      local: createLocalSignIn({ registry, secretKey, siteUrl: http.siteUrl, now: clock.now, log }),
       sessions: createSessions({ registry, clock }),
       acknowledgeLinks: links,
       proofs,
@@ -142,7 +143,7 @@ export async function joinOwners(parts: {
   };
 }
 
-/** The key of secrets. A node that only serves and has none makes links with a key that it forgets. */
+/** The key of secrets. A node that only serves and has none makes links and passes with a key that it forgets. */
 function readSecretKey({ storage, secrets }: Config): Uint8Array {
   const found = findKey(storage.dataDir, secrets.key);
   return found.kind === 'none' ? randomBytes(32) : found.key;

@@ -21,7 +21,13 @@ t.test('a sign-in of long ago changes nothing, and a recent one ends the other s
   const registry = registryHere(methods, clock);
   t.teardown(() => registry.close());
   const siteUrl = 'https://status.example.com';
-  const local = createLocalSignIn({ registry, siteUrl, now: clock.now, log: silentLog });
+  const local = createLocalSignIn({
+    registry,
+    secretKey: new Uint8Array(32),
+    siteUrl,
+    now: clock.now,
+    log: silentLog,
+  });
   const context = { registry, ...local, providers: [], now: clock.now };
   const { id: personId } = await registry.addPerson('ada', clock.now());
   const passkey = {

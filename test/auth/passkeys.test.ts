@@ -14,13 +14,9 @@ const ADA = { subject: 'person 7', name: 'ada', passkeys: [] };
 /** Passkeys of a site over a registry in memory. */
 function world(siteUrl = SITE) {
   const clock = createFakeClock();
-  const facts = new Map<string, string>();
   const stored = new Map<string, Passkey>();
   const used = new Set<string>();
-  const secret = createSignInSecret({
-    getFact: async (name) => facts.get(name) ?? null,
-    setFact: async (name, value) => void facts.set(name, value),
-  });
+  const secret = createSignInSecret(new Uint8Array(32));
   const passkeys = createPasskeys({
     siteUrl,
     secret,

@@ -332,6 +332,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       providers: [],
       local: createLocalSignIn({
         registry: stored,
+        secretKey: new Uint8Array(32),
         siteUrl: 'http://upbeat.test',
         now: clock.now,
         log: silentLog,

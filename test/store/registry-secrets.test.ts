@@ -60,6 +60,8 @@ t.test(
     const database = new DatabaseSync(registryFile(dataDir));
     database.exec("DELETE FROM facts WHERE name = 'secrets-check'");
     database.prepare('UPDATE webhooks SET secret = ?').run(SECRET);
+    for (const name of ['domain-proof-secret', 'sign-in-secret'])
+      database.prepare('INSERT INTO facts (name, value) VALUES (?, ?)').run(name, SECRET);
     database.close();
     t.same(filesWith(dataDir, SECRET), ['registry.sqlite'], 'as an earlier version had it');
     const registry = await open(dataDir);
@@ -68,6 +70,8 @@ t.test(
     t.same(filesWith(dataDir, SECRET.slice(6)), [], 'in the log neither');
     t.equal(await registry.sealSecrets(), 0);
     t.match(await registry.webhooksOf(accountId), [{ secret: SECRET }]);
+    t.equal(await registry.getFact('domain-proof-secret'), SECRET);
+    t.equal(await registry.getFact('sign-in-secret'), null, 'passes are made with the key');
     await registry.close();
     t.same(filesWith(dataDir, SECRET.slice(6)), []);
   },

@@ -43,6 +43,7 @@ async function fill(registry: RegistryMethods) {
     { name: 'ada', nameKey: 'ADA', hash: 'hash', totpSecret, totpStep: 1, recoveryCodes: [] },
     NOON,
   );
+  await registry.setFact('domain-proof-secret', SECRET);
   return { accountId };
 }
 
@@ -54,6 +55,7 @@ async function readAll(registry: RegistryMethods, accountId: number) {
     channels: (await registry.channelsOf(accountId)).map(({ settings }) => settings),
     letters: letters.map(({ kind, to }) => `${kind} ${to}`).sort(),
     totp: (await registry.findPassword('ADA'))?.totpSecret,
+    proofs: await registry.getFact('domain-proof-secret'),
   };
 }
 
@@ -62,6 +64,7 @@ const WHOLE = {
   channels: [{ to: 'ops@example.com' }],
   letters: ['channel ops@example.com', 'subscribe eve@example.com'],
   totp: new Uint8Array(20).fill(7),
+  proofs: SECRET,
 };
 
 /** The tables and columns of a registry that have texts. */

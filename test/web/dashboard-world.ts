@@ -104,7 +104,13 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
       domainsPerAccount: 9,
     }),
     providers: [],
-    local: createLocalSignIn({ registry, siteUrl: 'http://upbeat.test', now, log: silentLog }),
+    local: createLocalSignIn({
+      registry,
+      secretKey: new Uint8Array(32),
+      siteUrl: 'http://upbeat.test',
+      now,
+      log: silentLog,
+    }),
     // Nothing sends messages here, so what waits for an outcome waits no time.
     clock: {
       ...createFakeClock(NOW),

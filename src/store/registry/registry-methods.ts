@@ -10,7 +10,7 @@ import { ALERT_CALLS } from './alert-rows.ts';
 import { CHANNEL_FAILURE_CALLS } from './channel-failure-rows.ts';
 import { CHANNEL_CALLS, removeAllChannels } from './channel-rows.ts';
 import { removeLostCredentials } from './credential-rows.ts';
-import { ensureInstallation, getFact, INSTALLATION_FACT, setFact } from './fact-rows.ts';
+import { ensureInstallation, getFact, INSTALLATION_FACT } from './fact-rows.ts';
 import type { JointOutcome, JointWrite, JointWrites } from './group-commit.ts';
 import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
 import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
@@ -159,8 +159,8 @@ const CALLS: Calls<ServedByCalls> = {
   }),
   ...PAGE_CALLS,
   ...CONTENT_CALLS,
-  getFact: read(getFact),
-  setFact: write(setFact),
+  getFact: read(async (registry, name) => await registry.secrets.readFact(registry, name)),
+  setFact: write(async (registry, name, value) => await registry.secrets.writeFact(registry, name, value)),
 };
 
 /** Several calls of a method that writes, made by the same statements. */

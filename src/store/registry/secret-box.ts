@@ -89,6 +89,11 @@ export interface KeyChange {
 /** The secrets of a registry, for its thread. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
+/** Facts that are secrets: they are sealed in the database. */
+const SECRET_FACTS: readonly string[] = ['domain-proof-secret'];
+/** A fact of earlier versions, which derived passes from it in place of the key. */
+const FORMER_SECRET_FACT = 'sign-in-secret';
+
 /** Name of the fact with a sealed text that detects a wrong key before it is used. */
 export const CHECK_FACT = 'secrets-check';
 const CHECK_WORD = 'upbeat';
@@ -160,6 +165,15 @@ export function createSecrets(
         return null;
       }
     },
+    /** The fact with that name in clear text; null: unset. Throws `secrets_key` if it is sealed with another key. */
+    async readFact(store: RegistryStore, name: string): Promise<string | null> {
+      const value = await getFact(store, name);
+      return value === null || !isSealed(value) || name === CHECK_FACT ? value : (await box()).open(value);
+    },
+    /** Sets a fact, sealed if it is a secret. */
+    async writeFact(writable: RegistryStore, name: string, value: string): Promise<void> {
+      await setFact(writable, name, SECRET_FACTS.includes(name) ? (await box()).seal(value) : value);
+    },
     /** Verifies the key, and creates it at the first start. Throws `secrets_key`. */
     async check(): Promise<void> {
       await box();
@@ -172,7 +186,12 @@ export function createSecrets(
       const { seal } = await box();
       if ((await getFact(writable, CHECK_FACT)) === null)
         await setFact(writable, CHECK_FACT, seal(CHECK_WORD));
+      for (const name of SECRET_FACTS) {
+        const value = await getFact(writable, name);
+        if (value !== null && !isSealed(value)) await setFact(writable, name, seal(value));
+      }
       const { kysely, queries } = writable;
+      await queries.run(kysely.deleteFrom('facts').where('name', '=', FORMER_SECRET_FACT));
       const webhooks = await queries.all(kysely.selectFrom('webhooks').select(['id', 'secret']));
       const clear = webhooks.filter(({ secret }) => !isSealed(secret));
       for (const { id, secret } of clear)
@@ -197,13 +216,18 @@ export function createSecrets(
     },
     /** Records that everything is sealed with another key, inside the caller's transaction. */
     async recordKey(writable: RegistryStore, newKey: Buffer): Promise<void> {
+      for (const name of SECRET_FACTS) {
+        const value = await getFact(writable, name);
+        if (value !== null)
+          await setFact(writable, name, createSecretBox(newKey).seal((await box()).open(value)));
+      }
       await setFact(writable, CHECK_FACT, createSecretBox(newKey).seal(CHECK_WORD));
       known = null;
     },
-    /** Deletes the record of the previous key, inside the caller's transaction, so that another key is accepted. */
+    /** Deletes the record of the previous key and the facts that it sealed, inside the caller's transaction, so that another key is accepted. */
     async forgetKey({ kysely, queries }: RegistryStore): Promise<void> {
       known = null;
-      await queries.run(kysely.deleteFrom('facts').where('name', '=', CHECK_FACT));
+      await queries.run(kysely.deleteFrom('facts').where('name', 'in', [CHECK_FACT, ...SECRET_FACTS]));
     },
   };
 }

@@ -73,7 +73,7 @@ export function accountPages(show: ShowPage, sources: DashboardSources): Route[]
         signInName: password?.name ?? personName,
         minPassword: MIN_PASSWORD_LENGTH,
         maxPassword: MAX_PASSWORD_LENGTH,
-        totp: await describeTotp(await local.secret.offerTotpSecret(seed), `${personName} (${host})`),
+        totp: await describeTotp(local.secret.offerTotpSecret(seed), `${personName} (${host})`),
         providers: ways.providers.map((id) => providers.find((one) => one.id === id)?.title ?? id),
         sessions: sessions.map(({ sha256, accountName, createdAt, expiresAt }) => ({
           id: sessionIdOf(sha256),

@@ -47,7 +47,7 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
     });
     if (outcome.kind === 'wait') return await delay(request, outcome, name);
     if (outcome.kind === 'refused') return await refuse(request, 'password', name);
-    const mark = browserCookie.write(await local.passwords.markBrowser(name), KNOWN_BROWSER_MS / 1_000);
+    const mark = browserCookie.write(local.passwords.markBrowser(name), KNOWN_BROWSER_MS / 1_000);
     const target = outcome.usedRecoveryCode ? ACCOUNT : HOME;
     const answer = seeOther(target, await startSession(sources, request, outcome.personId));
     return { ...answer, cookies: Object.values(mark) };

@@ -57,7 +57,7 @@ export function setupPages(
       signInName: personName ?? '',
       minPassword: MIN_PASSWORD_LENGTH,
       maxPassword: MAX_PASSWORD_LENGTH,
-      totp: await describeTotp(await local.secret.offerTotpSecret(secret), label),
+      totp: await describeTotp(local.secret.offerTotpSecret(secret), label),
     };
     return hide(render('./setup', data, refused === null ? 200 : 400));
   };

@@ -48,7 +48,7 @@ export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
 
   const hasPassword = async (request: HttpRequest, page: OwnedPage): Promise<boolean> => {
     if (passwords === null) return false;
-    if (await passwords.isPass(page, cookieOf(page).read(request.headers.cookie))) return true;
+    if (passwords.isPass(page, cookieOf(page).read(request.headers.cookie))) return true;
     const given = readBasicPassword(request.headers.authorization);
     if (given === null) return false;
     const outcome = await passwords.attemptAgain(page, given, request.client);
@@ -68,7 +68,7 @@ export function createPageReaders({ owners, siteUrl, now }: PageReaderSources) {
       const outcome = await passwords.attempt(page, password, client);
       if (outcome.kind === 'wait') return { kind: 'wait', seconds: secondsOf(outcome.waitMs) };
       if (outcome.kind === 'refused') return { kind: 'refused' };
-      const headers = cookieOf(page).write(await passwords.makePass(page), PASS_MS / SECOND_MS);
+      const headers = cookieOf(page).write(passwords.makePass(page), PASS_MS / SECOND_MS);
       return { kind: 'accepted', headers };
     },
   };
