@@ -32,6 +32,8 @@ const MAX_WAIT_MS = 60_000;
 const BURST_PART = 12;
 /** An account has one of so many parts of what an address may have, so that others are left something. */
 const ACCOUNT_PART = 2;
+/** One of so many parts of a burst is left to accounts that make few connections to the address. */
+const LIGHT_PART = 6;
 
 /** The table of a process, with its salt. */
 export function shareAddressLoad(): SharedArrayBuffer {
@@ -61,6 +63,7 @@ export function createAddressLoads({
   /** Each address with all accounts, and with one. */
   const whole = boundOf(perMinute);
   const part = boundOf(Math.max(1, Math.floor(perMinute / ACCOUNT_PART)));
+  const wholeOfHeavy = { ...whole, burst: whole.burst - Math.floor(whole.burst / LIGHT_PART) };
   const rowOf = (key: string) =>
     1 + COLUMNS * (Number.parseInt(hash('sha256', salt + key).slice(0, 8), 16) % ROWS);
 
@@ -102,9 +105,10 @@ export function createAddressLoads({
     open(address) {
       const key = keyOf(address);
       const own = `${key} ${accountId}`;
+      const isLight = Atomics.load(table, rowOf(own)) <= nowNs();
       for (const [name, bound] of [
         [own, part],
-        [key, whole],
+        [key, isLight ? whole : wholeOfHeavy],
       ] as const) {
         const row = rowOf(name);
         const aheadNs = usedUp(row, bound);
