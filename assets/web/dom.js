@@ -1,6 +1,9 @@
 // biome-ignore-all lint/correctness/noUnusedVariables: the scripts after this one call the functions
 // Finds elements by selector and type. This is the first part of the script of every page.
 
+/** The path below which the site is, without a slash at its end. */
+const BASE_PATH = document.documentElement.dataset.base ?? '';
+
 /**
  * The first element that matches and has the type; null: there is none.
  * @template {Element} T

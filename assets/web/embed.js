@@ -7,8 +7,7 @@
     console.error('embed.js: data-page names no status page');
     return;
   }
-  const site = new URL(script.src).origin;
-  const address = new URL(`/p/${slug}/embed`, site);
+  const address = new URL(`p/${slug}/embed`, script.src);
   for (const name of ['theme', 'lang']) {
     const value = script.dataset[name];
     if (value) address.searchParams.set(name, value);
@@ -24,7 +23,7 @@
   Object.assign(frame.style, { border: '0', width: '100%', height: '160px', colorScheme: 'auto' });
   // A height is taken only from this frame, and only while the frame shows this site.
   window.addEventListener('message', ({ origin, source, data }) => {
-    if (origin !== site || source !== frame.contentWindow) return;
+    if (origin !== address.origin || source !== frame.contentWindow) return;
     if (data?.upbeat !== 'height' || !Number.isFinite(data.height)) return;
     frame.style.height = `${Math.min(2_000, Math.max(40, data.height))}px`;
   });

@@ -82,7 +82,7 @@
     for (const element of findElements(HTMLElement, '[data-live-status]'))
       apply(element, element.dataset.liveStatus);
     for (const item of findElements(HTMLLIElement, '[data-live-list] > li'))
-      apply(item, item.querySelector('a')?.getAttribute('href')?.slice('/status/'.length));
+      apply(item, item.querySelector('a')?.getAttribute('href')?.slice(`${BASE_PATH}/status/`.length));
   }
 
   /** Loads the page again and replaces the parts that are too large for an event. */
@@ -152,7 +152,7 @@
     disconnect();
     const query = new URLSearchParams({ after: position, lang: document.documentElement.lang });
     if (main?.dataset.liveOf !== undefined) query.set('of', main.dataset.liveOf);
-    source = new EventSource(`/live?${query}`);
+    source = new EventSource(`${BASE_PATH}/live?${query}`);
     silenceTimer = setTimeout(handleFailure, SILENCE_TIMEOUT_MS);
     source.onmessage = (event) => {
       handleEvent();

@@ -92,7 +92,7 @@
     item.id = `found-${index}`;
     item.setAttribute('role', 'option');
     item.setAttribute('aria-selected', 'false');
-    item.dataset.href = `/status/${page}`;
+    item.dataset.href = `${BASE_PATH}/status/${page}`;
     const sign = document.createElement('span');
     sign.className = `sign ${status}`;
     sign.textContent = words[status] ?? '';

@@ -1,4 +1,5 @@
 /** Cookies of this site for signed-in visitors, and a parser of cookies. */
+import { basePathOf } from './base-path.ts';
 
 /** Reads and writes a cookie of this site. */
 export type SiteCookie = ReturnType<typeof createSiteCookie>;
@@ -8,11 +9,12 @@ const MAX_VALUE_LENGTH = 2_000;
 
 /**
  * Creates the cookie; the default one has the session, and a sign-in in progress. On https, the prefix of its name makes
- * browsers accept it only from this host over TLS.
+ * browsers accept it only from this host over TLS; below a base path, to which such a cookie could not be bound, only over TLS.
  */
 export function createSiteCookie(siteUrl: string, plainName = 'upbeat') {
   const secure = siteUrl.startsWith('https:');
-  const name = secure ? `__Host-${plainName}` : plainName;
+  const prefix = basePathOf(siteUrl) === '' ? '__Host-' : '__Secure-';
+  const name = secure ? prefix + plainName : plainName;
   return {
     /** The value in a `Cookie` header; empty: the cookie is absent. */
     read: (header?: string): string => readCookie(header, name).slice(0, MAX_VALUE_LENGTH),

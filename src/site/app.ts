@@ -6,6 +6,7 @@ import Koa, { type Context } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
 import { errorCodeOf, toError } from '../error.ts';
+import { basePathOf, headersBelow, stripBasePath } from '../http/base-path.ts';
 import { createBodyReader, createBodyStartReader } from '../http/body.ts';
 import { createClientReader } from '../http/client-address.ts';
 import type { CompleteResponse } from '../http/complete-response.ts';
@@ -130,9 +131,12 @@ export function createApp(options: AppOptions) {
       : {}),
   });
 
+  const base = basePathOf(settings.siteUrl);
+
   const answer = (route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> => {
     const startedMs = clock.monotonic();
     return andThen(serve(route, request), (given) => {
+      if (base !== '' && request.atDomain !== true) headersBelow(given, base);
       send(response, given, request.method);
       const ms = clock.monotonic() - startedMs;
       metrics.noteRequest(route.path, given.status, ms / 1_000);
@@ -171,6 +175,10 @@ export function createApp(options: AppOptions) {
   const koa = application.callback();
 
   const { pageDomains = null } = options;
+  /** Whether a URL could also be one of this site without its base path. */
+  const isAmbiguous = base !== '' && routes.some(({ path }) => path.split('/')[1] === base.split('/')[1]);
+  const isRoute = (url: string) =>
+    !isAmbiguous || router.match(url.replace(/\?.*/s, ''), 'GET').path.length > 0;
   const findAtDomain = createDomainRoutes(routes, options.owners?.proofs ?? null);
   /** By what precedes the slug, with its slash, in small letters. */
   const hotRoutes = new Map(
@@ -184,11 +192,12 @@ export function createApp(options: AppOptions) {
     routes,
     /** The request listener for `http.createServer`. */
     listener(message: IncomingMessage, response: ServerResponse): void {
+      const page = pageDomains?.find(message.headers.host) ?? null;
+      if (base !== '' && page === null) message.url = stripBasePath(message.url ?? '/', base, isRoute);
       const url = message.url ?? '/';
       const mark = url.indexOf('?');
       const path = mark === -1 ? url : url.slice(0, mark);
       const query = mark === -1 ? '' : url.slice(mark + 1);
-      const page = pageDomains?.find(message.headers.host) ?? null;
       if (page !== null) {
         const found = findAtDomain(page, path, query) ?? {
           route: UNKNOWN_ROUTE,

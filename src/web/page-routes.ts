@@ -1,9 +1,11 @@
 /** The routes of the pages and their files. */
 
 import type { Clock } from '../clock.ts';
+import { basePathOf, linkBelow, pageBelow, pagesBelow } from '../http/base-path.ts';
 import { withCompression } from '../http/compression.ts';
 import { createSiteCookie } from '../http/cookies.ts';
-import type { Route } from '../http/route.ts';
+import type { HttpError } from '../http/problem.ts';
+import type { HttpRequest, Route } from '../http/route.ts';
 import type { Log } from '../log.ts';
 import { type AboutPageSources, aboutPage } from './about-page.ts';
 import { badgeBuilder } from './badge-builder.ts';
@@ -25,7 +27,7 @@ import { createLiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
 import { createAssets, embedScript } from './parts/assets.ts';
 import { createErrorPage } from './parts/error-page.ts';
-import { createViews, type RenderPage, type ViewSources } from './parts/views.ts';
+import { createViews, type RenderPage, type RenderPart, type ViewSources } from './parts/views.ts';
 import { type IncidentPageSources, incidentPage } from './service/incident-page.ts';
 import { type ServicePageSources, servicePages } from './service/service-page.ts';
 import { type StatusPageViewSources, statusPages } from './status-page/status-page.ts';
@@ -77,11 +79,13 @@ export type PageSources = Omit<
  */
 export function pageRoutes(sources: PageSources) {
   const assets = createAssets();
-  const { renderPage: render, renderPart } = createViews({
+  const base = basePathOf(sources.siteUrl);
+  const { renderPage: render, renderPart: renderBare } = createViews({
     ...sources,
     assets: assets.addresses,
     offersMail: sources.owners?.sendsMail === true,
   });
+  const renderPart: RenderPart = (...part) => linkBelow(renderBare(...part), base);
   const changes = createLiveChanges(sources);
   const logos = createLogos();
   const news = { ...sources, changes, logos };
@@ -114,10 +118,12 @@ export function pageRoutes(sources: PageSources) {
     assets.route,
     ...wellKnownFiles(sources),
   ];
+  const errorPage = createErrorPage(render, sources.siteUrl, sources.clock);
   return {
-    routes: withCompression(routes),
+    routes: withCompression(pagesBelow(routes, base)),
     live,
-    errorPage: createErrorPage(render, sources.siteUrl, sources.clock),
+    errorPage: (error: HttpError, request: HttpRequest) =>
+      pageBelow(errorPage(error, request), request.atDomain === true ? '' : base),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Files at addresses that browsers, search engines and security researchers know. */
 import { readFileSync } from 'node:fs';
 import { DAY_MS } from '../domain/durations.ts';
+import { basePathOf } from '../http/base-path.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { escapeMarkup } from '../language/phrase.ts';
@@ -28,7 +29,9 @@ export function wellKnownFiles(sources: WellKnownSources): Route[] {
       ['/apple-touch-icon.png', 'icon-180.png', 'image/png'],
       ['/icon-512.png', 'icon-512.png', 'image/png'],
     ].map(([path = '', file = '', type = '']) => iconRoute(path, file, type)),
-    textRoute('/site.webmanifest', 'application/manifest+json', () => JSON.stringify(MANIFEST)),
+    textRoute('/site.webmanifest', 'application/manifest+json', () =>
+      JSON.stringify(manifest(basePathOf(sources.siteUrl))),
+    ),
     textRoute('/robots.txt', 'text/plain', () => robots(sources)),
     textRoute('/.well-known/security.txt', 'text/plain', () => securityText(sources)),
     textRoute('/sitemap.xml', 'application/xml', () => sitemapIndex(sources)),
@@ -36,18 +39,18 @@ export function wellKnownFiles(sources: WellKnownSources): Route[] {
   ];
 }
 
-const MANIFEST = {
+const manifest = (base: string) => ({
   name: 'Upbeat',
   short_name: 'Upbeat',
-  start_url: '/',
+  start_url: `${base}/`,
   display: 'minimal-ui',
   background_color: '#ffffff',
   theme_color: '#1a8f46',
   icons: [
-    { src: '/icon-512.png', sizes: '512x512', type: 'image/png', purpose: 'any' },
-    { src: '/apple-touch-icon.png', sizes: '180x180', type: 'image/png', purpose: 'any' },
+    { src: `${base}/icon-512.png`, sizes: '512x512', type: 'image/png', purpose: 'any' },
+    { src: `${base}/apple-touch-icon.png`, sizes: '180x180', type: 'image/png', purpose: 'any' },
   ],
-};
+});
 
 function iconRoute(path: string, file: string, type: string): Route {
   const body = readFileSync(new URL(file, FOLDER));
@@ -70,11 +73,12 @@ function textRoute(path: string, type: string, write: (part: string) => string):
  * robots obey this file too; the longest path that matches wins (RFC 9309, 2.2.2).
  */
 function robots({ siteUrl }: WellKnownSources): string {
+  const base = basePathOf(siteUrl);
   const closed = ['/dashboard', '/sign-in', '/setup', '/invitations', '/api/', '/events', '/search.json'];
   return [
     'User-agent: *',
-    ...closed.map((path) => `Disallow: ${path}`),
-    ...['/api/badge/', '/api/chart/', '/api/heatmap.png'].map((path) => `Allow: ${path}`),
+    ...closed.map((path) => `Disallow: ${base}${path}`),
+    ...['/api/badge/', '/api/chart/', '/api/heatmap.png'].map((path) => `Allow: ${base}${path}`),
     '',
     `Sitemap: ${siteUrl}/sitemap.xml`,
     '',

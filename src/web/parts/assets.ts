@@ -53,7 +53,9 @@ export function createAssets() {
   };
   const [font = '', ...otherFonts] = FONTS.map((name) => add(name, 'woff2'));
   const tokens = [font, ...otherFonts].reduce(
-    (css, address, index) => css.replace(`url("${FONTS[index]}.woff2")`, `url("${address}")`),
+    // Beside the file, whatever the path before both is.
+    (css, address, index) =>
+      css.replace(`url("${FONTS[index]}.woff2")`, `url("${address.slice('/assets/'.length)}")`),
     read('tokens', 'css').toString(),
   );
   return {
