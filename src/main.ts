@@ -212,8 +212,9 @@ export async function startProgram(
   collectStart();
   boundHeapGrowth();
   await started.begin(owners?.startDeliveries ?? NO_DELIVERIES);
-  if (owners !== null && role.current.name === 'monitor' && config.auth.providers.length === 0)
-    await offerFirstAccount({ registry, siteUrl, clock, log });
+  const isWithoutProviders = role.current.name === 'monitor' && config.auth.providers.length === 0;
+  const firstLink =
+    owners !== null && isWithoutProviders ? await offerFirstAccount({ registry, siteUrl, clock, log }) : null;
   phase = 'serving';
   node.begin();
   log.info(
@@ -225,6 +226,8 @@ export async function startProgram(
     },
     'Upbeat is at work',
   );
+  // For people, beside the log.
+  if (process.stdout.isTTY) process.stdout.write(`Open ${firstLink ?? siteUrl}\n`);
 
   let current = config;
   return {

@@ -1,4 +1,5 @@
 /** `upbeat start`. */
+import { existsSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { tmpdir, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -43,12 +44,18 @@ export async function start({
 /** Prints every problem of the configuration and its catalogue, or that there is none. */
 async function check(file: string): Promise<void> {
   const config = await readConfig(file);
+  const { CatalogueError } = await import('../catalogue/read-catalogue.ts');
   const { loadCatalogue } = await import('../catalogue/watch-catalogue.ts');
   const { findWarnings } = await import('../config/resolve-config.ts');
   const { operatorChannels } = await import('../main/operator-channels.ts');
   const { CHANNEL_KINDS_TABLE } = await import('../notify/channels/kinds-table.ts');
   operatorChannels(config, CHANNEL_KINDS_TABLE);
   const { services } = await loadCatalogue(config.catalogue.file);
+  for (const { slug, check } of services)
+    if (check.caFile !== null && !existsSync(check.caFile))
+      throw new CatalogueError([
+        `${config.catalogue.file}: ${slug}: check.caFile ${check.caFile} is not there`,
+      ]);
   printText(`${file}: no problems; ${services.length} services in ${config.catalogue.file}`);
   for (const { path, message } of findWarnings(config)) printNote(`warning: ${path} ${message}`);
 }

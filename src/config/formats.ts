@@ -33,9 +33,14 @@ export const FORMATS: Readonly<Record<string, TextFormat>> = {
     read: (text) => (hasScheme(text, ['http:', 'https:']) ? text : null),
     expected: 'an address that begins with http:// or https://',
   },
+  'server-url': {
+    read: (text) => (hasScheme(text, ['http:', 'https:']) && !/[?#]/.test(text) ? text : null),
+    expected: 'an address that begins with http:// or https://, without query or fragment',
+  },
   'site-url': {
     read: readSiteUrl,
-    expected: 'an address such as https://status.example.org, without password, query or fragment',
+    expected:
+      'an address such as https://status.example.org or https://example.org/status, without password, query or fragment',
   },
   'secret-key': {
     read: (text) => (isSecretKey(text.trim()) ? text.trim() : null),
@@ -101,8 +106,10 @@ function isIpPort(text: string): boolean {
 
 function readSiteUrl(text: string): string | null {
   if (!hasScheme(text, ['http:', 'https:']) || /[?#]/.test(text)) return null;
-  const { href, username, password } = new URL(text);
-  return username === '' && password === '' ? href.replace(/\/+$/, '') : null;
+  const { href, pathname, port, username, password } = new URL(text);
+  if (username !== '' || password !== '' || port === '0') return null;
+  // What the path needs no escaping for in markup and headers.
+  return /^(?:\/[A-Za-z0-9._~-]+)*\/*$/.test(pathname) ? href.replace(/\/+$/, '') : null;
 }
 
 function hasScheme(text: string, schemes: readonly string[]): boolean {

@@ -31,13 +31,20 @@ export type Config = Resolved<ConfigText>;
 
 /** Resolves a valid configuration. */
 export function resolveConfig(text: ConfigText): Config {
-  return resolve(text, CONFIG_SCHEMA) as Config;
+  const { port, siteUrl } = text.http;
+  // A port that is free is known later than the URL is needed.
+  const byPort = `http://localhost:${port === 0 ? USUAL_PORT : port}`;
+  const known = { ...text, http: { ...text.http, siteUrl: siteUrl ?? byPort } };
+  return resolve(known, CONFIG_SCHEMA) as Config;
 }
+
+const USUAL_PORT = 8080;
 
 function resolve(value: unknown, schema: TSchema): unknown {
   if (value === null) return null;
   if (schema.format !== undefined) return FORMATS[schema.format]?.read(value as string);
   if (isDuration(schema)) return FORMATS.duration?.read(value as string);
+  if (hasFormat(schema, 'site-url')) return FORMATS['site-url']?.read(value as string);
   if (schema.type === 'array')
     return (value as unknown[]).map((item) => resolve(item, schema.items as TSchema));
   // The settings of a channel have no properties of their own here: the schema of their kind validates them.
@@ -58,8 +65,12 @@ function resolvedName(name: string, schema: TSchema): string {
 }
 
 /** Whether the values are durations, or null. */
-function isDuration({ format, anyOf = [] }: TSchema): boolean {
-  return format === 'duration' || anyOf.some((one: TSchema) => one.format === 'duration');
+function isDuration(schema: TSchema): boolean {
+  return hasFormat(schema, 'duration');
+}
+
+function hasFormat({ format, anyOf = [] }: TSchema, name: string): boolean {
+  return format === name || anyOf.some((one: TSchema) => one.format === name);
 }
 
 /** A setting whose value has changed. */
@@ -95,6 +106,13 @@ export function findContradictions({ storage, auth, node, alerts }: Config): Sch
     });
   }
   const { api, token, url } = storage.influx;
+  if (url === null)
+    for (const name of ['token', 'org', 'bucket'] as const)
+      if (storage.influx[name] !== null)
+        problems.push({
+          parts: ['storage', 'influx', name],
+          message: 'is set without storage.influx.url: set the URL of the server, or remove this',
+        });
   if (url !== null && api === 'v1' && token !== null && !token.includes(':')) {
     problems.push({
       parts: ['storage', 'influx', 'token'],
@@ -105,6 +123,8 @@ export function findContradictions({ storage, auth, node, alerts }: Config): Sch
     const parts = ['auth', 'providers', String(index)];
     if (kind === 'oidc' && issuer === undefined)
       problems.push({ parts: [...parts, 'issuer'], message: 'is missing; kind oidc needs it' });
+    if (issuer !== undefined && (/[?#]/.test(issuer) || new URL(issuer).username !== ''))
+      problems.push({ parts: [...parts, 'issuer'], message: 'must have no user, query or fragment' });
     const first = all.findIndex((other) => other.id === id);
     if (first < index)
       problems.push({

@@ -87,17 +87,24 @@ export const CONFIG_SCHEMA = section(
   {
     http: section(
       {
-        host: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address to listen on.' }),
+        host: Type.String({
+          minLength: 1,
+          format: 'host',
+          default: '0.0.0.0',
+          description: 'Address to listen on.',
+        }),
         port: Type.Integer({
           minimum: 0,
           maximum: 65_535,
           default: 8080,
           description: 'Port to listen on. 0 picks a free port.',
         }),
-        siteUrl: Type.String({
-          format: 'site-url',
-          default: 'http://localhost:8080',
-          description: 'Public URL of the site. The API is at this URL plus /api/v1.',
+        // Never null once it is resolved.
+        siteUrl: Type.Unsafe<string>({
+          anyOf: [{ type: 'null' }, { type: 'string', minLength: 1, format: 'site-url' }],
+          default: null,
+          description:
+            'Public URL of the site, perhaps with a path. The API is at this URL plus /api/v1. null is http://localhost and the port.',
         }),
         trustedProxies: list(
           Type.String({ format: 'block' }),
@@ -323,7 +330,7 @@ export const CONFIG_SCHEMA = section(
         influx: section(
           {
             url: optionalText('http:// or https:// URL of the server. null keeps samples in dataDir.', {
-              format: 'http-url',
+              format: 'server-url',
             }),
             token: optionalText('API token. For v1, user:password.', { secret: true }),
             org: optionalText('Organization (name or ID) for v2. Required by InfluxDB 2.'),

@@ -56,6 +56,12 @@ t.test('it reads each form into one canonical value, and refuses everything else
     ['site-url', 'https://up.example/#a', null],
     ['site-url', 'https://me:pw@up.example/', null],
     ['site-url', 'localhost:8080', null],
+    ['site-url', 'ftp://up.example', null],
+    ['site-url', 'https://up.example:0', null],
+    ['site-url', 'https://up.example/a b', null],
+    ['site-url', 'https://up.example//a', null],
+    ['server-url', 'http://samples.example/influx', 'http://samples.example/influx'],
+    ['server-url', 'http://samples.example/?db=a', null],
     ['redis-url', 'rediss://:pw@cache:6380/1', 'rediss://:pw@cache:6380/1'],
     ['redis-url', 'cache:6379', null],
   ];

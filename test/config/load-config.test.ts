@@ -156,6 +156,7 @@ t.test(
       UPBEAT_CHECKS_ALLOWPRIVATE: '127.0.0.0/8,::1',
       UPBEAT_CHECKS_CONTROLTARGETS: '',
       UPBEAT_CHECKS_OWNERSMAYPROBEPRIVATE: 'true',
+      UPBEAT_STORAGE_INFLUX_URL: 'http://samples.example/influx',
       UPBEAT_STORAGE_INFLUX_TOKEN_FILE: secret,
       UPBEAT_STORAGE_POSTGRES_URL: 'postgres://upbeat@db.example/upbeat',
       UPBEAT_STORAGE_REDIS_URL: 'redis://cache.example',
@@ -180,6 +181,14 @@ t.test(
     });
   },
 );
+
+t.test('the URL of the site follows the port where nothing else is set', async (t) => {
+  const urlOf = (text: string, env = {}) => fromText(text, env).http.siteUrl;
+  t.equal(urlOf('http: { port: 9000 }'), 'http://localhost:9000');
+  t.equal(urlOf('http: { port: 9000, siteUrl: null }', { UPBEAT_HTTP_PORT: '80' }), 'http://localhost');
+  t.equal(urlOf('http: { port: 0 }'), 'http://localhost:8080');
+  t.equal(urlOf('http: { port: 9000, siteUrl: "https://a.example/up/" }'), 'https://a.example/up');
+});
 
 t.test('it reports every problem of a bad file, with its path', async (t) => {
   for (const name of readdirSync(BAD).filter((file) => file.endsWith('.yaml'))) {
@@ -207,7 +216,7 @@ t.test('it names the variable where the environment is wrong', async (t) => {
       message: [
         'UPBEAT_HTTP_PROT: is no setting; did you mean UPBEAT_HTTP_PORT?',
         'checks.ports[1]: 0 is not a whole number from 1 to 65535 (UPBEAT_CHECKS_PORTS)',
-        'http.host: must not be empty; write text (UPBEAT_HTTP_HOST)',
+        'http.host: must not be empty; write a host name or an address, without a port (UPBEAT_HTTP_HOST)',
         'http.port: "eighty" is not a whole number from 0 to 65535 (UPBEAT_HTTP_PORT)',
         'log.level: "loud" is not one of silent, error, warn, info, debug (UPBEAT_LOG_LEVEL)',
       ].join('\n'),
@@ -291,6 +300,7 @@ t.test('it knows which settings changed and which of them need a restart', async
     log: { level: debug, format: json }`);
   t.same(changedSettings(before, after), [
     { path: 'http.port', reloadable: false },
+    { path: 'http.siteUrl', reloadable: false },
     { path: 'http.trustedProxies', reloadable: false },
     { path: 'catalogue.file', reloadable: false },
     { path: 'checks.interval', reloadable: false },

@@ -283,4 +283,11 @@ t.test('it prints every problem of a configuration and ends with status 2', side
     t.match(stderr, /^checks\.interval: .*\nchecks\.treads: .*\nhtp: .*\n$/, args.join(' '));
   }
   t.equal((await installation.run('no-such-command')).status, 2, 'wrong usage ends with status 2 too');
+  const check = { url: 'https://127.0.0.1:9/', caFile: 'nowhere/ca.pem' };
+  const absent = await install([{ slug: 'inner', check }]);
+  t.teardown(() => absent.remove());
+  t.match(await absent.run('start', '--check-config'), {
+    status: 1,
+    stderr: /catalogue\.yaml: inner: check\.caFile nowhere\/ca\.pem is not there\n$/,
+  });
 });
