@@ -24,12 +24,12 @@ COPY src ./src
 COPY workers ./workers
 COPY assets ./assets
 COPY config ./config
-RUN mkdir /data && mkdir -m 700 .compiled && chown node:node /data .compiled
+RUN mkdir -m 700 /data .compiled && chown node:node /data .compiled
 USER node
 RUN node src/cli/compile-all.ts && node bin/upbeat.mjs --version
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "src/cli/health-check.ts"]
 STOPSIGNAL SIGTERM
 CMD ["node", "bin/upbeat.mjs", "start"]

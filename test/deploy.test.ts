@@ -103,6 +103,10 @@ t.test('it copies into the image what the program is made of, and nothing else',
   for (const file of copied) t.ok(existsSync(join(ROOT, file)), file);
 });
 
+t.test('the data directory of the image is closed to other users', async (t) => {
+  t.match(read('Dockerfile'), /^RUN mkdir -m 700 \/data .*chown node:node \/data/m);
+});
+
 t.test('it alerts on metrics that there are', async (t) => {
   const metrics = createMetrics();
   observeProgram(metrics, {

@@ -11,6 +11,7 @@ import { describeRedis, readRedisAddress } from '../domain/redis-address.ts';
 import { messageOf } from '../error.ts';
 import { silentLog } from '../log.ts';
 import { CommandError, type CommonOptions } from './command.ts';
+import { localOrigin } from './local-origin.ts';
 import { readConfig } from './open-stores.ts';
 import { printJson, printNote, printRows } from './output.ts';
 import { whileWaiting } from './progress.ts';
@@ -113,7 +114,6 @@ export async function readCluster(url: string): Promise<ClusterView> {
 
 /** Queries the running process over HTTP. If it does not respond, returns the properties from the configuration. */
 async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownNode[]; now: number }> {
-  const { host, port } = config.http;
   const { name, region, roles } = config.node;
   const now = systemClock.now();
   const configured: ShownNode = {
@@ -122,9 +122,7 @@ async function readThisProcess(config: Config): Promise<{ nodes: readonly ShownN
     ...{ version: null, pid: null, since: null, lastSeen: null, services: null, checksPerSecond: null },
     ...{ online: null, offlineSince: null, reachesRegistry: null, clockOffsetMs: null },
   };
-  const here =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  const origin = `http://${here}:${port}`;
+  const origin = localOrigin(config.http);
   try {
     const [ready, metrics] = await Promise.all(
       ['/readyz', '/metrics'].map(async (path) => {

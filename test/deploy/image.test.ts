@@ -44,8 +44,14 @@ t.test('it serves from what the image holds, and answers its health check', asyn
     return false;
   };
   t.ok(await ready(), said);
-  const [, ...check] = healthCheck.map((word) => word.replace(':8080', `:${port}`));
-  t.equal(spawnSync(process.execPath, check).status, 0, 'healthy');
+  const [, ...check] = healthCheck;
+  const statusAt = (UPBEAT_HTTP_PORT: number) =>
+    spawnSync(process.execPath, check, {
+      cwd: folder,
+      env: { ...environment, UPBEAT_HTTP_HOST: '127.0.0.1', UPBEAT_HTTP_PORT: String(UPBEAT_HTTP_PORT) },
+    }).status;
+  t.equal(statusAt(port), 0, 'healthy at the configured port');
+  t.equal(statusAt(await freePort()), 1);
   const badge = await fetch(`http://127.0.0.1:${port}/api/badge/github-com`);
   t.equal(badge.headers.get('content-type'), 'image/png');
   child.kill('SIGTERM');
