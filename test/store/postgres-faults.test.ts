@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { examinePostgres } from '../../src/store/registry/postgres/examine-postgres.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
 import {
   createDatabase,
   executeSql,
@@ -177,6 +178,17 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
       ],
     );
     await openRegistry(t, server.url('upbeat'));
+  });
+
+  await t.test('a query that timed out does not go on in the server', async () => {
+    const { client, destroy } = await connectTo(server.url('upbeat'), { query_timeout: 200 });
+    await t.rejects(client.query('SELECT pg_sleep(600)'));
+    await until(async () => {
+      const running =
+        "SELECT FROM pg_stat_activity WHERE state = 'active' AND query = 'SELECT pg_sleep(600)'";
+      return (await executeSql(server.url('postgres'), running)).length === 0;
+    });
+    destroy();
   });
 
   await t.test('a server that is set to read-only is read, and takes writes again', async (t) => {

@@ -63,7 +63,8 @@ export async function connectTo(url: string, options: ConnectionSettings = {}): 
   const destroy = () => void socket.destroy();
   try {
     await client.connect();
-    await setUpSession(client, maxIdleInTransactionMs);
+    // A query whose response is not awaited any more must not go on in the server.
+    await setUpSession(client, maxIdleInTransactionMs, settings.query_timeout);
   } catch (error) {
     destroy();
     throw error;

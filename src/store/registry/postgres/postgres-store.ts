@@ -59,15 +59,17 @@ export const MAX_IDLE_IN_TRANSACTION_MS = 5_000;
 /**
  * Sets the timeouts of a new session, before its first query, and switches JIT off, which takes longer than any statement of the
  * registry. They are no parameters of the connection, which PgBouncer would refuse. `maxIdleMs`: maximum pause within a
- * transaction, milliseconds; 0: no limit.
+ * transaction, milliseconds; `maxStatementMs`: that of a statement, after which the server gives it up; 0: no limit.
  */
 export async function setUpSession(
   client: Pick<pg.ClientBase, 'query'>,
   maxIdleMs = MAX_IDLE_IN_TRANSACTION_MS,
+  maxStatementMs = 0,
 ): Promise<void> {
   await client.query(
     `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', false),
-       set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', false), set_config('jit', 'off', false)`,
+       set_config('idle_in_transaction_session_timeout', '${maxIdleMs}', false), set_config('jit', 'off', false),
+       set_config('statement_timeout', '${maxStatementMs}', false)`,
   );
 }
 
