@@ -1,7 +1,7 @@
 /** Real Redis servers on free loopback ports: single, with a replica and Sentinel, and a cluster of three. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -70,6 +70,7 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
   const folder = makeFolder(t);
   const master = await startRedis(t);
   const replica = await startReplica(t, master);
+  for (const { client } of [master, replica]) await restrictSentinel(client);
   const [port, silent] = [await freePort(), await freePort()];
   const file = join(folder, 'sentinel.conf');
   const lines = [
@@ -77,6 +78,8 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
     'bind 127.0.0.1',
     `dir ${folder}`,
     `sentinel monitor house 127.0.0.1 ${master.port} 1`,
+    'sentinel auth-user house sentinel',
+    'sentinel auth-pass house word',
     'sentinel down-after-milliseconds house 500',
     'sentinel failover-timeout house 2000',
   ];
@@ -92,6 +95,15 @@ export async function startSentinelSet(t: Scope): Promise<SentinelSet> {
     );
   });
   return { master, replica, url: `redis+sentinel://127.0.0.1:${silent},127.0.0.1:${port}/house` };
+}
+
+/** Gives the Sentinel and the replicas users with the least rights, as docs/cluster.md lists them. */
+async function restrictSentinel(client: Redis): Promise<void> {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
+  for (const [, name = '', rules = ''] of text.matchAll(/^ACL SETUSER (sentinel|replica) (.*)$/gm))
+    await client.call('ACL', 'SETUSER', name, ...rules.replace('>…', '>word').split(' '));
+  await client.config('SET', 'masteruser', 'replica');
+  await client.config('SET', 'masterauth', 'word');
 }
 
 /** Starts a master and its replica behind a proxy. */
