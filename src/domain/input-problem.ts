@@ -3,7 +3,7 @@
  * Other languages are in `src/web/language/`.
  */
 import { type Coded, type ParamsOf, textOf } from './coded-text.ts';
-import { formatDuration } from './durations.ts';
+import { formatDuration, formatTime } from './durations.ts';
 
 type OfMax = { readonly max: number };
 type OfMaxLength = { readonly maxLength: number };
@@ -35,6 +35,12 @@ const SETTING_PROBLEMS = {
   format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
   /** `other` is the name of another setting. */
   not_with: ({ other }: { readonly other: string }) => `cannot be combined with ${other}`,
+  /** `other` is the name of a setting without which this one says nothing. */
+  together: ({ other }: { readonly other: string }) => `must be entered together with ${other}`,
+  key_of_another: ({ other }: { readonly other: string }) => `is not the key of ${other}`,
+  /** Epoch milliseconds. */
+  expired: ({ endedAt }: { readonly endedAt: number }) =>
+    `has expired on ${formatTime(endedAt).slice(0, 10)}`,
   /** A credential that is kept would be sent elsewhere. */
   secret_again: 'must be entered again or removed, because the check goes to another place now',
   port_closed: ({ port }: { readonly port: number }) =>

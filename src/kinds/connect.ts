@@ -1,7 +1,12 @@
 /** Connects to a port of a service, for kinds that are not requests by HTTP/1.1. */
 import type { Socket } from 'node:net';
 import type { Attempt, Timing } from '../domain/result.ts';
-import { newPhaseTimings, type PhaseTimings, type Trust } from '../outbound/connection.ts';
+import {
+  type ClientCertificate,
+  newPhaseTimings,
+  type PhaseTimings,
+  type Trust,
+} from '../outbound/connection.ts';
 import { dial } from '../outbound/dial.ts';
 import { type Fault, targetFault } from '../outbound/fault.ts';
 import { attemptOf, invalidAddress, type ProbeTools, type Run } from './check-kind.ts';
@@ -12,6 +17,8 @@ export interface Endpoint {
   readonly url: string;
   /** Protocols to offer by ALPN; empty: none. */
   readonly protocols: readonly string[];
+  /** The client certificate; absent or null: none. */
+  readonly client?: ClientCertificate | null;
 }
 
 /** An open connection of an attempt, or the attempt that failed without one. */
@@ -27,7 +34,7 @@ export async function connect(
   { parts, clock, trust, guardOf, destinationOf }: ProbeTools,
   run: Run,
   via: Attempt['via'],
-  { url, protocols }: Endpoint,
+  { url, protocols, client = null }: Endpoint,
 ): Promise<Connected> {
   const { target, options, deadline } = run;
   const destination = destinationOf(url);
@@ -47,7 +54,7 @@ export async function connect(
   });
   let authorities: Trust | null = null;
   try {
-    if (destination.secure) authorities = trust(target.check.caFile);
+    if (destination.secure) authorities = trust(target.check.caFile, client);
   } catch {
     return failed({ ...targetFault('tls', 'tls', { code: 'authorities_unreadable' }), suspect: 'own_fault' });
   }

@@ -14,6 +14,11 @@ import { type Fault, responseFault, targetFault, timeoutFault } from '../outboun
 import type { Headers } from '../outbound/response-head.ts';
 import { isTlsCode } from '../outbound/tls-cause.ts';
 import { attemptOf, defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
+import {
+  CLIENT_CERTIFICATE_SETTINGS,
+  clientCertificateOf,
+  refuseClientCertificate,
+} from './client-certificate.ts';
 import { connect, timingOf } from './connect.ts';
 import { holdSession } from './hold-session.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
@@ -34,35 +39,43 @@ export const grpcCheck = defineKind({
     service: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     plain: Type.Optional(Type.Boolean()),
     port: Type.Optional(PortSetting),
+    ...CLIENT_CERTIFICATE_SETTINGS,
   }),
-  portOf: ({ plain = false, port }) => port ?? (plain ? 80 : 443),
-  prepare:
-    (tools) =>
-    async (run, { service = '', plain = false, port }) => {
-      const { clock, userAgent } = tools;
-      const { target, deadline } = run;
-      const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}/`;
-      const connected = await connect(tools, run, 'grpc', { url, protocols: ['h2'] });
-      if ('attempt' in connected) return connected.attempt;
-      const { socket, phases, startedAt } = connected;
-      const reply = await new Promise<Reply>((resolve) => {
-        new HealthCall(clock, socket, deadline, resolve).begin(url, userAgent, service);
-      });
-      phases.firstByteMs = reply.firstByteMs;
-      const timing = timingOf(phases, reply.headersAt === null ? null : reply.headersAt - startedAt);
-      const { certificateExpiresAt } = phases;
-      const found = { timing, certificateExpiresAt, fault: reply.fault, lostMs: deadline.lostMs };
-      const { statusCode, headers } = reply;
-      if (reply.fault === null && statusCode !== 200) {
-        // A proxy responded, or a web server.
-        const failure = isBlocked(reply) ? null : judgeStatus(reply, [200]);
-        const judgement = { failure, via: 'grpc', memory: target.memory } as const;
-        return webAttemptOf(run.startedAt, { ...found, statusCode, headers }, judgement, clock.now);
-      }
-      const failure = reply.fault === null ? judgeReply(reply, service) : null;
-      return attemptOf(run, 'grpc', { ...found, answered: reply.answered, failure });
-    },
+  portOf,
+  destinationOf: (settings) => `${settings.plain === true ? 'grpc' : 'grpcs'}:${portOf(settings)}`,
+  refuse: refuseClientCertificate,
+  prepare: (tools) => async (run, settings) => {
+    const { service = '', plain = false, port } = settings;
+    const client = clientCertificateOf(settings);
+    const { clock, userAgent } = tools;
+    const { target, deadline } = run;
+    const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}/`;
+    const connected = await connect(tools, run, 'grpc', { url, protocols: ['h2'], client });
+    if ('attempt' in connected) return connected.attempt;
+    const { socket, phases, startedAt } = connected;
+    const reply = await new Promise<Reply>((resolve) => {
+      const call = new HealthCall(clock, socket, deadline, resolve, client !== null);
+      call.begin(url, userAgent, service);
+    });
+    phases.firstByteMs = reply.firstByteMs;
+    const timing = timingOf(phases, reply.headersAt === null ? null : reply.headersAt - startedAt);
+    const { certificateExpiresAt } = phases;
+    const found = { timing, certificateExpiresAt, fault: reply.fault, lostMs: deadline.lostMs };
+    const { statusCode, headers } = reply;
+    if (reply.fault === null && statusCode !== 200) {
+      // A proxy responded, or a web server.
+      const failure = isBlocked(reply) ? null : judgeStatus(reply, [200]);
+      const judgement = { failure, via: 'grpc', memory: target.memory } as const;
+      return webAttemptOf(run.startedAt, { ...found, statusCode, headers }, judgement, clock.now);
+    }
+    const failure = reply.fault === null ? judgeReply(reply, service) : null;
+    return attemptOf(run, 'grpc', { ...found, answered: reply.answered, failure });
+  },
 });
+
+function portOf({ plain = false, port }: { readonly plain?: boolean; readonly port?: number }): number {
+  return port ?? (plain ? 80 : 443);
+}
 
 /** What the server answered. */
 interface Reply {
@@ -88,6 +101,7 @@ class HealthCall {
   readonly #deadline: Deadline;
   readonly #resolve: (reply: Reply) => void;
   readonly #sentAt: number;
+  readonly #offersCertificate: boolean;
   #session: ClientHttp2Session | null = null;
   #stopCounting: Cancel = () => {};
   #settled = false;
@@ -97,7 +111,14 @@ class HealthCall {
   #bodyBytes = 0;
   #headersAt: number | null = null;
 
-  constructor(clock: Clock, socket: Socket, deadline: Deadline, resolve: (reply: Reply) => void) {
+  constructor(
+    clock: Clock,
+    socket: Socket,
+    deadline: Deadline,
+    resolve: (reply: Reply) => void,
+    offersCertificate: boolean,
+  ) {
+    this.#offersCertificate = offersCertificate;
     this.#clock = clock;
     this.#socket = socket;
     this.#deadline = deadline;
@@ -186,7 +207,8 @@ class HealthCall {
   }
 
   #onLoss(code: string | null = null): void {
-    this.#end(responseFault(code, this.#headersAt === null ? 'nothing' : 'body'), this.#headersAt !== null);
+    const progress = this.#headersAt === null ? 'nothing' : 'body';
+    this.#end(responseFault(code, progress, this.#offersCertificate), this.#headersAt !== null);
   }
 
   #onDeadline(): void {

@@ -14,6 +14,11 @@ import {
   type WrongSetting,
   webAttemptOf,
 } from './check-kind.ts';
+import {
+  CLIENT_CERTIFICATE_SETTINGS,
+  clientCertificateOf,
+  refuseClientCertificate,
+} from './client-certificate.ts';
 import { judgeAssertions, MAX_ASSERTED_BYTES } from './judge-assertions.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
 import { namesCredential } from './setting-formats.ts';
@@ -46,6 +51,7 @@ export const httpCheck = defineKind({
         writeOnly: true,
       }),
     ),
+    ...CLIENT_CERTIFICATE_SETTINGS,
     body: Type.Optional(Type.String({ maxLength: 16_384, writeOnly: true })),
     assertions: Type.Optional(
       Type.Array(Type.String({ format: 'assertion', maxLength: 500 }), { maxItems: 10 }),
@@ -65,8 +71,9 @@ export const httpCheck = defineKind({
       ...(secret.length === 0 ? {} : { secretHeaders: secret }),
     };
   },
-  refuse: ({ method = 'GET' }, names) => {
-    const wrong: WrongSetting[] = [];
+  refuse: (settings, names) => {
+    const { method = 'GET' } = settings;
+    const wrong: WrongSetting[] = refuseClientCertificate(settings, names);
     if (names.has('body') && !METHODS_WITH_BODY.includes(method))
       wrong.push({ setting: 'body', problem: { code: 'choice', choices: METHODS_WITH_BODY } });
     if (names.has('password') && !names.has('username'))
@@ -101,7 +108,7 @@ export const httpCheck = defineKind({
           maxBodyBytes: MAX_ASSERTED_BYTES,
           redirects: redirectsOf(settings, SAFE_METHODS.includes(method)),
           guard: guardOf(target, destination.port),
-          trust: () => trust(target.check.caFile),
+          trust: (isOwn) => trust(target.check.caFile, isOwn ? clientCertificateOf(settings) : null),
           fresh: options.number > 0,
         },
         deadline,

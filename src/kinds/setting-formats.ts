@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { readAssertion } from './assertions.ts';
 import { isExpression } from './expression.ts';
+import { readCertificate, readPrivateKey } from './pem.ts';
 
 /** A format. */
 interface SettingFormat {
@@ -59,6 +60,14 @@ export const SETTING_FORMATS = {
   username: { accepts: (text) => /^[^:\p{Cc}]+$/u.test(text), example: 'a name without a colon' },
   password: { accepts: (text) => /^\P{Cc}+$/u.test(text), example: 'a password in one line' },
   'bearer-token': { accepts: (text) => /^[\x21-\x7e]+$/.test(text), example: 'a token without spaces' },
+  certificate: {
+    accepts: (text) => readCertificate(text) !== null,
+    example: 'certificates in PEM (-----BEGIN CERTIFICATE-----)',
+  },
+  'private-key': {
+    accepts: (text) => readPrivateKey(text) !== null,
+    example: 'a private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)',
+  },
   labels: { accepts: isLabels, example: 'labels of a name such as _sip._tcp' },
   host: {
     accepts: (text) => isIP(text) !== 0 || (text.includes('.') && isLabels(text)),

@@ -3,6 +3,11 @@ import { DAY_MS } from '../domain/durations.ts';
 import { type Failure, type FailureCause, failureOf, oneLine } from '../domain/failure.ts';
 import { Type } from '../json-schema.ts';
 import { attemptOf, defineKind, PortSetting } from './check-kind.ts';
+import {
+  CLIENT_CERTIFICATE_SETTINGS,
+  clientCertificateOf,
+  refuseClientCertificate,
+} from './client-certificate.ts';
 import { connect, timingOf } from './connect.ts';
 
 const DEFAULT_PORT = 443;
@@ -12,27 +17,30 @@ export const tlsCheck = defineKind({
   settings: Type.Object({
     port: Type.Optional(PortSetting),
     minDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 365 })),
+    ...CLIENT_CERTIFICATE_SETTINGS,
   }),
   defaultPort: DEFAULT_PORT,
-  prepare:
-    (tools) =>
-    async (run, { port = DEFAULT_PORT, minDays = 0 }) => {
-      const url = `https://${run.target.domain}:${port}/`;
-      const connected = await connect(tools, run, 'tls', { url, protocols: [] });
-      if ('attempt' in connected) return connected.attempt;
-      const { socket, phases, startedAt } = connected;
-      const timing = timingOf(phases, tools.clock.monotonic() - startedAt);
-      socket.destroy();
-      const { certificateExpiresAt, intermediate } = phases;
-      return attemptOf(run, 'tls', {
-        answered: true,
-        timing,
-        certificateExpiresAt,
-        fault: null,
-        failure: judgeExpiry(certificateExpiresAt, minDays, run.startedAt, intermediate),
-        lostMs: run.deadline.lostMs,
-      });
-    },
+  destinationOf: ({ port = DEFAULT_PORT }) => `tls:${port}`,
+  refuse: refuseClientCertificate,
+  prepare: (tools) => async (run, settings) => {
+    const { port = DEFAULT_PORT, minDays = 0 } = settings;
+    const client = clientCertificateOf(settings);
+    const url = `https://${run.target.domain}:${port}/`;
+    const connected = await connect(tools, run, 'tls', { url, protocols: [], client });
+    if ('attempt' in connected) return connected.attempt;
+    const { socket, phases, startedAt } = connected;
+    const timing = timingOf(phases, tools.clock.monotonic() - startedAt);
+    socket.destroy();
+    const { certificateExpiresAt, intermediate } = phases;
+    return attemptOf(run, 'tls', {
+      answered: true,
+      timing,
+      certificateExpiresAt,
+      fault: null,
+      failure: judgeExpiry(certificateExpiresAt, minDays, run.startedAt, intermediate),
+      lostMs: run.deadline.lostMs,
+    });
+  },
 });
 
 /**

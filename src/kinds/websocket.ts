@@ -11,6 +11,11 @@ import { type Fault, responseFault, targetFault, timeoutFault } from '../outboun
 import type { Headers } from '../outbound/response-head.ts';
 import { isTlsCode } from '../outbound/tls-cause.ts';
 import { defineKind, PortSetting, webAttemptOf } from './check-kind.ts';
+import {
+  CLIENT_CERTIFICATE_SETTINGS,
+  clientCertificateOf,
+  refuseClientCertificate,
+} from './client-certificate.ts';
 import { connect, timingOf } from './connect.ts';
 import { matchesExpression } from './expression.ts';
 import { isBlocked, judgeStatus } from './response-rules.ts';
@@ -45,7 +50,9 @@ export const websocketCheck = defineKind({
     send: Type.Optional(Type.String({ minLength: 1, maxLength: 4_000, writeOnly: true })),
     contains: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     matches: Type.Optional(Type.String({ format: 'expression', maxLength: 500 })),
+    ...CLIENT_CERTIFICATE_SETTINGS,
   }),
+  refuse: refuseClientCertificate,
   portOf,
   destinationOf: (settings) => `${settings.plain === true ? 'ws' : 'wss'}:${portOf(settings)}`,
   prepare: (tools) => async (run, settings) => {
@@ -55,7 +62,11 @@ export const websocketCheck = defineKind({
     // A fragment is not sent, and the client refuses URLs that have one.
     const [sent = ''] = path.split('#');
     const url = `${plain ? 'http' : 'https'}://${target.domain}${port === undefined ? '' : `:${port}`}${sent}`;
-    const connected = await connect(tools, run, 'websocket', { url, protocols: ['http/1.1'] });
+    const connected = await connect(tools, run, 'websocket', {
+      url,
+      protocols: ['http/1.1'],
+      client: clientCertificateOf(settings),
+    });
     if ('attempt' in connected) return connected.attempt;
     const { socket, phases, startedAt } = connected;
     const said = await new Promise<Said>((resolve) => {
@@ -85,6 +96,7 @@ interface Wanted {
   readonly send?: string;
   readonly contains?: string;
   readonly matches?: string;
+  readonly clientCertificate?: string;
 }
 
 /** What the server said. */
@@ -220,7 +232,15 @@ class Talk {
       this.#fail('protocol', 'first_byte', { code: 'headers_too_long', maxBytes: MAX_HEADER_BYTES });
     else if (code.startsWith('HPE_'))
       this.#fail('protocol', 'first_byte', { code: 'invalid_http', error: reason ?? message });
-    else this.#end(responseFault(isReset || isTlsCode(code) ? code : null, 'nothing'), null);
+    else
+      this.#end(
+        responseFault(
+          isReset || isTlsCode(code) ? code : null,
+          'nothing',
+          this.#wanted.clientCertificate !== undefined,
+        ),
+        null,
+      );
   }
 
   #onClose(closeCode: number): void {

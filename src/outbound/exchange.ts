@@ -32,6 +32,8 @@ export interface Connection {
   readonly socket: Socket;
   /** Takes what the socket receives. */
   readonly inlet: Inlet;
+  /** As {@link Trust}; absent: no. */
+  readonly offersCertificate?: boolean | undefined;
 }
 
 /** The outcome of an exchange. */
@@ -46,7 +48,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export function exchange(
   clock: Clock,
-  { socket, inlet }: Connection,
+  { socket, inlet, offersCertificate }: Connection,
   order: ExchangeOrder,
   deadline: Deadline,
 ): Promise<Exchanged> {
@@ -59,7 +61,9 @@ export function exchange(
       reject(error);
       return;
     }
-    new Exchange(clock, order, deadline, socket, resolve).begin(request, inlet);
+    const exchange = new Exchange(clock, order, deadline, socket, resolve);
+    exchange.offersCertificate = offersCertificate;
+    exchange.begin(request, inlet);
   });
 }
 
@@ -118,6 +122,7 @@ class Exchange extends ExchangeResult {
   readonly #deadline: Deadline;
   readonly #socket: Socket;
   readonly #done: (result: Exchanged) => void;
+  offersCertificate: boolean | undefined = false;
   readonly #head = new HeadReader();
   #reader: BodyReader | null = null;
   #settled = false;
@@ -239,7 +244,7 @@ class Exchange extends ExchangeResult {
   #onEnd(error: NodeJS.ErrnoException | null): void {
     if (this.#settled) return;
     if (this.#reader !== null && error === null) this.#onProgress(this.#reader.end());
-    else this.#fail(responseFault(error?.code ?? null, this.#progress()));
+    else this.#fail(responseFault(error?.code ?? null, this.#progress(), this.offersCertificate));
   }
 
   #onDeadline(): void {

@@ -92,13 +92,6 @@ export function tlsFault({ code = '', message }: NodeJS.ErrnoException, state: T
   return { ...targetFault('tls', 'tls', cause), suspect: suspectOf(code) };
 }
 
-/** The state of a connection after its handshake, for checks without a client certificate. */
-const NO_CLIENT_CERTIFICATE: TlsState = {
-  certificateSeen: true,
-  offersCertificate: false,
-  protocol: undefined,
-};
-
 /** How much of a response had arrived when its connection broke. */
 export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 
@@ -110,10 +103,14 @@ export type ResponseProgress = 'nothing' | 'interim' | 'headers' | 'body';
 export function responseFault(
   code: string | null,
   progress: ResponseProgress,
-  state: TlsState = NO_CLIENT_CERTIFICATE,
+  offersCertificate = false,
 ): Fault {
   if (progress === 'nothing' && code !== null && isTlsCode(code))
-    return targetFault('tls', 'tls', tlsCause(code, state));
+    return targetFault(
+      'tls',
+      'tls',
+      tlsCause(code, { certificateSeen: true, offersCertificate, protocol: undefined }),
+    );
   return { ...lossFault(code, progress), suspect: suspectOf(code ?? '') };
 }
 

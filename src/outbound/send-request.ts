@@ -22,8 +22,11 @@ export interface WebRequest extends ExchangeOrder {
   readonly guard: AddressGuard;
   /** Names in lower case of headers that belong to the service, so that no other origin gets them; absent: none. */
   readonly ownHeaders?: ReadonlySet<string>;
-  /** Returns how certificates are verified; called at the first hop that uses https. */
-  readonly trust: () => Trust;
+  /**
+   * Returns how certificates are verified; called for each hop that uses https. `own`: the hop is at the first origin, which alone gets the
+   * client certificate.
+   */
+  readonly trust: (own: boolean) => Trust;
   readonly fresh: boolean;
 }
 
@@ -94,7 +97,7 @@ export async function sendRequest(
   for (let hop = 0; ; hop++) {
     let trust: Trust | null = null;
     try {
-      if (destination.secure) trust = request.trust();
+      if (destination.secure) trust = request.trust(destination.origin === request.destination.origin);
     } catch {
       const fault = targetFault('tls', 'tls', { code: 'authorities_unreadable' });
       return respond(NOTHING, { ...fault, suspect: 'own_fault' }, destination);
@@ -108,7 +111,7 @@ export async function sendRequest(
     const order = { destination, method, headers: sent, body, maxBodyBytes: request.maxBodyBytes, wantsBody };
     const { socket } = dialled;
     const exchanged = await (overSocket === undefined
-      ? exchange(parts.clock, { socket, inlet }, order, deadline)
+      ? exchange(parts.clock, { socket, inlet, offersCertificate: trust?.offersCertificate }, order, deadline)
       : overSocket(parts.clock, socket, order, deadline));
     if (exchanged.firstByteMs !== null)
       timings.firstByteMs = (timings.firstByteMs ?? 0) + exchanged.firstByteMs;

@@ -67,7 +67,7 @@ export function createProber(
     parts,
     clock,
     userAgent: userAgentOf(settings.version, settings.siteUrl),
-    trust: (caFile) => trusts.trust(caFile),
+    trust: (caFile, client) => trusts.trust(caFile, client),
     guardOf: createTargetGuards(settings, loadOf),
     openCredential: (place, sealed) => openCredential(checksKey, place, sealed),
     onUnreadable,

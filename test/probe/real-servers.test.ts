@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { makeCertificate, TEST_CA_FILE } from '../support/certificates.ts';
+import { makeCertificate, makeSigner, TEST_CA_FILE, type TestAuthority } from '../support/certificates.ts';
 import { freePort } from '../support/free-port.ts';
 import { hasProgram } from '../support/install-servers.ts';
 import { openProbe, type Trial } from './try-probe.ts';
@@ -182,6 +182,16 @@ https://localhost:${goDemands} {
   const secure = (server: number) => `https://127.0.0.1:${server}/`;
   const body = { assertions: ['body contains welcome here'] };
   const MISSING = 'the server requires a client certificate';
+  const shows = (url: string, signer?: TestAuthority) => {
+    const { cert, key } = makeCertificate({
+      names: ['probe.example'],
+      client: true,
+      ...(signer && { signer }),
+    });
+    return http(url, { clientCertificate: cert, clientKey: key });
+  };
+  const stranger = makeSigner('Stranger', new Date(Date.now() + 86_400_000));
+  const REFUSED = 'the server refuses the client certificate (unknown ca)';
   const rows: readonly Row[] = [
     ['nginx', at(plain), good()],
     ['nginx: a relative redirect', at(plain, '/folder'), good()],
@@ -216,6 +226,21 @@ https://localhost:${goDemands} {
     ['HAProxy: HTTP/2 alone is offered', secure(only2), good()],
     ['HAProxy: a client certificate', secure(demands), fails(MISSING)],
     ['HAProxy: a client certificate over TLS 1.2', secure(demands12), fails(MISSING)],
+    [
+      'nginx: a client certificate that it gets',
+      secure(wants),
+      fails('answered with status 404', 404),
+      shows(secure(wants)),
+    ],
+    ['HAProxy: a client certificate that it gets', secure(demands), good(), shows(secure(demands))],
+    ['HAProxy: one over TLS 1.2', secure(demands12), good(), shows(secure(demands12))],
+    ['HAProxy: one of a stranger', secure(demands), fails(REFUSED), shows(secure(demands), stranger)],
+    [
+      'HAProxy: one of a stranger over TLS 1.2',
+      secure(demands12),
+      fails(REFUSED),
+      shows(secure(demands12), stranger),
+    ],
     ['HAProxy: early hints', at(hints), good(204)],
     ['HAProxy: TLS for plain HTTP', at(demands), fails('the connection was closed without an answer')],
     ['Caddy', at(site), good()],

@@ -50,6 +50,8 @@ export const englishChecks = {
     ['password', 'Password'],
     ['token', 'Bearer token'],
     ['secretHeaders', 'Headers with credentials (Name: value), one in each line'],
+    ['clientCertificate', 'Client certificate with its intermediates (PEM)'],
+    ['clientKey', 'Key of the client certificate (PEM, without a passphrase)'],
     ['body', 'Body of the request'],
     ['assertions', 'Expectations, one in each line, such as: body contains ok'],
     ['subprotocol', 'Subprotocol'],

@@ -44,6 +44,8 @@ export const germanChecks: Texts['checks'] = {
     ['password', 'Passwort'],
     ['token', 'Bearer-Token'],
     ['secretHeaders', 'Kopfzeilen mit Zugangsdaten (Name: Wert), je Zeile eine'],
+    ['clientCertificate', 'Client-Zertifikat mit seinen Zwischenzertifikaten (PEM)'],
+    ['clientKey', 'Schlüssel des Client-Zertifikats (PEM, ohne Passwort)'],
     ['body', 'Inhalt der Anfrage'],
     ['assertions', 'Erwartungen, je Zeile eine, etwa: body contains ok'],
     ['subprotocol', 'Unterprotokoll'],

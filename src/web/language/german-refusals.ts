@@ -81,6 +81,9 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
   format: ({ example }) => `ist nicht lesbar: erwartet wird ${example}`,
   not_with: ({ other }) => `lässt sich nicht mit ${other} verbinden`,
+  together: ({ other }) => `ist zusammen mit ${other} einzugeben`,
+  key_of_another: ({ other }) => `ist nicht der Schlüssel von ${other}`,
+  expired: ({ endedAt }) => `ist am ${formatTime(endedAt).slice(0, 10)} abgelaufen`,
   secret_again: 'ist neu einzugeben oder zu entfernen, weil die Prüfung nun an einen anderen Ort geht',
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
