@@ -34,6 +34,11 @@ const FORGET_CHANGES = statement(
        (SELECT 1 FROM maintenances WHERE maintenances.service_id = subscription_changes.service_id
           AND owner_id IS NOT NULL AND phase = 'running'))`,
 );
+// One look for each of the letters, which are few: a list of all subscriptions would be read whole.
+const FORGET_ORPHANS = statement(
+  `DELETE FROM letters WHERE subscription_id IS NOT NULL
+     AND (SELECT subscriptions.id FROM subscriptions WHERE subscriptions.id = letters.subscription_id) IS NULL`,
+);
 const UNCONFIRMED_TOPICS = statement<{ readonly topic: string }>(
   'SELECT DISTINCT topic FROM subscriptions WHERE confirmed_at IS NULL',
 );
@@ -362,13 +367,7 @@ async function tidySubscriptions(store: RegistryStore, now: number, retentionNow
     kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(retentionNow / DAY_MS) - 1),
   );
   await queries.run(FORGET_CHANGES(retentionNow - DAY_MS));
-  // Null is in no list, and is not absent from one either, unless that is empty.
-  await queries.run(
-    kysely
-      .deleteFrom('letters')
-      .where('subscription_id', 'is not', null)
-      .where('subscription_id', 'not in', kysely.selectFrom('subscriptions').select('id')),
-  );
+  await queries.run(FORGET_ORPHANS());
   const channels = kysely.selectFrom('channels').select('id');
   await queries.run(
     kysely.deleteFrom('letters').where('channel_id', 'is not', null).where('channel_id', 'not in', channels),

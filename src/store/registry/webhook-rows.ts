@@ -39,10 +39,6 @@ const DUE: Batch<Pick<Row<'deliveries'>, 'id' | 'webhook_id'> & { readonly due_a
         ORDER BY due_at, id LIMIT ${MAX_DUE_PER_ACCOUNT}`,
 };
 
-const WEBHOOK: Batch<Pick<Row<'webhooks'>, 'account_id' | 'url' | 'secret'>> = {
-  types: ['bigint'],
-  sql: 'SELECT account_id, url, secret FROM webhooks WHERE id = ?',
-};
 const DELIVERY: Batch<Row<'deliveries'>> = {
   types: ['bigint'],
   sql: 'SELECT * FROM deliveries WHERE id = ?',
@@ -106,15 +102,12 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
     return (await queries.run(replay)) > 0;
   }),
   dueDeliveries: read(async (registry, now, limit) => {
-    const { queries, secrets } = registry;
+    const { kysely, queries, secrets } = registry;
     const due = await firstDue(registry, now);
     if (due.length === 0) return [];
     const ids = [...new Set(due.map(({ webhook_id }) => webhook_id))];
-    const webhooks = await queries.firstEach(
-      WEBHOOK,
-      ids.map((id) => [id]),
-    );
-    const byId = new Map(webhooks.map((row, index) => [ids[index], row]));
+    const webhooks = await queries.all(kysely.selectFrom('webhooks').selectAll().where('id', 'in', ids));
+    const byId = new Map(webhooks.map((row) => [row.id, row]));
     const taken = new Map<number, number>();
     const chosen = due.filter(({ webhook_id: id }) => {
       const account = byId.get(id)?.account_id ?? 0;
