@@ -65,6 +65,9 @@ export const AlertPayloadSchema = namedObject('AlertMessageEvent', {
       service: object({ slug: Type.String(), name: Type.String(), domain: Type.String(), url: UrlSchema }),
       event: enumOf(ALERT_EVENTS, 'What happened.'),
       status: StatusWordSchema,
+      told: Type.Boolean({
+        description: 'It was told before in this thread and still is so. The message is about the others.',
+      }),
       since: TimeSchema,
       lasted_seconds: nullable(whole('How long it lasted.'), 'Null: it goes on.'),
       reason: nullable(Type.String(), 'Why, in English, for people; null: not known.'),

@@ -67,11 +67,12 @@ export async function runAlertKills(options: KillOptions): Promise<KillCount> {
         if (chance < 0.05) return void response.writeHead(503).end();
         if (chance < 0.1) return void response.writeHead(429, { 'retry-after': '2' }).end();
         const { data } = JSON.parse(body);
+        const news = data.services.filter(({ told }: { told: boolean }) => !told);
         taken.push({
           id: String(request.headers['webhook-id']),
           at,
           path: request.url ?? '',
-          services: data.services.map((item: { service: { slug: string }; status: string }) => ({
+          services: news.map((item: { service: { slug: string }; status: string }) => ({
             slug: item.service.slug,
             status: item.status,
           })),

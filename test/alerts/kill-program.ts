@@ -29,7 +29,7 @@ export interface ProgramKillCount extends KillCount {
   readonly maxTaken: number;
 }
 
-/** Maximum time from the start of a program to the next message, milliseconds: it tells 30 s after a change. */
+/** Maximum time from the start of a program to the next message, milliseconds: one a minute at least while services turn. */
 const NEXT_MESSAGE_MS = 60_000;
 /** After the first message of a life, the kill comes within this time. */
 const MAX_LIFE_MS = 1_500;
@@ -167,7 +167,8 @@ const NEVER = { downAt: Number.POSITIVE_INFINITY, upAt: Number.POSITIVE_INFINITY
 
 function readServices(body: string): Taken['services'] {
   const { data } = JSON.parse(body);
-  return data.services.map((item: { service: { slug: string }; status: string }) => ({
+  const news = data.services.filter(({ told }: { told: boolean }) => !told);
+  return news.map((item: { service: { slug: string }; status: string }) => ({
     slug: item.service.slug,
     status: item.status,
   }));

@@ -7,6 +7,7 @@ import { readAlertState } from '../../src/domain/alert/alert-state.ts';
 import type { AlertEvent } from '../../src/domain/alert/event.ts';
 import type { AlertMessage, MessageItem } from '../../src/domain/alert/message.ts';
 import { listOpenAlerts } from '../../src/domain/alert/open-alerts.ts';
+import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { Log } from '../../src/log.ts';
 import type { AlertDecision } from '../../src/store/ports/alerts.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
@@ -156,7 +157,8 @@ export function createAlertOffice(parts: {
           }),
         },
         services: directory,
-        status: { get: (id) => (directory.byId(id) === null ? null : registry.current(id)) },
+        // The reference knows no common causes: without a newest check the program finds none.
+        status: { get: (id) => (directory.byId(id) === null ? null : withoutCheck(registry.current(id))) },
         siteUrl: 'http://localhost',
         acknowledgeUrl: (_, thread) => `http://localhost/${thread}`,
         clock: { ...clock, every: () => () => {} },
@@ -216,12 +218,19 @@ function createThreadNames(): (thread: string) => string {
   };
 }
 
+function withoutCheck(current: CurrentStatus | null): CurrentStatus | null {
+  return current === null ? null : { ...current, latest: null };
+}
+
 function describe(message: AlertMessage, thread: string, channel: number, decidedAt: number): Telling {
   const { type, urgency, at: since, rule, total, acknowledgeUrl, items } = message;
   return {
     ...{ decidedAt, channel, type, thread, urgency, since, hasRule: rule !== null, total },
     canBeTaken: acknowledgeUrl !== null,
-    items: items.map(describeItem).sort(),
+    items: items
+      .filter(({ told }) => told === undefined)
+      .map(describeItem)
+      .sort(),
   };
 }
 

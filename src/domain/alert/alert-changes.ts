@@ -6,6 +6,7 @@ import {
   FLAP_CHANGES,
   FLAP_WINDOW_MS,
   GROUP_WINDOW_MS,
+  type Lane,
   type Telling,
   UNTOLD,
 } from './alert-state.ts';
@@ -51,16 +52,23 @@ export function applyEvent(draft: AlertDraft, event: AlertEvent, now: number): v
         weight: change.to === 'global' ? 2 : change.to === 'partial' ? 1 : 0,
       });
       return;
-    case 'incident':
+    case 'incident': {
       if (words.length === 0) return;
-      applyTurn(draft, event, {
+      const incident: Turn = {
         ...turn,
         key: `incident-${serviceId}-${change.incident.id}`,
         kind: 'incident',
         endWords: change.incident.source === 'vendor' ? words : ['incident', 'incident_update'],
         weight: change.incident.status === 'resolved' ? 0 : 1,
-      });
+      };
+      applyTurn(
+        draft,
+        event,
+        incident,
+        change.incident.source === 'own' ? untold(draft, serviceId) : undefined,
+      );
       return;
+    }
     case 'maintenance':
       if (change.phase === 'planned') return;
       applyTurn(draft, event, {
@@ -112,6 +120,25 @@ export function pendingAtOf({ thread, flapping, wants, dueAt }: Telling): number
   return times.length === 0 ? null : Math.min(...times);
 }
 
+/**
+ * When the channel is told, epoch milliseconds; null: there is nothing to tell. The first news goes at once, and what follows in its lane
+ * within {@link GROUP_WINDOW_MS} is one message.
+ */
+export function tellAtOf({ lanes }: AlertDraft, condition: Condition, telling: Telling): number | null {
+  const pendingAt = pendingAtOf(telling);
+  const lastAt = lanes[laneOf(condition, telling)];
+  return pendingAt === null || lastAt === undefined
+    ? pendingAt
+    : Math.max(pendingAt, lastAt + GROUP_WINDOW_MS);
+}
+
+/** The lane of what is to be told. */
+export function laneOf({ kind }: Condition, { thread, weight, toldWeight }: Telling): Lane {
+  if (kind === 'maintenance') return 'maintenance';
+  if (thread !== null && weight <= toldWeight) return 'change';
+  return kind === 'status' && weight > 1 ? 'down' : 'begin';
+}
+
 function applyStatus(
   draft: AlertDraft,
   event: AlertEvent,
@@ -154,6 +181,13 @@ function applyStatus(
     } as const;
     applyTurn(draft, event, turn, rules);
   }
+}
+
+/** The rules of a service without channels that are told of its outages: an incident of our own checks would say the same again. */
+function untold({ context }: AlertDraft, serviceId: number): AlertRule[] {
+  const rules = context.rulesOf(serviceId);
+  const told = new Set(rules.filter((rule) => asksFor(rule, DOWN_WORDS)).flatMap(({ channels }) => channels));
+  return rules.map((rule) => ({ ...rule, channels: rule.channels.filter((channel) => !told.has(channel)) }));
 }
 
 /** `rules`: those to ask; absent: all of the service. */
@@ -218,14 +252,14 @@ function stepTelling(
   const asked = weight === 0 ? endWants(next, turn.now) : addWants(draft, condition, next, askers, turn);
   const isReady = askers.some((rule) => turn.at + rule.afterMs <= turn.now);
   const counted = countChange(draft, condition, from, asked, isReady, turn.now);
-  if (counted.flapping !== 'no') return note(draft, counted);
+  if (counted.flapping !== 'no') return note(draft, condition, counted);
   if (counted.thread === null) {
-    return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, counted) : null;
+    return counted.wants.length > 0 || counted.changes.length > 0 ? note(draft, condition, counted) : null;
   }
   if (weight === 0 && !counted.tellsEnd) return { ...UNTOLD, changes: counted.changes };
   const held = isHeld(draft, condition.kind, condition.service.id);
   const dueAt = held ? null : firstReadyAt(draft, counted.rules, wordsToPass(condition, counted), turn.now);
-  return note(draft, { ...counted, dueAt, isHeld: held });
+  return note(draft, condition, { ...counted, dueAt, isHeld: held });
 }
 
 function addWants(
@@ -314,7 +348,7 @@ function changeTellings(
     const condition = draft.conditions.get(key);
     if (condition === undefined) continue;
     const tellings = Object.entries(condition.tellings).map(
-      ([channel, telling]) => [channel, note(draft, change(condition, telling))] as const,
+      ([channel, telling]) => [channel, note(draft, condition, change(condition, telling))] as const,
     );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
@@ -357,9 +391,9 @@ export function wordsToPass(
 }
 
 /** Keeps the draft's bound for the next timer. */
-function note(draft: AlertDraft, telling: Telling): Telling {
-  const pendingAt = pendingAtOf(telling) ?? Number.POSITIVE_INFINITY;
+function note(draft: AlertDraft, condition: Condition, telling: Telling): Telling {
+  const tellAt = tellAtOf(draft, condition, telling) ?? Number.POSITIVE_INFINITY;
   const steadyAt = steadyAtOf(telling) ?? Number.POSITIVE_INFINITY;
-  draft.timerAt = Math.min(draft.timerAt, pendingAt + GROUP_WINDOW_MS, steadyAt);
+  draft.timerAt = Math.min(draft.timerAt, tellAt, steadyAt);
   return telling;
 }

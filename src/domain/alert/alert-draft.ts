@@ -1,6 +1,6 @@
 /** A decision in the making: copies of the maps of a state, and the messages so far. Conditions in it are replaced, not changed. */
 import type { AlertContext, AlertService } from './alert-context.ts';
-import type { AlertState, Condition, ConditionKind, NamedService, Thread } from './alert-state.ts';
+import type { AlertState, Condition, ConditionKind, Lane, NamedService, Thread } from './alert-state.ts';
 import type { AlertMessage } from './message.ts';
 import { quietUntil } from './quiet.ts';
 import type { AlertEventName, AlertRule } from './rule.ts';
@@ -18,6 +18,7 @@ export interface AlertDraft {
   readonly threads: Map<string, Thread>;
   readonly certificates: Map<number, { readonly endsAt: number; readonly days: number }>;
   readonly maintenances: Map<number, readonly string[]>;
+  readonly lanes: Partial<Record<Lane, number>>;
   readonly messages: DecidedAlert[];
   threadCount: number;
   /** No timer is due before it, epoch milliseconds. */
@@ -32,6 +33,7 @@ export function draftOf(state: AlertState, context: AlertContext): AlertDraft {
     threads: new Map(state.threads),
     certificates: new Map(state.certificates),
     maintenances: new Map(state.maintenances),
+    lanes: { ...state.lanes },
     messages: [],
     threadCount: state.threadCount,
     timerAt: 0,

@@ -5,10 +5,13 @@ import { findCommonCause } from './common-cause.ts';
 import type { AlertChange } from './event.ts';
 import { asksFor } from './match.ts';
 import { type AlertMessage, MAX_MESSAGE_ITEMS, type MessageItem } from './message.ts';
+import { countStates } from './message-states.ts';
 import type { AlertEventName } from './rule.ts';
 
 /** A condition as one channel is told of it. */
 export interface Word {
+  /** Key of the condition. */
+  readonly key: string;
   readonly condition: Condition;
   readonly telling: Telling;
   /** The service is no longer monitored; absent: it is. */
@@ -21,36 +24,50 @@ export interface MessageParts {
   readonly thread: string;
   /** At least one. */
   readonly words: readonly Word[];
+  /** What was told in the thread before and still goes on. */
+  readonly others?: readonly Word[];
+  readonly replaces?: boolean;
   readonly note?: AlertMessage['note'];
 }
 
-/** Makes a message; the services that fare worst stand first. */
-export function makeMessage(draft: AlertDraft, { type, thread, words, note }: MessageParts): AlertMessage {
+/** Makes a message: first its news, then the others, and of both the services that fare worst first. */
+export function makeMessage(draft: AlertDraft, parts: MessageParts): AlertMessage {
+  const { type, thread, words, others = [], replaces = false, note } = parts;
   const { context } = draft;
-  const sorted = words.toSorted(
-    (a, b) =>
-      b.telling.weight - a.telling.weight ||
-      timeOf(a) - timeOf(b) ||
-      a.condition.service.id - b.condition.service.id,
-  );
+  const sorted = words.toSorted(byGravity);
+  const rest = others.toSorted(byGravity);
   const services = new Map<number, NamedService>();
-  for (const { condition } of sorted) services.set(condition.service.id, condition.service);
+  for (const { condition } of [...sorted, ...rest]) services.set(condition.service.id, condition.service);
   const [only] = services.values();
-  const isOpen = words.some((word) => canAcknowledge(word));
+  const items: readonly MessageItem[] = [
+    ...sorted.map((word) => itemOf(draft, word)),
+    ...rest.map((word) => ({ ...itemOf(draft, word), told: true as const })),
+  ];
+  const isOpen = [...words, ...others].some((word) => canAcknowledge(word));
   const isAcknowledged = (draft.threads.get(thread)?.acknowledged ?? null) !== null;
   return {
     type,
     thread,
     urgency: urgencyOf(type, words),
     at: Math.min(...words.map(timeOf)),
-    items: sorted.slice(0, MAX_MESSAGE_ITEMS).map((word) => itemOf(draft, word)),
+    items: items.slice(0, MAX_MESSAGE_ITEMS),
     total: services.size,
-    cause: type === 'alert' || type === 'reminder' ? causeOf(draft, words) : null,
+    counts: countStates(items),
+    cause: type === 'alert' || type === 'reminder' ? causeOf(draft, [...words, ...others]) : null,
     rule: ruleNameOf(draft, sorted),
     url: services.size === 1 && only !== undefined ? only.url : context.overviewUrl,
     acknowledgeUrl: isOpen && !isAcknowledged ? context.acknowledgeUrl(thread) : null,
+    ...(replaces ? { replaces } : {}),
     note: note ?? null,
   };
+}
+
+function byGravity(a: Word, b: Word): number {
+  return (
+    b.telling.weight - a.telling.weight ||
+    timeOf(a) - timeOf(b) ||
+    a.condition.service.id - b.condition.service.id
+  );
 }
 
 /** Whether reminders are sent of it and people can take it: it is trouble, and goes on. */
@@ -74,7 +91,9 @@ function itemOf(draft: AlertDraft, word: Word): MessageItem {
   // What a recovery ends is told with it where it was not told before.
   const cause = trouble.type === 'status' && (!isOver || telling.thread === null) ? trouble : null;
   const recovered = condition.kind === 'recovered';
-  const status = condition.kind === 'status' && last.type === 'status' ? last.to : facts?.status;
+  const told = condition.kind === 'status' && last.type === 'status' ? last.to : facts?.status;
+  // It may have failed again since, which another message tells: nothing says then that it is well.
+  const status = isOver && facts?.status === 'down' ? facts.status : told;
   return {
     service: condition.service,
     event: eventOf(draft, word),

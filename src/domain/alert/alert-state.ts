@@ -8,8 +8,11 @@
 import type { AlertChange } from './event.ts';
 import type { AlertEventName } from './rule.ts';
 
-/** What changes within this time for one account is one message. */
+/** After something was told at once, what follows within this time is one message. */
 export const GROUP_WINDOW_MS = 30_000;
+
+/** Kinds of news that do not wait for each other: what goes down, what else begins, changes and ends, and maintenance. */
+export type Lane = 'down' | 'begin' | 'change' | 'maintenance';
 
 /** A service flaps after {@link FLAP_CHANGES} changes within this time, until nothing has changed for as long. */
 export const FLAP_WINDOW_MS = 30 * 60_000;
@@ -112,6 +115,8 @@ export interface Condition {
 export interface Thread {
   /** Epoch milliseconds. */
   readonly startedAt: number;
+  /** When something began in it last, epoch milliseconds; absent: at its start. */
+  readonly joinedAt?: number;
   /** Null: it is not acknowledged. */
   readonly acknowledged: { readonly by: string; readonly at: number } | null;
   /** By ID of the channel: when the next reminder is due, epoch milliseconds; null: never. */
@@ -126,6 +131,8 @@ export interface AlertState {
   readonly certificates: ReadonlyMap<number, { readonly endsAt: number; readonly days: number }>;
   /** IDs of the owner's maintenances that run, by ID of the service. */
   readonly maintenances: ReadonlyMap<number, readonly string[]>;
+  /** When something was told last, epoch milliseconds; absent: nothing was. */
+  readonly lanes: Readonly<Partial<Record<Lane, number>>>;
   /** Number of the last thread. */
   readonly threadCount: number;
   /** The time up to which everything was decided, epoch milliseconds. It decreases only where the clock was set back. */
@@ -142,6 +149,7 @@ export const NO_ALERTS: AlertState = {
   threads: new Map(),
   certificates: new Map(),
   maintenances: new Map(),
+  lanes: {},
   threadCount: 0,
   decidedAt: 0,
   lookAt: null,
@@ -181,8 +189,8 @@ function textOf(condition: Condition): string {
 export function readAlertState(text: string): AlertState {
   const parsed: unknown = JSON.parse(text);
   if (!isStored(parsed)) throw new Error('it is no state of alerts');
-  const { conditions, threads, certificates, maintenances, threadCount, decidedAt, lookAt, ...unknown } =
-    parsed;
+  const { conditions, threads, certificates, maintenances, lanes, threadCount, ...others } = parsed;
+  const { decidedAt, lookAt, ...unknown } = others;
   return {
     conditions: new Map(
       Object.entries(conditions).map(([key, condition]) => [key, unpackCondition(condition)]),
@@ -190,6 +198,7 @@ export function readAlertState(text: string): AlertState {
     threads: new Map(Object.entries(threads)),
     certificates: byNumber(certificates),
     maintenances: byNumber(maintenances),
+    lanes: lanes ?? {},
     threadCount,
     decidedAt,
     lookAt,
@@ -209,11 +218,16 @@ export function openThreads(state: AlertState): readonly string[] {
   return [...state.threads].filter(([, { acknowledged }]) => acknowledged === null).map(([thread]) => thread);
 }
 
-type Stored = Omit<AlertState, 'conditions' | 'threads' | 'certificates' | 'maintenances' | 'unknown'> & {
+type Stored = Omit<
+  AlertState,
+  'conditions' | 'threads' | 'certificates' | 'maintenances' | 'lanes' | 'unknown'
+> & {
   readonly conditions: Readonly<Record<string, PackedCondition>>;
   readonly threads: Readonly<Record<string, Thread>>;
   readonly certificates: Readonly<Record<string, { readonly endsAt: number; readonly days: number }>>;
   readonly maintenances: Readonly<Record<string, readonly string[]>>;
+  /** Absent in states of earlier versions. */
+  readonly lanes?: AlertState['lanes'];
 };
 
 /** A condition without what follows from the rest. */

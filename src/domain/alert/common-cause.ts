@@ -51,6 +51,22 @@ export function findCommonCause(
   return best?.cause ?? null;
 }
 
+/** Whether what began to fail has one cause in common with what has failed before. Both are as `failing` of {@link findCommonCause}. */
+export function sharesCause(
+  before: ReadonlyMap<number, number>,
+  begun: ReadonlyMap<number, number>,
+  facts: readonly CauseFacts[],
+): boolean {
+  const cause = findCommonCause(new Map([...before, ...begun]), facts);
+  if (cause === null) return false;
+  const explained = facts.filter(
+    (service) =>
+      begun.has(service.serviceId) &&
+      causesOf(service, true).some(([, other]) => keyOf(other) === keyOf(cause)),
+  );
+  return explained.length === begun.size;
+}
+
 /**
  * What may make the service fail; of one that is well, what evidently does not. A vendor, dependency, region or certificate
  * counts only where it fails for the service, an address always.

@@ -3,8 +3,9 @@
  * and what is remembered next. Decisions follow the times at which events were recorded, so they are the same whether the
  * engine decides at once or catches up after an outage; only reminders are not repeated for the time in between.
  *
- * - What begins within 30 s is one message for each channel, in a thread of its own. What changes within 30 s in a thread is
- *   one message in that thread, and only in channels that were told of its beginning.
+ * - What begins is told at once, in a thread of its own. What begins within 30 s afterwards, or has its cause in common with what goes on in
+ *   a thread, joins that thread, in one message for each 30 s. Changes and ends are told where the beginning was, and only there:
+ *   at once, and what follows within 30 s as one message. Maintenance has threads of its own.
  * - `after`: what is over sooner is not told. Without it, what is over before it was told is told as a recovery.
  * - What quiet hours or an owner's maintenance held is told when they end, if it still is so.
  * - A service that has changed five times in 30 minutes is said to flap, once; what it is then is said when it has been steady
@@ -13,7 +14,7 @@
  *   told to its end. A service that is paused or removed ends what was told of it, in words.
  * - After the clock was set back, what waits goes on from there ({@link setBack}).
  */
-import { applyEvent, endFlapping, pendingAtOf, steadyAtOf } from './alert-changes.ts';
+import { applyEvent, endFlapping, steadyAtOf, tellAtOf } from './alert-changes.ts';
 import type { AlertContext } from './alert-context.ts';
 import { type AlertDraft, type DecidedAlert, draftOf, isHeld, readyAt } from './alert-draft.ts';
 import { canAcknowledge, makeMessage } from './alert-messages.ts';
@@ -21,7 +22,6 @@ import {
   type AlertState,
   type Condition,
   FLAP_WINDOW_MS,
-  GROUP_WINDOW_MS,
   MAX_FOLLOWED_INCIDENTS,
   type Telling,
 } from './alert-state.ts';
@@ -66,7 +66,8 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
   }
   for (const event of input.events) {
     time = Math.max(time, Math.min(event.recordedAt, input.now));
-    advance(draft, time);
+    // What happens in one moment is told together.
+    advance(draft, time - 1);
     applyEvent(draft, event, time);
   }
   time = Math.max(time, input.now);
@@ -79,12 +80,13 @@ export function decide(state: AlertState, input: AlertInput, context: AlertConte
   remind(draft, time);
   const isOpen = draft.conditions.size + draft.certificates.size + draft.maintenances.size > 0;
   lookAt = isOpen ? (lookAt ?? time + LOOK_EVERY_MS) : null;
-  const { conditions, threads, certificates, maintenances, threadCount } = draft;
+  const { conditions, threads, certificates, maintenances, lanes, threadCount } = draft;
   const next: AlertState = {
     conditions,
     threads,
     certificates,
     maintenances,
+    lanes,
     threadCount,
     decidedAt: time,
     lookAt,
@@ -101,33 +103,31 @@ function advance(draft: AlertDraft, to: number): void {
     draft.timerAt = next;
     if (next > to) return;
     calmDown(draft, next);
-    if ((firstPending(draft) ?? Number.POSITIVE_INFINITY) + GROUP_WINDOW_MS <= next) tellDue(draft, next);
+    if (isAnyDue(draft, next)) tellDue(draft, next);
   }
 }
 
 /** When something is due, epoch milliseconds; null: nothing is. */
 function nextTimer(draft: AlertDraft): number | null {
   let next = Number.POSITIVE_INFINITY;
-  for (const telling of tellingsOf(draft)) {
-    const pendingAt = pendingAtOf(telling);
+  for (const [condition, telling] of tellingsOf(draft)) {
+    const tellAt = tellAtOf(draft, condition, telling);
     const steadyAt = steadyAtOf(telling);
-    if (pendingAt !== null) next = Math.min(next, pendingAt + GROUP_WINDOW_MS);
+    if (tellAt !== null) next = Math.min(next, tellAt);
     if (steadyAt !== null) next = Math.min(next, steadyAt);
   }
   return Number.isFinite(next) ? next : null;
 }
 
-function firstPending(draft: AlertDraft): number | null {
-  let first: number | null = null;
-  for (const telling of tellingsOf(draft)) {
-    const pendingAt = pendingAtOf(telling);
-    if (pendingAt !== null && (first === null || pendingAt < first)) first = pendingAt;
-  }
-  return first;
+function isAnyDue(draft: AlertDraft, now: number): boolean {
+  for (const [condition, telling] of tellingsOf(draft))
+    if ((tellAtOf(draft, condition, telling) ?? Number.POSITIVE_INFINITY) <= now) return true;
+  return false;
 }
 
-function* tellingsOf({ conditions }: AlertDraft): Iterable<Telling> {
-  for (const { tellings } of conditions.values()) yield* Object.values(tellings);
+function* tellingsOf({ conditions }: AlertDraft): Iterable<readonly [Condition, Telling]> {
+  for (const condition of conditions.values())
+    for (const telling of Object.values(condition.tellings)) yield [condition, telling];
 }
 
 /** Services that have been steady for long enough flap no more. */

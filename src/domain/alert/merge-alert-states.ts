@@ -28,11 +28,17 @@ export function mergeAlertStates(into: AlertState, from: AlertState): AlertState
     threads: new Map([...into.threads, ...from.threads]),
     certificates,
     maintenances,
+    lanes: newestOf(into.lanes, from.lanes),
     threadCount: Math.max(into.threadCount, from.threadCount),
     decidedAt: Math.max(into.decidedAt, from.decidedAt),
     lookAt: earliestOf(into.lookAt, from.lookAt),
     unknown: { ...from.unknown, ...into.unknown },
   };
+}
+
+function newestOf(one: AlertState['lanes'], other: AlertState['lanes']): AlertState['lanes'] {
+  const lanes = Object.entries({ ...other, ...one }) as [keyof AlertState['lanes'], number][];
+  return Object.fromEntries(lanes.map(([lane, at]) => [lane, Math.max(at, other[lane] ?? at)]));
 }
 
 /** The earlier of two times; null is never. */

@@ -4,6 +4,7 @@ import type { Phase } from '../failure.ts';
 import type { StatusReason } from '../incident.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { EventIncident } from './event.ts';
+import type { StateCounts } from './message-states.ts';
 import type { AlertEventName } from './rule.ts';
 
 /** Maximum number of services that a message describes; `total` says how many there are. */
@@ -29,6 +30,8 @@ export interface MessageItem {
   readonly event: AlertEventName;
   /** The status after it; for reminders the status now. */
   readonly status: ServiceStatus;
+  /** It was told before and still is so; the message is about what has no such mark. Absent: it is news. */
+  readonly told?: true;
   /** When it began, epoch milliseconds. */
   readonly since: number;
   /** Of a recovery: how long it lasted, milliseconds; null: it goes on. */
@@ -86,6 +89,8 @@ export interface AlertMessage {
   readonly items: readonly MessageItem[];
   /** Number of services, of which `items` are the first. */
   readonly total: number;
+  /** How many of all services are in which state; absent: an earlier version made the message. */
+  readonly counts?: StateCounts;
   readonly cause: CommonCause | null;
   /** Name of the rule; null: no rule made it. */
   readonly rule: string | null;
@@ -93,6 +98,8 @@ export interface AlertMessage {
   readonly url: string;
   /** A page to acknowledge it without signing in; null: there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null;
+  /** It says all that the message before it in the thread said, seconds ago, and more: where a channel can, it takes its place. */
+  readonly replaces?: true;
   /** Number of messages to the channel before this one that were dropped, since too many waited; absent: none. */
   readonly dropped?: number;
   /** Of `acknowledged`: who did; of `channel_failing`: the name of the channel and why. */

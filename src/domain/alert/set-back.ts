@@ -17,6 +17,8 @@ export function setBack(draft: AlertDraft, now: number, byMs: number): void {
     );
     draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(tellings) });
   }
+  for (const lane of Object.keys(draft.lanes) as (keyof typeof draft.lanes)[])
+    draft.lanes[lane] = (draft.lanes[lane] ?? now) - byMs;
   for (const [id, thread] of draft.threads) {
     const channels = Object.entries(thread.channels).map(
       ([channel, { remindAt }]) =>
@@ -25,6 +27,7 @@ export function setBack(draft: AlertDraft, now: number, byMs: number): void {
     draft.threads.set(id, {
       ...thread,
       startedAt: Math.min(thread.startedAt, now),
+      joinedAt: (thread.joinedAt ?? thread.startedAt) - byMs,
       channels: Object.fromEntries(channels),
     });
   }

@@ -1,20 +1,21 @@
 /** Makes messages of what is due: one for each channel, and one for each thread that goes on there. */
-import { addChange, pendingAtOf } from './alert-changes.ts';
+import { addChange, laneOf, pendingAtOf } from './alert-changes.ts';
 import type { AlertDraft } from './alert-draft.ts';
 import { canAcknowledge, isOnce, makeMessage, type Word } from './alert-messages.ts';
-import type { Condition, Telling } from './alert-state.ts';
+import { type Condition, GROUP_WINDOW_MS, type Telling } from './alert-state.ts';
+import { sharesCause } from './common-cause.ts';
 import { asksFor } from './match.ts';
 import type { AlertMessage } from './message.ts';
 import type { AlertRule } from './rule.ts';
 
 /** What one channel is told now. */
 interface Said {
-  /** What begins, in a new thread. */
-  readonly begun: Word[];
-  /** Conditions that ended before an alert was sent, and those that are reported only when they end. */
-  readonly past: Word[];
+  /** What begins, by thread. */
+  readonly begun: Map<string, Word[]>;
+  /** Conditions that ended before an alert was sent, and those that are reported only when they end, by thread. */
+  readonly past: Map<string, Word[]>;
   /** What goes on in threads. */
-  readonly threads: Map<string, { words: Word[]; isWorse: boolean }>;
+  readonly threads: Map<string, { readonly words: Word[]; isWorse: boolean }>;
 }
 
 /** What is said of a condition in a channel, and what is remembered of it; null: nothing. */
@@ -26,9 +27,10 @@ interface Step {
 /** Tells what is due at `now`, epoch milliseconds. */
 export function tellDue(draft: AlertDraft, now: number): void {
   endRemoved(draft);
-  const thread = `${draft.context.accountId}-${now.toString(36)}-${draft.threadCount + 1}`;
+  const choices = chooseThreads(draft, now);
   const said = new Map<number, Said>();
   for (const [key, condition] of draft.conditions) {
+    const { begin, past } = condition.kind === 'maintenance' ? choices.maintenance : choices.trouble;
     const tellings: Record<string, Telling> = {};
     let isChanged = false;
     for (const [id, telling] of Object.entries(condition.tellings)) {
@@ -36,11 +38,13 @@ export function tellDue(draft: AlertDraft, now: number): void {
       const pendingAt = pendingAtOf(telling);
       const isDue = pendingAt !== null && pendingAt <= now;
       const { say, next } = isDue
-        ? stepDue(draft, condition, channel, telling, thread, now)
+        ? stepDue(draft, condition, channel, telling, begin, now)
         : { say: null, next: telling };
       if (next !== telling) isChanged = true;
       if (next !== null) tellings[id] = next;
-      if (say !== null) note(said, channel, { condition, telling }, say);
+      if (say === null) continue;
+      draft.lanes[laneOf(condition, telling)] = now;
+      note(said, channel, { key, condition, telling }, say, say === 'begin' ? begin : past);
     }
     if (!isChanged) continue;
     if (Object.keys(tellings).length === 0) draft.conditions.delete(key);
@@ -49,19 +53,87 @@ export function tellDue(draft: AlertDraft, now: number): void {
   if (said.size === 0) return;
   const open = openTellings(draft);
   for (const [channel, { begun, past, threads }] of said) {
+    const joined = [...begun.keys()];
+    for (const [thread, going] of threads) {
+      const words = begun.get(thread);
+      if (words === undefined) continue;
+      // What begins in a thread is said with what changes there.
+      going.words.push(...words);
+      going.isWorse = true;
+      begun.delete(thread);
+    }
     joinEnds(draft, channel, threads, open);
     for (const [old, { words, isWorse }] of threads) {
       const type = isWorse ? 'alert' : open.has(`${old} ${channel}`) ? 'update' : 'recovery';
       if (isWorse) askAgain(draft, old, channel, words, now);
-      say(draft, channel, type, old, words);
+      say(draft, channel, type, old, words, open);
     }
-    if (past.length > 0) say(draft, channel, 'recovery', `${thread}-r`, past);
-    if (begun.length === 0) continue;
-    askAgain(draft, thread, channel, begun, now);
-    say(draft, channel, 'alert', thread, begun);
+    for (const [thread, words] of past) say(draft, channel, 'recovery', thread, words, open);
+    for (const [thread, words] of begun) {
+      const replaces =
+        choices.recent.has(thread) && draft.threads.get(thread)?.channels[channel] !== undefined;
+      askAgain(draft, thread, channel, words, now);
+      say(draft, channel, 'alert', thread, words, open, replaces);
+    }
+    for (const thread of joined) noteJoin(draft, thread, now);
   }
   draft.threadCount += 1;
   closeThreads(draft);
+}
+
+/** Threads for what begins, and for what is over before it was told. */
+interface Choice {
+  readonly begin: string;
+  readonly past: string;
+}
+
+/** The suffix of threads of maintenance. */
+const MAINTENANCE_SUFFIX = '-m';
+
+/** Maximum number of open threads whose cause is compared with that of what begins; the newest are. */
+const MAX_COMPARED_THREADS = 10;
+
+/** Where to tell what begins now: in the thread in which something began seconds ago, in one with the same cause, else in a new one. */
+function chooseThreads(
+  draft: AlertDraft,
+  now: number,
+): { readonly trouble: Choice; readonly maintenance: Choice; readonly recent: ReadonlySet<string> } {
+  const fresh = `${draft.context.accountId}-${now.toString(36)}-${draft.threadCount + 1}`;
+  const known = [...draft.threads].reverse();
+  const recent = new Set(
+    known
+      .filter(([, { startedAt, joinedAt = startedAt }]) => now - joinedAt <= GROUP_WINDOW_MS)
+      .map(([thread]) => thread),
+  );
+  const [works, threads] = [true, false].map((isWork) =>
+    known.map(([thread]) => thread).filter((thread) => thread.endsWith(MAINTENANCE_SUFFIX) === isWork),
+  ) as [string[], string[]];
+  const joined = threads.find((thread) => recent.has(thread)) ?? threadOfCause(draft, threads, now);
+  const work = works.find((thread) => recent.has(thread)) ?? `${fresh}${MAINTENANCE_SUFFIX}`;
+  return {
+    trouble: { begin: joined ?? fresh, past: `${fresh}-r` },
+    maintenance: { begin: work, past: `${fresh}${MAINTENANCE_SUFFIX}-r` },
+    recent,
+  };
+}
+
+/** The newest of the threads in which services are down for the same cause as those that are down now and not told yet; null: none. */
+function threadOfCause(draft: AlertDraft, threads: readonly string[], now: number): string | null {
+  if (threads.length === 0) return null;
+  const begun = new Map<number, number>();
+  const down = new Map<string, Map<number, number>>();
+  for (const { kind, weight, service, tellings } of draft.conditions.values()) {
+    if (kind !== 'status' || weight < 2) continue;
+    for (const telling of Object.values(tellings)) {
+      const { thread, beganAt } = telling;
+      if (thread !== null) down.set(thread, (down.get(thread) ?? new Map()).set(service.id, beganAt));
+      else if ((pendingAtOf(telling) ?? Number.POSITIVE_INFINITY) <= now) begun.set(service.id, beganAt);
+    }
+  }
+  const compared = threads.filter((thread) => down.has(thread)).slice(0, MAX_COMPARED_THREADS);
+  if (begun.size === 0 || compared.length === 0) return null;
+  const facts = [...draft.context.causeFacts()];
+  return compared.find((thread) => sharesCause(down.get(thread) ?? new Map(), begun, facts)) ?? null;
 }
 
 /**
@@ -92,19 +164,19 @@ export function endRemoved(draft: AlertDraft): void {
     const ended = service === null ? 'removed' : service.isPaused ? 'paused' : undefined;
     const kept = Object.entries(condition.tellings).filter(([id, telling]) => {
       const isTold = telling.thread !== null && draft.context.hasChannel(Number(id));
-      if (ended !== undefined && isTold) note(said, Number(id), { condition, telling, ended }, 'change');
+      if (ended !== undefined && isTold)
+        note(said, Number(id), { key, condition, telling, ended }, 'change', telling.thread ?? '');
       return ended === undefined && draft.context.hasChannel(Number(id));
     });
     if (kept.length === Object.keys(condition.tellings).length) continue;
     if (kept.length === 0) draft.conditions.delete(key);
     else draft.conditions.set(key, { ...condition, tellings: Object.fromEntries(kept) });
   }
-  if (said.size === 0) return;
-  const open = openTellings(draft);
+  const open = said.size === 0 ? new Map<string, Word[]>() : openTellings(draft);
   for (const [channel, { threads }] of said) {
     joinEnds(draft, channel, threads, open);
     for (const [thread, { words }] of threads) {
-      say(draft, channel, open.has(`${thread} ${channel}`) ? 'update' : 'recovery', thread, words);
+      say(draft, channel, open.has(`${thread} ${channel}`) ? 'update' : 'recovery', thread, words, open);
     }
   }
   closeThreads(draft);
@@ -113,13 +185,13 @@ export function endRemoved(draft: AlertDraft): void {
 /** Threads and channels in which something is told that is not over, as `<thread> <channel>`. */
 export function openTellings({ conditions }: AlertDraft): Map<string, Word[]> {
   const open = new Map<string, Word[]>();
-  for (const condition of conditions.values()) {
+  for (const [key, condition] of conditions) {
     for (const [channel, telling] of Object.entries(condition.tellings)) {
       if (telling.thread === null) continue;
-      const key = `${telling.thread} ${channel}`;
-      const words = open.get(key);
-      if (words === undefined) open.set(key, [{ condition, telling }]);
-      else words.push({ condition, telling });
+      const place = `${telling.thread} ${channel}`;
+      const words = open.get(place);
+      if (words === undefined) open.set(place, [{ key, condition, telling }]);
+      else words.push({ key, condition, telling });
     }
   }
   return open;
@@ -233,28 +305,47 @@ function memoryOf(telling: Telling): Telling | null {
   };
 }
 
-function note(said: Map<number, Said>, channel: number, word: Word, say: NonNullable<Step['say']>): void {
-  const those: Said = said.get(channel) ?? { begun: [], past: [], threads: new Map() };
+/** `thread`: of what begins, or is past. */
+function note(
+  said: Map<number, Said>,
+  channel: number,
+  word: Word,
+  say: NonNullable<Step['say']>,
+  thread: string,
+): void {
+  const those: Said = said.get(channel) ?? { begun: new Map(), past: new Map(), threads: new Map() };
   said.set(channel, those);
-  const { thread } = word.telling;
-  if (say === 'begin') those.begun.push(word);
-  else if (say === 'past' || thread === null) those.past.push(word);
+  const { thread: told } = word.telling;
+  if (say === 'begin') those.begun.set(thread, [...(those.begun.get(thread) ?? []), word]);
+  else if (say === 'past' || told === null) those.past.set(thread, [...(those.past.get(thread) ?? []), word]);
   else {
-    const going = those.threads.get(thread) ?? { words: [], isWorse: false };
+    const going = those.threads.get(told) ?? { words: [], isWorse: false };
     going.words.push(word);
     going.isWorse ||= say === 'worse';
-    those.threads.set(thread, going);
+    those.threads.set(told, going);
   }
 }
 
+/** Says the words, and what else goes on in the thread. */
 function say(
   draft: AlertDraft,
   channelId: number,
   type: AlertMessage['type'],
   thread: string,
   words: readonly Word[],
+  open: ReadonlyMap<string, readonly Word[]>,
+  replaces = false,
 ): void {
-  draft.messages.push({ channelId, message: makeMessage(draft, { type, thread, words }) });
+  const news = new Set(words.map(({ key }) => key));
+  const others = (open.get(`${thread} ${channelId}`) ?? []).filter(
+    ({ key, telling }) => !news.has(key) && telling.weight > 0,
+  );
+  draft.messages.push({ channelId, message: makeMessage(draft, { type, thread, words, others, replaces }) });
+}
+
+function noteJoin({ threads }: AlertDraft, thread: string, now: number): void {
+  const known = threads.get(thread);
+  if (known !== undefined) threads.set(thread, { ...known, joinedAt: now });
 }
 
 /** Something began, or got worse, in a thread: it is open, not acknowledged, and reminders begin anew. */

@@ -4,10 +4,11 @@
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
+import { countStates, MESSAGE_STATES, type StateCounts, stateOf } from '../../domain/alert/message-states.ts';
 import { asText, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import { FORMATS, SHARED_TEXTS } from '../../language/shared-texts.ts';
 import { cleanLine, cleanLines } from './message-cut.ts';
-import { type GroupKind, MESSAGE_WORDS, type MessageWords, type Told } from './message-words.ts';
+import { MESSAGE_WORDS, type MessageWords, type Told } from './message-words.ts';
 
 /** How bad it is: `bad` is down, `warning` is not good, `good` is over, `info` is neither. */
 export type Tone = 'bad' | 'warning' | 'good' | 'info';
@@ -121,15 +122,17 @@ export function plainLines(text: MessageText, language: MessageLanguage): string
 
 function toneOf({ type, urgency, items }: AlertMessage): Tone {
   if (type === 'test' || type === 'acknowledged') return 'info';
+  // A maintenance is planned: it is neither good nor bad, and its end says nothing of health.
+  if (items.length > 0 && items.every(({ event }) => event === 'maintenance')) return 'info';
+  if (type === 'recovery' && items.some(({ status, ended }) => status === 'down' && ended === undefined))
+    return 'warning';
   if (type === 'recovery' || type === 'prober_online') return 'good';
   if (urgency === 'high' || type === 'prober_offline') return 'bad';
-  // A maintenance is planned: it is neither good nor bad.
-  if (items.length > 0 && items.every(({ event }) => event === 'maintenance')) return 'info';
   return urgency === 'normal' ? 'warning' : items.every(({ status }) => status === 'up') ? 'good' : 'info';
 }
 
 function titleOf(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
-  const { type, items, total, note } = message;
+  const { type, note } = message;
   switch (type) {
     case 'test':
       return words.test;
@@ -143,24 +146,44 @@ function titleOf(message: AlertMessage, words: MessageWords, language: MessageLa
       return words.online;
     case 'acknowledged': {
       const by = note !== null && 'by' in note ? cleanLine(note.by, MAX_NAME_LENGTH) : '';
-      return words.acknowledged(by, beganTitle(message, words, language));
+      return words.acknowledged(by, newsTitle(message, words, language));
     }
-    case 'recovery':
-      return total > 1
-        ? words.groupEnded(FORMATS[language].number(total), longest(items, language))
-        : items.map((item) => endedTitle(item, words, language)).join('');
-    case 'reminder':
-      if (total > 1) return words.groupStill[groupKind(items)](FORMATS[language].number(total));
-      return items.map((item) => stillTitle(item, words, language)).join('');
-    case 'alert':
-    case 'update':
-      return beganTitle(message, words, language);
+    default:
+      return newsTitle(message, words, language);
   }
 }
 
-function beganTitle({ items, total }: AlertMessage, words: MessageWords, language: MessageLanguage): string {
-  if (total > 1) return words.groupBegan[groupKind(items)](FORMATS[language].number(total));
-  return items.map((item) => itemTitle(item, words, language)).join('');
+/** What happened to one service in a sentence for each thing, to several in numbers. */
+function newsTitle(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
+  const { type, items, total } = message;
+  if (total > 1) return groupTitle(message, words, language);
+  const say = type === 'reminder' ? stillTitle : itemTitle;
+  return items.map((item) => say(item, words, language)).join('; ');
+}
+
+/** How many services are in which state, the worst first: "4 services are down, 1 is up". */
+function groupTitle(message: AlertMessage, words: MessageWords, language: MessageLanguage): string {
+  const { type, items } = message;
+  const counts = countsOf(message);
+  const states = type === 'reminder' ? { ...words.states, ...words.stillStates } : words.states;
+  const lasted = type === 'recovery' ? longest(items, language) : '';
+  const { number } = FORMATS[language];
+  const clauses = MESSAGE_STATES.flatMap((state): ((isFirst: boolean) => string)[] => {
+    const n = counts[state] ?? 0;
+    if (n === 0) return [];
+    return [(isFirst) => states[state](n, isFirst ? words.services(n, number(n)) : number(n), lasted)];
+  });
+  const title = clauses.map((clause, index) => clause(index === 0)).join(', ');
+  return title.charAt(0).toUpperCase() + title.slice(1);
+}
+
+/** The services by state. Of those that an earlier version did not describe it is known only that they are there. */
+function countsOf({ counts, items, total }: AlertMessage): StateCounts {
+  if (counts !== undefined) return counts;
+  const described = countStates(items);
+  const [worst] = MESSAGE_STATES.filter((state) => described[state] !== undefined);
+  const rest = total - new Set(items.map(({ service }) => service.id)).size;
+  return worst === undefined ? {} : { ...described, [worst]: (described[worst] ?? 0) + Math.max(0, rest) };
 }
 
 /** What happened to one service. */
@@ -172,43 +195,14 @@ function itemTitle(item: MessageItem, words: MessageWords, language: MessageLang
     return words.flaps(told.name, changes, FORMATS[language].length(withinMs));
   }
   // The service of an update may have recovered.
-  const isOver = item.lastedMs !== null;
-  return isOver ? words.ended[item.event](told) : words.began[item.event](told);
-}
-
-function endedTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
-  const told = tellOf(item, language);
-  return item.ended === undefined ? words.ended[item.event](told) : words.unwatched[item.ended](told.name);
+  if (item.lastedMs === null) return words.began[item.event](told);
+  return stateOf(item) === 'down' ? words.relapsed(told) : words.ended[item.event](told);
 }
 
 function stillTitle(item: MessageItem, words: MessageWords, language: MessageLanguage): string {
-  return item.status === 'down' && item.flapping === null
+  return item.status === 'down' && item.flapping === null && item.incident === null
     ? words.still(tellOf(item, language))
     : itemTitle(item, words, language);
-}
-
-function groupKind(items: readonly MessageItem[]): GroupKind {
-  const kinds = new Set(items.map(kindOf));
-  const [kind = 'mixed'] = kinds;
-  return kinds.size === 1 ? kind : 'mixed';
-}
-
-function kindOf({ event, lastedMs, flapping }: MessageItem): GroupKind {
-  if (flapping !== null) return 'mixed';
-  switch (event) {
-    case 'down':
-    case 'heartbeat_missed':
-    case 'run_failed':
-      return lastedMs === null ? 'down' : 'up';
-    case 'incident':
-    case 'incident_update':
-    case 'vendor_incident':
-      return 'incident';
-    case 'scope':
-      return 'mixed';
-    default:
-      return event;
-  }
 }
 
 function longest(items: readonly MessageItem[], language: MessageLanguage): string {
@@ -244,6 +238,7 @@ function lineOf(
   const { why, title } = tellOf(item, language);
   if (item.ended !== undefined || item.flapping !== null || item.event === 'certificate')
     return itemTitle(item, words, language);
+  if (item.lastedMs !== null && stateOf(item) === 'down') return words.relapsed(tellOf(item, language));
   if (message.type === 'recovery' || item.lastedMs !== null)
     return item.lastedMs === null ? '' : FORMATS[language].length(item.lastedMs);
   return why !== '' ? why : title !== '' ? title : SHARED_TEXTS[language].status[item.status];

@@ -1,6 +1,7 @@
 /** The words of messages in each language. A sentence is one entry, since languages differ in word order. */
 
 import type { CommonCause } from '../../domain/alert/message.ts';
+import type { MessageState } from '../../domain/alert/message-states.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import type { Phase } from '../../domain/failure.ts';
 import type { LanguageCode } from '../../language/shared-texts.ts';
@@ -30,8 +31,8 @@ export interface Told {
 
 type Sentence = (told: Told) => string;
 type Sentences = Readonly<Record<AlertEventName, Sentence>>;
-/** Kinds of groups: what all services of it have in common. `mixed`: nothing. */
-export type GroupKind = 'down' | 'up' | 'slow' | 'incident' | 'maintenance' | 'certificate' | 'mixed';
+/** A clause about services in one state. `n`: their number; `subject`: them in words, such as "3 services" or "3". */
+type Clause = (n: number, subject: string, lasted: string) => string;
 
 /** The words of a language. */
 export interface MessageWords {
@@ -41,12 +42,17 @@ export interface MessageWords {
   readonly ended: Sentences;
   /** What still goes on. */
   readonly still: Sentence;
+  /** It came back, and has failed again since. */
+  readonly relapsed: Sentence;
   /** Nothing more will be told of the service, although it is not over. */
   readonly unwatched: Readonly<Record<'paused' | 'removed', (name: string) => string>>;
   readonly flaps: (name: string, changes: number, within: string) => string;
-  readonly groupBegan: Readonly<Record<GroupKind, (count: string) => string>>;
-  readonly groupEnded: (count: string, lasted: string) => string;
-  readonly groupStill: Readonly<Record<GroupKind, (count: string) => string>>;
+  /** Services in words; only the first of several clauses names them. */
+  readonly services: (n: number, shown: string) => string;
+  /** What services are like. `lasted`: how long what is over lasted at most; empty: it is not over. */
+  readonly states: Readonly<Record<MessageState, Clause>>;
+  /** What still is so in a reminder; absent states are as in `states`. */
+  readonly stillStates: Readonly<Partial<Record<MessageState, Clause>>>;
   /** `by` may be empty. */
   readonly acknowledged: (by: string, what: string) => string;
   readonly test: string;
@@ -88,6 +94,9 @@ export interface MessageWords {
 }
 
 const because = (sentence: string, why: string) => (why === '' ? sentence : `${sentence}: ${why}`);
+
+const are = (n: number) => (n === 1 ? 'is' : 'are');
+const sind = (n: number) => (n === 1 ? 'ist' : 'sind');
 
 const english: MessageWords = {
   began: {
@@ -131,29 +140,34 @@ const english: MessageWords = {
     scope: ({ name, lasted }) => `${name} no longer fails in any region${after(lasted)}`,
   },
   still: ({ name, why }) => because(`${name} is still down`, why),
+  relapsed: ({ name, lasted }) => `${name} came back${after(lasted)} and is down again`,
   unwatched: {
     paused: (name) => `${name} is no longer checked: it was paused`,
     removed: (name) => `${name} is no longer checked: it was removed`,
   },
   flaps: (name, changes, within) => `${name} is flapping: ${changes} changes within ${within}`,
-  groupBegan: {
-    down: (count) => `${count} services are down`,
-    up: (count) => `${count} services are up`,
-    slow: (count) => `${count} services are slow`,
-    incident: (count) => `${count} services have incidents`,
-    maintenance: (count) => `Maintenance of ${count} services`,
-    certificate: (count) => `The certificates of ${count} services expire soon`,
-    mixed: (count) => `${count} services have changed`,
+  services: (n, shown) => `${shown} ${n === 1 ? 'service' : 'services'}`,
+  states: {
+    down: (n, subject) => `${subject} ${are(n)} down`,
+    flapping: (n, subject) => `${subject} ${are(n)} flapping`,
+    slow: (n, subject) => `${subject} ${are(n)} slow`,
+    partial: (n, subject) => `${subject} ${n === 1 ? 'fails' : 'fail'} in some regions`,
+    incident: (n, subject) => `${subject} ${n === 1 ? 'has an incident' : 'have incidents'}`,
+    up: (n, subject, lasted) => `${subject} ${are(n)} up${lasted === '' ? '' : ` again${after(lasted)}`}`,
+    fast: (n, subject, lasted) => `${subject} ${are(n)} fast again${after(lasted)}`,
+    resolved: (n, subject) => `${n === 1 ? 'the incident' : 'incidents'} of ${subject} ${are(n)} resolved`,
+    maintenance: (_, subject) => `maintenance of ${subject} has begun`,
+    ended: (_, subject, lasted) => `maintenance of ${subject} has ended${after(lasted)}`,
+    certificate: (n, subject) =>
+      n === 1 ? `the certificate of ${subject} expires soon` : `the certificates of ${subject} expire soon`,
+    unwatched: (n, subject) => `${subject} ${are(n)} no longer checked`,
   },
-  groupEnded: (count, lasted) => `All ${count} services are well again${after(lasted)}`,
-  groupStill: {
-    down: (count) => `${count} services are still down`,
-    up: (count) => `${count} services are up`,
-    slow: (count) => `${count} services are still slow`,
-    incident: (count) => `${count} services still have incidents`,
-    maintenance: (count) => `Maintenance of ${count} services goes on`,
-    certificate: (count) => `The certificates of ${count} services still expire soon`,
-    mixed: (count) => `${count} services still have trouble`,
+  stillStates: {
+    down: (n, subject) => `${subject} ${are(n)} still down`,
+    slow: (n, subject) => `${subject} ${are(n)} still slow`,
+    partial: (n, subject) => `${subject} still ${n === 1 ? 'fails' : 'fail'} in some regions`,
+    incident: (n, subject) => `${subject} still ${n === 1 ? 'has an incident' : 'have incidents'}`,
+    maintenance: (_, subject) => `maintenance of ${subject} is still in progress`,
   },
   acknowledged: (by, what) => (by === '' ? `Acknowledged: ${what}` : `${by} has acknowledged: ${what}`),
   test: 'Test: alerts arrive here',
@@ -254,29 +268,37 @@ const german: MessageWords = {
     scope: ({ name, lasted }) => `${name} ist in keiner Region mehr gestört${nach(lasted)}`,
   },
   still: ({ name, why }) => because(`${name} ist weiterhin gestört`, why),
+  relapsed: ({ name, lasted }) => `${name} antwortete wieder${nach(lasted)} und ist erneut gestört`,
   unwatched: {
     paused: (name) => `${name} wird nicht mehr geprüft: Die Prüfung ist angehalten`,
     removed: (name) => `${name} wird nicht mehr geprüft: Der Dienst wurde entfernt`,
   },
   flaps: (name, changes, within) => `${name} flattert: ${changes} Wechsel binnen ${within}`,
-  groupBegan: {
-    down: (count) => `${count} Dienste sind gestört`,
-    up: (count) => `${count} Dienste sind in Ordnung`,
-    slow: (count) => `${count} Dienste sind langsam`,
-    incident: (count) => `${count} Dienste haben Vorfälle`,
-    maintenance: (count) => `Wartung von ${count} Diensten`,
-    certificate: (count) => `Die Zertifikate von ${count} Diensten laufen bald ab`,
-    mixed: (count) => `${count} Dienste haben sich geändert`,
+  services: (n, shown) => `${shown} ${n === 1 ? 'Dienst' : 'Dienste'}`,
+  states: {
+    down: (n, subject) => `${subject} ${sind(n)} gestört`,
+    flapping: (n, subject) => `${subject} ${n === 1 ? 'flattert' : 'flattern'}`,
+    slow: (n, subject) => `${subject} ${sind(n)} langsam`,
+    partial: (n, subject) => `${subject} ${sind(n)} in einigen Regionen gestört`,
+    incident: (n, subject) => `${subject} ${n === 1 ? 'hat einen Vorfall' : 'haben Vorfälle'}`,
+    up: (n, subject, lasted) =>
+      lasted === ''
+        ? `${subject} ${sind(n)} in Ordnung`
+        : `${subject} ${n === 1 ? 'antwortet' : 'antworten'} wieder${nach(lasted)}`,
+    fast: (n, subject, lasted) => `${subject} ${sind(n)} wieder schnell${nach(lasted)}`,
+    resolved: (n, subject) => `${n === 1 ? 'Vorfall' : 'Vorfälle'} behoben: ${subject}`,
+    maintenance: (_, subject) => `Wartung hat begonnen: ${subject}`,
+    ended: (_, subject, lasted) => `Wartung hat geendet${nach(lasted)}: ${subject}`,
+    certificate: (n, subject) => `${n === 1 ? 'Zertifikat läuft' : 'Zertifikate laufen'} bald ab: ${subject}`,
+    unwatched: (n, subject) => `${subject} ${n === 1 ? 'wird' : 'werden'} nicht mehr geprüft`,
   },
-  groupEnded: (count, lasted) => `Alle ${count} Dienste sind wieder in Ordnung${nach(lasted)}`,
-  groupStill: {
-    down: (count) => `${count} Dienste sind weiterhin gestört`,
-    up: (count) => `${count} Dienste sind in Ordnung`,
-    slow: (count) => `${count} Dienste sind weiterhin langsam`,
-    incident: (count) => `${count} Dienste haben weiterhin Vorfälle`,
-    maintenance: (count) => `Die Wartung von ${count} Diensten dauert an`,
-    certificate: (count) => `Die Zertifikate von ${count} Diensten laufen weiterhin bald ab`,
-    mixed: (count) => `${count} Dienste haben weiterhin Probleme`,
+  stillStates: {
+    down: (n, subject) => `${subject} ${sind(n)} weiterhin gestört`,
+    slow: (n, subject) => `${subject} ${sind(n)} weiterhin langsam`,
+    partial: (n, subject) => `${subject} ${sind(n)} weiterhin in einigen Regionen gestört`,
+    incident: (n, subject) =>
+      `${subject} ${n === 1 ? 'hat weiterhin einen Vorfall' : 'haben weiterhin Vorfälle'}`,
+    maintenance: (_, subject) => `Wartung dauert an: ${subject}`,
   },
   acknowledged: (by, what) => (by === '' ? `Übernommen: ${what}` : `${by} hat übernommen: ${what}`),
   test: 'Test: Alarme kommen hier an',

@@ -90,6 +90,7 @@ function itemOf(item: MessageItem): object {
     service: { slug: service.slug, name: service.name, domain: service.domain, url: service.url },
     event: item.event,
     status: item.status,
+    told: item.told === true,
     since: formatTime(item.since),
     lasted_seconds: item.lastedMs === null ? null : Math.round(item.lastedMs / 1_000),
     reason: describeReasonOrNull(item.reason),

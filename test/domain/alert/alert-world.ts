@@ -90,6 +90,7 @@ export class AlertWorld {
   dueAt: number | null = null;
   readonly sent: { readonly at: number; readonly channel: number; readonly message: AlertMessage }[] = [];
   #position = 0;
+  #waiting: { readonly at: number; readonly events: AlertEvent[] } = { at: Number.NaN, events: [] };
 
   constructor(rules: readonly AlertRule[] = [ruleOf()], services = 3) {
     this.rules = [...rules];
@@ -114,12 +115,26 @@ export class AlertWorld {
     };
   }
 
-  /** Decides about an event that happens, and is recorded, `afterMs` after noon; its timers before it go off at their time. */
+  /**
+   * An event that happens, and is recorded, `afterMs` after noon. Events of one time are decided together, when something else is asked for;
+   * timers before them go off at their time.
+   */
   change(afterMs: number, serviceId: number, change: AlertChange, more: Partial<AlertEvent> = {}): void {
-    this.pass(afterMs);
     const at = NOON + afterMs;
+    if (this.#waiting.at !== at) {
+      this.#flush();
+      this.#passTo(at);
+      this.#waiting = { at, events: [] };
+    }
     this.#position += 1;
-    this.decide(at, [{ position: this.#position, serviceId, at, recordedAt: at, change, ...more }]);
+    this.#waiting.events.push({
+      position: this.#position,
+      serviceId,
+      at,
+      recordedAt: at,
+      change,
+      ...more,
+    });
   }
 
   down(afterMs: number, serviceId: number, from: ServiceStatus = 'up'): void {
@@ -141,13 +156,23 @@ export class AlertWorld {
 
   /** Lets time pass. */
   pass(afterMs: number): void {
-    const to = NOON + afterMs;
+    this.#flush();
+    this.#passTo(NOON + afterMs);
+    this.decide(NOON + afterMs);
+  }
+
+  #passTo(to: number): void {
     while (this.dueAt !== null && this.dueAt < to) {
       const { dueAt } = this;
       this.decide(dueAt);
       if (this.dueAt === dueAt) throw new Error('it would be decided at this time for ever');
     }
-    this.decide(to);
+  }
+
+  #flush(): void {
+    const { at, events } = this.#waiting;
+    this.#waiting = { at: Number.NaN, events: [] };
+    if (events.length > 0) this.decide(at, events);
   }
 
   decide(
@@ -175,8 +200,10 @@ export class AlertWorld {
   }
 }
 
+/** What is news in it. */
 function wordsOf({ items }: AlertMessage): string {
   return items
+    .filter(({ told }) => told === undefined)
     .map(({ event, service, flapping, ended }) =>
       [
         event,

@@ -3,7 +3,6 @@ import t from 'tap';
 import type { AlertRule } from '../../../src/domain/alert/rule.ts';
 import { AlertWorld, HOUR, type Line, MINUTE, NOON, ruleOf, SECOND, statusChange } from './alert-world.ts';
 
-const S30 = 30 * SECOND;
 const YEAR = 365 * 24 * HOUR;
 
 /** A name, the rules, what happens, and what is sent. */
@@ -27,16 +26,18 @@ const rows: readonly Row[] = [
       world.pass(HOUR);
     },
     [
-      [S30, 1, 'alert', 'down s2'],
-      [5 * MINUTE + S30, 1, 'recovery', 'up s1'],
+      [0, 1, 'alert', 'down s2'],
+      [5 * MINUTE, 1, 'recovery', 'up s1'],
     ],
   ],
   [
     'what waited for its group goes on to wait for as long as was left',
     [ruleOf()],
     (world) => {
-      world.down(HOUR, 1);
+      world.down(HOUR, 3);
+      world.down(HOUR + SECOND, 1);
       world.pass(HOUR + 20 * SECOND);
+      world.lines();
       world.pass(0);
       world.pass(MINUTE);
     },
@@ -51,27 +52,29 @@ const rows: readonly Row[] = [
       world.pass(0);
       world.pass(HOUR);
     },
-    [[6 * MINUTE + S30, 1, 'alert', 'down s1']],
+    [[6 * MINUTE, 1, 'alert', 'down s1']],
   ],
   [
     'and the change of what was told',
     [ruleOf()],
     (world) => {
       world.down(HOUR, 1);
-      world.pass(HOUR + MINUTE);
-      world.up(HOUR + 2 * MINUTE, 1);
+      world.down(HOUR, 2);
+      world.up(HOUR + 2 * MINUTE, 2);
+      world.up(HOUR + 2 * MINUTE + SECOND, 1);
+      world.pass(HOUR + 2 * MINUTE + 20 * SECOND);
       world.lines();
       world.pass(0);
       world.pass(HOUR);
     },
-    [[S30, 1, 'recovery', 'up s1']],
+    [[10 * SECOND, 1, 'recovery', 'up s1']],
   ],
   [
     'and reminders',
     [ruleOf({ repeatMs: HOUR })],
     (world) => {
       world.down(YEAR, 1);
-      world.pass(YEAR + S30 + 20 * MINUTE);
+      world.pass(YEAR + 20 * MINUTE);
       world.lines();
       world.pass(0);
       world.pass(HOUR);
@@ -91,7 +94,7 @@ const rows: readonly Row[] = [
       world.pass(0);
       world.pass(HOUR);
     },
-    [[20 * MINUTE + S30, 1, 'recovery', 'up s1']],
+    [[20 * MINUTE, 1, 'recovery', 'up s1']],
   ],
   [
     'quiet hours end by the clock as it is',
@@ -101,7 +104,7 @@ const rows: readonly Row[] = [
       world.pass(30 * MINUTE);
       world.pass(3 * HOUR);
     },
-    [[2 * HOUR + S30, 1, 'alert', 'down s1']],
+    [[2 * HOUR, 1, 'alert', 'down s1']],
   ],
   [
     'what quiet hours of a time that never was have held is told at once',
@@ -111,7 +114,7 @@ const rows: readonly Row[] = [
       world.pass(0);
       world.pass(HOUR);
     },
-    [[S30, 1, 'alert', 'down s1']],
+    [[0, 1, 'alert', 'down s1']],
   ],
   [
     'an event from before it, decided after it, waits for `after` from now on',
@@ -121,14 +124,16 @@ const rows: readonly Row[] = [
       world.change(0, 1, statusChange('up', 'down'), { at, recordedAt });
       world.pass(HOUR);
     },
-    [[10 * MINUTE + S30, 1, 'alert', 'down s1']],
+    [[10 * MINUTE, 1, 'alert', 'down s1']],
   ],
   [
     'it may be set back again and again',
     [ruleOf()],
     (world) => {
-      world.down(3 * HOUR, 1);
+      world.down(3 * HOUR, 3);
+      world.down(3 * HOUR + SECOND, 1);
       world.pass(3 * HOUR + 10 * SECOND);
+      world.lines();
       world.pass(2 * HOUR);
       world.pass(2 * HOUR + 10 * SECOND);
       world.pass(0);

@@ -22,7 +22,7 @@ import {
   type Topic,
 } from './topics.ts';
 
-/** A: "What begins within 30 seconds for an account is one message for each channel, in a thread of its own." */
+/** A: "What follows within 30 seconds is one more message for each channel." */
 const GROUP_MS = 30_000;
 /** A: "If a service is paused or removed while it is down, its thread ends ..., within ten minutes." */
 const LOOK_MS = 600_000;
@@ -48,6 +48,8 @@ export function createReferenceAlerts(
   const begunAt = new Map<number, number>();
   /** Maintenance of owners that runs, by service. */
   const works = new Map<number, Set<string>>();
+  /** When something was told last, by the kind of news: A: "These four do not wait for each other". */
+  const lanes = new Map<string, number>();
   const tellings: Telling[] = [];
   const faults: string[] = [];
   let events: ToldEvent[] = [];
@@ -74,19 +76,51 @@ export function createReferenceAlerts(
     kind !== 'incident' &&
     kind !== 'maintenance' &&
     (works.has(service) || (stateOf(service) !== 'removed' && isWorkedOn(service)));
-  const linesOf = (): Line[] => [...topics.values()].flatMap(({ lines }) => [...lines.values()]);
+  const linesOf = (): { readonly topic: Topic; readonly line: Line }[] =>
+    [...topics.values()].flatMap((topic) => [...topic.lines.values()].map((line) => ({ topic, line })));
+  const laneOf = ({ kind }: Topic, { thread, level, toldLevel }: Line): string => {
+    if (kind === 'maintenance') return 'maintenance';
+    if (thread !== null && level <= toldLevel) return 'change';
+    return kind === 'status' && level === 2 ? 'down' : 'begin';
+  };
+  const tellAt = (topic: Topic, line: Line): number =>
+    Math.max(pendingAt(line), (lanes.get(laneOf(topic, line)) ?? -NEVER) + GROUP_MS);
   const { changeLine, turn, hold, release, calm, moveBack } = createLineRules(ruleOf, isHeld);
   const threads = createReferenceThreads({ topics, ruleOf, isHeld, send });
 
-  function send(type: string, thread: string, channel: number, words: readonly Word[]): void {
+  function send(
+    type: string,
+    thread: string,
+    channel: number,
+    words: readonly Word[],
+    others: readonly Word[] = [],
+  ): void {
     const isTaken = threads.isTaken(thread);
-    tellings.push(messageOf({ type, thread, channel, decidedAt: now }, words, isTaken, sources));
+    tellings.push(messageOf({ type, thread, channel, decidedAt: now }, words, others, isTaken, sources));
+  }
+
+  /** A: "Each message of a thread also says what else goes on there." */
+  function sendNews(type: string, thread: string, channel: number, words: readonly Word[]): void {
+    const said = new Set(words.map(({ topic }) => topic.key));
+    const others = threads.wordsIn(thread, channel);
+    send(
+      type,
+      thread,
+      channel,
+      words,
+      others.filter(({ topic, line }) => line.level > 0 && !said.has(topic.key)),
+    );
   }
 
   function take(event: ToldEvent, at: number): void {
     const step = stepOf(event);
     if (step === null) return;
-    change(event, step, at, rulesFor(event.service));
+    change(
+      event,
+      step,
+      at,
+      event.kind === 'incident' && event.by === 'own' ? unaware(event.service) : rulesFor(event.service),
+    );
     if (event.kind === 'status') recover(event, at);
     if (event.kind === 'maintenance' && event.by === 'owner') holdOrRelease(event, at);
   }
@@ -106,6 +140,14 @@ export function createReferenceAlerts(
       .filter((rule) => asks(rule, ['up']) && !asks(rule, ['down', 'heartbeat_missed', 'run_failed']))
       .map((rule) => ({ ...rule, channels: rule.channels.filter(isFree) }));
     change(event, { key, kind: 'recovered', level: 1, words: ['up'], endWords: ['up'] }, at, eager);
+  }
+
+  /** A: "An incident of our own checks is told only to channels that are not told of the outage." */
+  function unaware(service: number): DefinedRule[] {
+    const all = rulesFor(service);
+    const aware = all.filter((rule) => asks(rule, ['down', 'heartbeat_missed', 'run_failed']));
+    const told = new Set(aware.flatMap(({ channels }) => channels));
+    return all.map((rule) => ({ ...rule, channels: rule.channels.filter((one) => !told.has(one)) }));
   }
 
   function change(event: ToldEvent, step: Step, at: number, candidates: readonly DefinedRule[]): void {
@@ -154,46 +196,74 @@ export function createReferenceAlerts(
   /** Does what is due until `until`, each at its time. */
   function advance(until: number): void {
     for (;;) {
-      const at = Math.min(...linesOf().map((line) => Math.min(pendingAt(line) + GROUP_MS, steadyAt(line))));
+      const at = Math.min(
+        ...linesOf().map(({ topic, line }) => Math.min(tellAt(topic, line), steadyAt(line))),
+      );
       if (at > until) return;
       for (const topic of topics.values()) for (const line of topic.lines.values()) calm(topic, line, at);
-      if (linesOf().some((line) => pendingAt(line) + GROUP_MS <= at)) tell(at);
+      if (linesOf().some(({ topic, line }) => tellAt(topic, line) <= at)) tell(at);
     }
   }
 
   /** What one channel is told at a time. */
   interface Said {
-    readonly begun: Word[];
-    readonly past: Word[];
+    /** Both by thread. */
+    readonly begun: Map<string, Word[]>;
+    readonly past: Map<string, Word[]>;
     readonly threads: Map<string, { readonly words: Word[]; isWorse: boolean }>;
   }
 
   function tell(at: number): void {
     endLeft();
     const nth = (begunAt.get(at) ?? 0) + 1;
-    const thread = nth === 1 ? String(at) : `${at} ${nth}`;
+    const fresh = nth === 1 ? String(at) : `${at} ${nth}`;
+    const trouble = threads.joinable(at - GROUP_MS, false) ?? fresh;
+    const work = threads.joinable(at - GROUP_MS, true) ?? `${fresh}-m`;
     const said = new Map<number, Said>();
     for (const topic of topics.values()) {
+      const isWork = topic.kind === 'maintenance';
       for (const line of topic.lines.values()) {
         if (pendingAt(line) > at) continue;
         const word = wordOf(topic, line);
-        const saying = say(topic, line, thread, at);
-        if (saying !== null) note(said, word, saying);
+        const lane = laneOf(topic, line);
+        const saying = say(topic, line, isWork ? work : trouble, at);
+        if (saying !== null) {
+          lanes.set(lane, at);
+          note(
+            said,
+            word,
+            saying,
+            saying === 'begin' ? (isWork ? work : trouble) : `${fresh}${isWork ? '-m' : ''}-r`,
+          );
+        }
         if (line.flaps === 'no' && isEmpty(line)) topic.lines.delete(line.channel);
       }
       if (topic.lines.size === 0) topics.delete(topic.key);
     }
     for (const [channel, { begun, past, threads: going }] of said) {
+      const names = [...begun.keys(), ...past.keys()];
+      if (names.some((name) => name === fresh || name.startsWith(`${fresh}-`))) begunAt.set(at, nth);
+      const joined = [...begun.keys()];
+      for (const [thread, one] of going) {
+        one.words.push(...(begun.get(thread) ?? []));
+        if (begun.delete(thread)) one.isWorse = true;
+      }
       joinEnds(channel, going);
       for (const [old, { words, isWorse }] of going) {
         if (isWorse) threads.ask(old, channel, words, at);
-        send(isWorse ? 'alert' : threads.isOpen(old, channel) ? 'update' : 'recovery', old, channel, words);
+        sendNews(
+          isWorse ? 'alert' : threads.isOpen(old, channel) ? 'update' : 'recovery',
+          old,
+          channel,
+          words,
+        );
       }
-      if (past.length + begun.length > 0) begunAt.set(at, nth);
-      if (past.length > 0) send('recovery', `${thread}-r`, channel, past);
-      if (begun.length === 0) continue;
-      threads.ask(thread, channel, begun, at);
-      send('alert', thread, channel, begun);
+      for (const [thread, words] of past) send('recovery', thread, channel, words);
+      for (const [thread, words] of begun) {
+        threads.ask(thread, channel, words, at);
+        sendNews('alert', thread, channel, words);
+      }
+      for (const thread of joined) threads.join(thread, at);
     }
     threads.close();
   }
@@ -261,13 +331,13 @@ export function createReferenceAlerts(
     );
   }
 
-  function note(said: Map<number, Said>, word: Word, saying: Saying): void {
+  function note(said: Map<number, Said>, word: Word, saying: Saying, named: string): void {
     const { channel, thread } = word.line;
-    const those: Said = said.get(channel) ?? { begun: [], past: [], threads: new Map() };
+    const those: Said = said.get(channel) ?? { begun: new Map(), past: new Map(), threads: new Map() };
     said.set(channel, those);
-    if (saying === 'begin') those.begun.push(word);
-    else if (saying === 'past' || thread === null) those.past.push(word);
-    else {
+    const list = saying === 'begin' ? those.begun : saying === 'past' || thread === null ? those.past : null;
+    if (list !== null) list.set(named, [...(list.get(named) ?? []), word]);
+    else if (thread !== null) {
       const going = those.threads.get(thread) ?? { words: [], isWorse: false };
       going.words.push(word);
       going.isWorse ||= saying === 'worse';
@@ -292,13 +362,13 @@ export function createReferenceAlerts(
       const state = stateOf(topic.service);
       if (state === 'live') continue;
       for (const line of topic.lines.values())
-        if (line.thread !== null) note(said, { ...wordOf(topic, line), ended: state }, 'change');
+        if (line.thread !== null) note(said, { ...wordOf(topic, line), ended: state }, 'change', line.thread);
       topics.delete(topic.key);
     }
     for (const [channel, { threads: going }] of said) {
       joinEnds(channel, going);
       for (const [thread, { words }] of going)
-        send(threads.isOpen(thread, channel) ? 'update' : 'recovery', thread, channel, words);
+        sendNews(threads.isOpen(thread, channel) ? 'update' : 'recovery', thread, channel, words);
     }
     threads.close();
   }
@@ -308,6 +378,7 @@ export function createReferenceAlerts(
     const byMs = decidedAt - wall;
     for (const topic of topics.values())
       for (const line of topic.lines.values()) moveBack(topic, line, byMs, wall);
+    for (const [lane, at] of lanes) lanes.set(lane, at - byMs);
     threads.moveBack(byMs);
     lookAt -= byMs;
     decidedAt = wall;
@@ -328,7 +399,7 @@ export function createReferenceAlerts(
 
   /** When there is something to decide though nothing happens. */
   function dueAt(): number {
-    const timers = linesOf().map((line) => Math.min(pendingAt(line) + GROUP_MS, steadyAt(line)));
+    const timers = linesOf().map(({ topic, line }) => Math.min(tellAt(topic, line), steadyAt(line)));
     return Math.min(...timers, threads.dueAt(), lookAt);
   }
 
@@ -359,7 +430,8 @@ export function createReferenceAlerts(
       let time = decidedAt;
       for (const event of concerned) {
         time = Math.max(time, Math.min(event.recordedAt ?? wall, wall));
-        advance(time);
+        // A: "What happens in one moment is told together."
+        advance(time - 1);
         take(event, time);
       }
       time = Math.max(time, wall);

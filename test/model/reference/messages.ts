@@ -39,6 +39,8 @@ export function messageOf(
     readonly decidedAt: number;
   },
   words: readonly Word[],
+  /** What was told in the thread before and goes on. */
+  others: readonly Word[],
   isTaken: boolean,
   sources: MessageSources,
 ): Telling {
@@ -47,8 +49,8 @@ export function messageOf(
     ...{ decidedAt, channel, type, thread, urgency: urgencyOf(type, words) },
     since: Math.min(...words.map(timeOf)),
     hasRule: words.some(({ line }) => line.rules.some((id) => sources.rule(id) !== null)),
-    total: new Set(words.map(({ topic }) => topic.service)).size,
-    canBeTaken: words.some(isTrouble) && !isTaken,
+    total: new Set([...words, ...others].map(({ topic }) => topic.service)).size,
+    canBeTaken: [...words, ...others].some(isTrouble) && !isTaken,
     items: gravest(words)
       .map((word) => itemOf(word, sources))
       .sort(),
@@ -84,7 +86,9 @@ function itemOf(word: Word, sources: MessageSources): string {
   const { kind, service, last } = topic;
   const [name = '', ...rest] = last.what.split(' ');
   const isOver = line.level === 0;
-  const status = kind === 'status' ? rest.at(-1) : sources.statusOf(service);
+  const present = sources.statusOf(service);
+  // What has failed again since is not said to be well.
+  const status = kind === 'status' && !(isOver && present === 'down') ? rest.at(-1) : present;
   return [
     ...[eventOf(word, sources), `s${service}`, status, `since ${timeOf(word)}`],
     ...(isOver ? [`for ${Math.max(0, line.since - line.beganAt)}`] : []),

@@ -10,6 +10,8 @@ import type { Topic } from './topics.ts';
 /** A thread: what began in one message. */
 interface Thread {
   isTaken: boolean;
+  /** When something began in it last. */
+  joinedAt: number;
   /** By channel: when the next reminder is due. */
   readonly remindAt: Map<number, number>;
 }
@@ -44,7 +46,7 @@ export function createReferenceThreads({ topics, ruleOf, isHeld, send }: ThreadS
 
   /** Something began, or A: "If it gets worse (slow to down), the thread is open again." */
   function ask(thread: string, channel: number, words: readonly Word[], at: number): void {
-    const known = threads.get(thread) ?? { isTaken: false, remindAt: new Map() };
+    const known = threads.get(thread) ?? { isTaken: false, joinedAt: at, remindAt: new Map() };
     known.isTaken = false;
     known.remindAt.set(channel, at + repeatMsOf(channel, words));
     threads.set(thread, known);
@@ -102,6 +104,16 @@ export function createReferenceThreads({ topics, ruleOf, isHeld, send }: ThreadS
     close: closeThreads,
     acknowledge,
     remind,
+    /** Something began in the thread. */
+    join(thread: string, at: number): void {
+      const known = threads.get(thread);
+      if (known !== undefined) known.joinedAt = at;
+    },
+    /** The newest thread, of maintenance or of the rest, in which something began since `since`; null: none. */
+    joinable: (since: number, isWork: boolean): string | null =>
+      [...threads]
+        .filter(([thread, { joinedAt }]) => joinedAt >= since && thread.endsWith('-m') === isWork)
+        .at(-1)?.[0] ?? null,
     isTaken: (thread: string): boolean => threads.get(thread)?.isTaken ?? false,
     /** When the next reminder is due. */
     dueAt: (): number =>
@@ -112,8 +124,10 @@ export function createReferenceThreads({ topics, ruleOf, isHeld, send }: ThreadS
       ),
     /** The clock was set back. */
     moveBack(byMs: number): void {
-      for (const { remindAt } of threads.values())
-        for (const [channel, at] of remindAt) remindAt.set(channel, at - byMs);
+      for (const thread of threads.values()) {
+        thread.joinedAt -= byMs;
+        for (const [channel, at] of thread.remindAt) thread.remindAt.set(channel, at - byMs);
+      }
     },
   };
 }

@@ -1,9 +1,17 @@
 /** What messages say, in both languages, as a person reads it on a phone. */
 import t from 'tap';
+import { MESSAGE_STATES, type StateCounts } from '../../../src/domain/alert/message-states.ts';
 import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
 import { cutText, joinLines } from '../../../src/notify/channels/message-cut.ts';
 import { plainLines, renderMessage } from '../../../src/notify/channels/message-text.ts';
-import { HOSTILE_MESSAGE, itemOf, LONGEST_MESSAGES, messageOf, SAMPLES } from './sample-messages.ts';
+import {
+  BEGAN_AT,
+  HOSTILE_MESSAGE,
+  itemOf,
+  LONGEST_MESSAGES,
+  messageOf,
+  SAMPLES,
+} from './sample-messages.ts';
 
 /** The first line and the others, as a channel without markup shows them. */
 const read = (message: Parameters<typeof renderMessage>[0], language: 'en' | 'de') => {
@@ -111,9 +119,96 @@ t.test('it says when an outage began and ended', async (t) => {
   ]);
   const items = [SAMPLES.recovery, SAMPLES.recovery].flatMap(({ items }) => items);
   t.same(read(messageOf({ type: 'recovery', urgency: 'low', items }), 'de').slice(0, 2), [
-    'good: Alle 2 Dienste sind wieder in Ordnung nach 5 Min.',
+    'good: 2 Dienste antworten wieder nach 5 Min.',
     'Beginn: 20. Nov. 2026, 10:00 UTC',
   ]);
+});
+
+/** The first line about services in these states, in both languages. */
+const TITLES: readonly (readonly [counts: StateCounts, english: string, german: string])[] = [
+  [{ down: 4, up: 1 }, '4 services are down, 1 is up', '4 Dienste sind gestört, 1 ist in Ordnung'],
+  [{ down: 1, slow: 2 }, '1 service is down, 2 are slow', '1 Dienst ist gestört, 2 sind langsam'],
+  [
+    { down: 1, flapping: 1, certificate: 1 },
+    '1 service is down, 1 is flapping, the certificate of 1 expires soon',
+    '1 Dienst ist gestört, 1 flattert, Zertifikat läuft bald ab: 1',
+  ],
+  [
+    { flapping: 2, incident: 1 },
+    '2 services are flapping, 1 has an incident',
+    '2 Dienste flattern, 1 hat einen Vorfall',
+  ],
+  [{ slow: 3 }, '3 services are slow', '3 Dienste sind langsam'],
+  [
+    { partial: 2, incident: 3 },
+    '2 services fail in some regions, 3 have incidents',
+    '2 Dienste sind in einigen Regionen gestört, 3 haben Vorfälle',
+  ],
+  [
+    { up: 2, resolved: 2 },
+    '2 services are up, incidents of 2 are resolved',
+    '2 Dienste sind in Ordnung, Vorfälle behoben: 2',
+  ],
+  [
+    { fast: 1, resolved: 1 },
+    '1 service is fast again, the incident of 1 is resolved',
+    '1 Dienst ist wieder schnell, Vorfall behoben: 1',
+  ],
+  [{ maintenance: 2 }, 'Maintenance of 2 services has begun', 'Wartung hat begonnen: 2 Dienste'],
+  [{ ended: 2 }, 'Maintenance of 2 services has ended', 'Wartung hat geendet: 2 Dienste'],
+  [
+    { certificate: 12 },
+    'The certificates of 12 services expire soon',
+    'Zertifikate laufen bald ab: 12 Dienste',
+  ],
+  [
+    { up: 1, unwatched: 1 },
+    '1 service is up, 1 is no longer checked',
+    '1 Dienst ist in Ordnung, 1 wird nicht mehr geprüft',
+  ],
+];
+
+t.test('it counts the services of a group by what they are like, the worst first', async (t) => {
+  const titlesOf = (counts: StateCounts, type: 'update' | 'reminder' | 'recovery' = 'update') =>
+    (['en', 'de'] as const).map(
+      (language) => renderMessage(messageOf({ type, counts, total: 9 }), language).title,
+    );
+  t.same(
+    TITLES.map(([counts]) => [counts, ...titlesOf(counts)]),
+    TITLES,
+  );
+  for (const [place, one] of MESSAGE_STATES.entries())
+    for (const other of MESSAGE_STATES.slice(place + 1))
+      for (const type of ['update', 'reminder', 'recovery'] as const)
+        for (const title of titlesOf({ [one]: 3, [other]: 4 }, type)) {
+          t.match(title, /3 (?:services|Dienste).*\b4\b/, `${one} and ${other}`);
+          if (one === 'down')
+            t.match(title, /^3 (?:services are (?:still )?down|Dienste sind (?:weiterhin )?gestört)/);
+        }
+  t.same(titlesOf({ down: 2, incident: 1 }, 'reminder'), [
+    '2 services are still down, 1 still has an incident',
+    '2 Dienste sind weiterhin gestört, 1 hat weiterhin einen Vorfall',
+  ]);
+});
+
+t.test('it says that a service is well only where it is', async (t) => {
+  const over = { status: 'up', lastedMs: 300_000 } as const;
+  const again = itemOf({ ...over, status: 'down', service: { ...itemOf().service, id: 8 } }, 'Search');
+  const text = renderMessage(
+    messageOf({ type: 'recovery', urgency: 'low', items: [itemOf(over), again] }),
+    'en',
+  );
+  t.match(text, { tone: 'warning', title: '1 service is down, 1 is up again after 5 min' });
+  const alone = renderMessage(messageOf({ type: 'recovery', urgency: 'low', items: [again] }), 'en');
+  t.equal(alone.title, 'Shop came back after 5 min and is down again');
+});
+
+t.test('it says two things about one service in one line', async (t) => {
+  const items = [itemOf(), itemOf({ event: 'certificate', certificate: { endsAt: BEGAN_AT, days: 7 } })];
+  t.equal(
+    renderMessage(messageOf({ items, total: 1 }), 'en').title,
+    'Shop is down: it answered with status 503; The certificate of Shop expires within 7 days',
+  );
 });
 
 t.test('it says of each service of a group what is wrong with it, where that differs', async (t) => {

@@ -70,7 +70,9 @@ export function runAlertYear(options: YearOptions): YearReport {
     ...judgeThreads(run.sent, rules, options.away === 0),
   ];
   const items = run.sent.flatMap(({ message }) =>
-    ['alert', 'update', 'recovery'].includes(message.type) ? message.items : [],
+    ['alert', 'update', 'recovery'].includes(message.type)
+      ? message.items.filter(({ told }) => told === undefined)
+      : [],
   );
   return {
     changes: changes.length,
@@ -208,6 +210,7 @@ function hearSayings(sent: readonly Sent[]): Map<string, Said[]> {
   for (const { at, channel, message } of sent) {
     if (!['alert', 'update', 'recovery'].includes(message.type)) continue;
     for (const item of message.items) {
+      if (item.told) continue;
       const key = `${channel} ${item.service.id}`;
       const inThread = `${key} ${message.thread}`;
       const said: Said = [
