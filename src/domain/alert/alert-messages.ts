@@ -27,12 +27,13 @@ export interface MessageParts {
   /** What was told in the thread before and still goes on. */
   readonly others?: readonly Word[];
   readonly replaces?: boolean;
+  readonly endsAlso?: readonly string[];
   readonly note?: AlertMessage['note'];
 }
 
 /** Makes a message: first its news, then the others, and of both the services that fare worst first. */
 export function makeMessage(draft: AlertDraft, parts: MessageParts): AlertMessage {
-  const { type, thread, words, others = [], replaces = false, note } = parts;
+  const { type, thread, words, others = [], replaces = false, endsAlso = [], note } = parts;
   const { context } = draft;
   const sorted = words.toSorted(byGravity);
   const rest = others.toSorted(byGravity);
@@ -58,6 +59,7 @@ export function makeMessage(draft: AlertDraft, parts: MessageParts): AlertMessag
     url: services.size === 1 && only !== undefined ? only.url : context.overviewUrl,
     acknowledgeUrl: isOpen && !isAcknowledged ? context.acknowledgeUrl(thread) : null,
     ...(replaces ? { replaces } : {}),
+    ...(endsAlso.length === 0 ? {} : { endsAlso }),
     note: note ?? null,
   };
 }

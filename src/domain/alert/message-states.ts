@@ -1,27 +1,5 @@
 /** What the services of a message are like, in words that are counted for its first line. */
-import type { MessageItem } from './message.ts';
-
-/** States in the order in which a first line names them, the worst first. `up`, `fast`, `resolved` and `ended` are what is over. */
-export const MESSAGE_STATES = [
-  'down',
-  'flapping',
-  'slow',
-  'partial',
-  'incident',
-  'up',
-  'fast',
-  'resolved',
-  'maintenance',
-  'ended',
-  'certificate',
-  'unwatched',
-] as const;
-
-/** A state. `partial`: down in some regions; `unwatched`: no longer checked. */
-export type MessageState = (typeof MESSAGE_STATES)[number];
-
-/** Number of services by state; absent: none. A service about which two things are said is in two of them. */
-export type StateCounts = Readonly<Partial<Record<MessageState, number>>>;
+import type { MessageItem, MessageState, StateCounts } from './message.ts';
 
 /** Counts the services by state. */
 export function countStates(items: Iterable<MessageItem>): StateCounts {

@@ -4,11 +4,32 @@ import type { Phase } from '../failure.ts';
 import type { StatusReason } from '../incident.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { EventIncident } from './event.ts';
-import type { StateCounts } from './message-states.ts';
 import type { AlertEventName } from './rule.ts';
 
 /** Maximum number of services that a message describes; `total` says how many there are. */
 export const MAX_MESSAGE_ITEMS = 20;
+
+/** States in the order in which a first line names them, the worst first. `up`, `fast`, `resolved` and `ended` are what is over. */
+export const MESSAGE_STATES = [
+  'down',
+  'flapping',
+  'slow',
+  'partial',
+  'incident',
+  'up',
+  'fast',
+  'resolved',
+  'maintenance',
+  'ended',
+  'certificate',
+  'unwatched',
+] as const;
+
+/** A state. `partial`: down in some regions; `unwatched`: no longer checked. */
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
+/** Number of services by state; absent: none. A service about which two things are said is in two of them. */
+export type StateCounts = Readonly<Partial<Record<MessageState, number>>>;
 
 /** What several services of a message have in common, where the data shows one cause. */
 export interface CommonCause {
@@ -82,6 +103,8 @@ export interface AlertMessage {
     | 'prober_online';
   /** What belongs together: a recovery has the thread of its alert. Letters, digits and `-`, at most 64. */
   readonly thread: string;
+  /** Other threads that end with this message, where a channel shows no threads; absent: none. */
+  readonly endsAlso?: readonly string[];
   /** `high`: something is down; `normal`; `low`: all is well. */
   readonly urgency: 'high' | 'normal' | 'low';
   /** Epoch milliseconds: when the first of it happened. */

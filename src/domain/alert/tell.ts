@@ -1,12 +1,19 @@
 /** Makes messages of what is due: one for each channel, and one for each thread that goes on there. */
 import { addChange, laneOf, pendingAtOf } from './alert-changes.ts';
 import type { AlertDraft } from './alert-draft.ts';
-import { canAcknowledge, isOnce, makeMessage, type Word } from './alert-messages.ts';
+import { canAcknowledge, isOnce, type MessageParts, makeMessage, type Word } from './alert-messages.ts';
 import { type Condition, GROUP_WINDOW_MS, type Telling } from './alert-state.ts';
 import { sharesCause } from './common-cause.ts';
 import { asksFor } from './match.ts';
-import type { AlertMessage } from './message.ts';
 import type { AlertRule } from './rule.ts';
+
+/** What is told in a thread that goes on. */
+interface Going {
+  readonly words: Word[];
+  isWorse: boolean;
+  /** Other threads whose end is told with it. */
+  readonly endsAlso: string[];
+}
 
 /** What one channel is told now. */
 interface Said {
@@ -15,7 +22,7 @@ interface Said {
   /** Conditions that ended before an alert was sent, and those that are reported only when they end, by thread. */
   readonly past: Map<string, Word[]>;
   /** What goes on in threads. */
-  readonly threads: Map<string, { readonly words: Word[]; isWorse: boolean }>;
+  readonly threads: Map<string, Going>;
 }
 
 /** What is said of a condition in a channel, and what is remembered of it; null: nothing. */
@@ -63,17 +70,17 @@ export function tellDue(draft: AlertDraft, now: number): void {
       begun.delete(thread);
     }
     joinEnds(draft, channel, threads, open);
-    for (const [old, { words, isWorse }] of threads) {
+    for (const [old, { words, isWorse, endsAlso }] of threads) {
       const type = isWorse ? 'alert' : open.has(`${old} ${channel}`) ? 'update' : 'recovery';
       if (isWorse) askAgain(draft, old, channel, words, now);
-      say(draft, channel, type, old, words, open);
+      say(draft, channel, { type, thread: old, words, endsAlso }, open);
     }
-    for (const [thread, words] of past) say(draft, channel, 'recovery', thread, words, open);
+    for (const [thread, words] of past) say(draft, channel, { type: 'recovery', thread, words }, open);
     for (const [thread, words] of begun) {
       const replaces =
         choices.recent.has(thread) && draft.threads.get(thread)?.channels[channel] !== undefined;
       askAgain(draft, thread, channel, words, now);
-      say(draft, channel, 'alert', thread, words, open, replaces);
+      say(draft, channel, { type: 'alert', thread, words, replaces }, open);
     }
     for (const thread of joined) noteJoin(draft, thread, now);
   }
@@ -152,6 +159,7 @@ function joinEnds(
   );
   for (const [thread, { words }] of others) {
     first?.[1].words.push(...words);
+    first?.[1].endsAlso.push(thread);
     threads.delete(thread);
   }
 }
@@ -175,8 +183,9 @@ export function endRemoved(draft: AlertDraft): void {
   const open = said.size === 0 ? new Map<string, Word[]>() : openTellings(draft);
   for (const [channel, { threads }] of said) {
     joinEnds(draft, channel, threads, open);
-    for (const [thread, { words }] of threads) {
-      say(draft, channel, open.has(`${thread} ${channel}`) ? 'update' : 'recovery', thread, words, open);
+    for (const [thread, { words, endsAlso }] of threads) {
+      const type = open.has(`${thread} ${channel}`) ? 'update' : 'recovery';
+      say(draft, channel, { type, thread, words, endsAlso }, open);
     }
   }
   closeThreads(draft);
@@ -319,7 +328,7 @@ function note(
   if (say === 'begin') those.begun.set(thread, [...(those.begun.get(thread) ?? []), word]);
   else if (say === 'past' || told === null) those.past.set(thread, [...(those.past.get(thread) ?? []), word]);
   else {
-    const going = those.threads.get(told) ?? { words: [], isWorse: false };
+    const going = those.threads.get(told) ?? { words: [], isWorse: false, endsAlso: [] };
     going.words.push(word);
     going.isWorse ||= say === 'worse';
     those.threads.set(told, going);
@@ -330,17 +339,14 @@ function note(
 function say(
   draft: AlertDraft,
   channelId: number,
-  type: AlertMessage['type'],
-  thread: string,
-  words: readonly Word[],
+  parts: MessageParts,
   open: ReadonlyMap<string, readonly Word[]>,
-  replaces = false,
 ): void {
-  const news = new Set(words.map(({ key }) => key));
-  const others = (open.get(`${thread} ${channelId}`) ?? []).filter(
+  const news = new Set(parts.words.map(({ key }) => key));
+  const others = (open.get(`${parts.thread} ${channelId}`) ?? []).filter(
     ({ key, telling }) => !news.has(key) && telling.weight > 0,
   );
-  draft.messages.push({ channelId, message: makeMessage(draft, { type, thread, words, others, replaces }) });
+  draft.messages.push({ channelId, message: makeMessage(draft, { ...parts, others }) });
 }
 
 function noteJoin({ threads }: AlertDraft, thread: string, now: number): void {

@@ -4,7 +4,8 @@
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
-import { countStates, MESSAGE_STATES, type StateCounts, stateOf } from '../../domain/alert/message-states.ts';
+import { MESSAGE_STATES, type StateCounts } from '../../domain/alert/message.ts';
+import { countStates, stateOf } from '../../domain/alert/message-states.ts';
 import { asText, type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import { FORMATS, SHARED_TEXTS } from '../../language/shared-texts.ts';
 import { cleanLine, cleanLines } from './message-cut.ts';

@@ -1,7 +1,6 @@
 /** The words of messages in each language. A sentence is one entry, since languages differ in word order. */
 
-import type { CommonCause } from '../../domain/alert/message.ts';
-import type { MessageState } from '../../domain/alert/message-states.ts';
+import type { CommonCause, MessageState } from '../../domain/alert/message.ts';
 import type { AlertEventName } from '../../domain/alert/rule.ts';
 import type { Phase } from '../../domain/failure.ts';
 import type { LanguageCode } from '../../language/shared-texts.ts';

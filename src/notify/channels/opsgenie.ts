@@ -1,6 +1,7 @@
 /**
  * Kind `opsgenie`: an API integration of Opsgenie, or of Jira Service Management, which takes its place and has the same API. The
- * thread of an alert is its alias. Limits: 130 characters of message, 512 of alias, 15,000 of description, 25,000 of a note.
+ * thread of an alert is its alias, and the thread's reference the priority that it has there: an alert that exists keeps its priority until
+ * it is changed by a request for that. Limits: 130 characters of message, 512 of alias, 15,000 of description, 25,000 of a note.
  */
 import { Type } from '../../json-schema.ts';
 import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
@@ -42,7 +43,7 @@ export const opsgenieChannel = defineChannel({
   forms: { key: wordForm(/^[\x21-\x7e]{8,}$/, 'a key such as 12345678-90ab-cdef-1234-567890abcdef') },
   describe: ({ region = 'us' }) => SERVERS[region].replace('https://', ''),
   async send(tools, sending, { key, region = 'us' }) {
-    const { message, channel } = sending;
+    const { message, channel, reference } = sending;
     const text = renderMessage(message, channel.language);
     const lines = [
       text.title,
@@ -50,12 +51,13 @@ export const opsgenieChannel = defineChannel({
       ...plainLines(text, channel.language),
     ];
     const description = joinLines(lines, MAX_DESCRIPTION_LENGTH);
-    const call = (path: string, json: object) =>
+    const call = (path: string, json: object, method: 'POST' | 'PUT' = 'POST') =>
       sendRequest(
         tools,
         sending,
         {
           url: `${SERVERS[region]}/v2/alerts${path}`,
+          method,
           headers: { authorization: `GenieKey ${key}` },
           json,
           secrets: [key],
@@ -91,8 +93,19 @@ export const opsgenieChannel = defineChannel({
         const created = await create();
         return resultOf(created.ok ? await act('close') : created);
       }
-      default:
-        return resultOf(await create());
+      default: {
+        const priority = PRIORITIES[text.tone];
+        const created = await create();
+        // `P1` is before `P3`, and worse.
+        if (!created.ok || reference === null || priority >= reference)
+          return created.ok && reference === null
+            ? { outcome: 'delivered', reference: priority }
+            : resultOf(created);
+        const path = `/${encodeURIComponent(message.thread)}/priority?identifierType=alias`;
+        const raised = await call(path, { priority }, 'PUT');
+        if (!raised.ok && raised.result.outcome === 'failed') return raised.result;
+        return { outcome: 'delivered', reference: priority };
+      }
     }
   },
 });

@@ -1,6 +1,7 @@
 /**
  * Kind `pagerduty`: an integration of Events API v2. The thread of an alert is its `dedup_key`: the alert triggers an incident, its
- * recovery resolves it. Limits: 1,024 characters of summary, 255 of the key, 512 KB of event.
+ * recovery resolves it. A trigger for a key that a person has resolved opens a new incident, so an update is not sent: only what begins, gets
+ * worse or still goes on is. Limits: 1,024 characters of summary, 255 of the key, 512 KB of event.
  */
 import { Type } from '../../json-schema.ts';
 import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
@@ -87,6 +88,8 @@ export const pagerdutyChannel = defineChannel({
         return resultOf(await enqueue('resolve'));
       case 'acknowledged':
         return resultOf(await enqueue('acknowledge'));
+      case 'update':
+        return { outcome: 'delivered' };
       case 'test': {
         // A test leaves no open incident behind.
         const triggered = await enqueue('trigger');

@@ -1,13 +1,14 @@
 /**
  * Kind `pushover`: an application and a user or group. Limits by Pushover's API: 1,024 characters of message, 250 of title, 512 of URL,
- * 100 of its title. An emergency repeats until a person confirms it or it is over, for an hour at most; its receipt ends it.
+ * 100 of its title. An emergency repeats until a person confirms it or it is over, for an hour at most. It has the thread as its
+ * tag, by which all that repeat in a thread are ended, so that a reminder takes the place of the emergency before it.
  */
 import { Type } from '../../json-schema.ts';
-import type { ChannelTools, Sending } from './channel-kind.ts';
+import type { ChannelTools, Sending, SendResult } from './channel-kind.ts';
 import { defineChannel, SECRET, STRICT, wordForm, wordSetting } from './define-channel.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, TONE_MARKS, type Tone } from './message-text.ts';
-import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';
+import { memberOf, type ResponseRules, resultOf, sendRequest } from './send-request.ts';
 
 const API_URL = 'https://api.pushover.net/1';
 const MAX_MESSAGE_LENGTH = 1_024;
@@ -56,12 +57,16 @@ export const pushoverChannel = defineChannel({
   },
   describe: ({ device }) => (device === undefined ? 'Pushover' : `${device} of Pushover`),
   async send(tools, sending, { user, token, device, emergency = false }) {
-    const { reference, message, channel } = sending;
+    const { message, channel } = sending;
     const text = renderMessage(message, channel.language);
-    const ends = message.type === 'recovery' || message.type === 'acknowledged';
-    if (reference !== null && ends) await endEmergency(tools, sending, { token, receipt: reference });
     const [page, acknowledge] = text.links;
     const isEmergency = emergency && text.tone === 'bad' && message.type !== 'update';
+    const ends = message.type === 'recovery' || message.type === 'acknowledged';
+    if (emergency && (ends || isEmergency))
+      for (const thread of [message.thread, ...(message.endsAlso ?? [])]) {
+        const failed = await endEmergencies(tools, sending, { token, user, thread });
+        if (failed !== null) return failed;
+      }
     const shown = acknowledge ?? page;
     const lines = plainLines(text, channel.language);
     const json = {
@@ -74,7 +79,9 @@ export const pushoverChannel = defineChannel({
       ...(shown === undefined || shown.url.length > MAX_URL_LENGTH
         ? {}
         : { url: shown.url, url_title: cutText(shown.label, 100) }),
-      ...(isEmergency ? { priority: EMERGENCY_PRIORITY, ...EMERGENCY } : { priority: PRIORITIES[text.tone] }),
+      ...(isEmergency
+        ? { priority: EMERGENCY_PRIORITY, ...EMERGENCY, tags: message.thread }
+        : { priority: PRIORITIES[text.tone] }),
     };
     const answer = await sendRequest(
       tools,
@@ -82,20 +89,17 @@ export const pushoverChannel = defineChannel({
       { url: `${API_URL}/messages.json`, json, secrets: [token, user] },
       RULES,
     );
-    if (!answer.ok) return answer.result;
-    const receipt = textMember(answer.json, 'receipt');
-    return /^[A-Za-z0-9]{30}$/.test(receipt)
-      ? { outcome: 'delivered', reference: receipt }
-      : { outcome: 'delivered' };
+    return resultOf(answer);
   },
 });
 
-/** Ends the repetitions of an emergency. They end by themselves within the hour, so that a failure here fails nothing. */
-async function endEmergency(
+/** Ends all emergencies of a thread that repeat; null: they have ended, or there is nothing to end. Otherwise it has to be tried again. */
+async function endEmergencies(
   tools: ChannelTools,
   sending: Sending,
-  { token, receipt }: { readonly token: string; readonly receipt: string },
-): Promise<void> {
-  const url = `${API_URL}/receipts/${encodeURIComponent(receipt)}/cancel.json`;
-  await sendRequest(tools, sending, { url, json: { token }, secrets: [token] }, RULES);
+  { token, user, thread }: { readonly token: string; readonly user: string; readonly thread: string },
+): Promise<SendResult | null> {
+  const url = `${API_URL}/receipts/cancel_by_tag/${encodeURIComponent(thread)}.json`;
+  const answer = await sendRequest(tools, sending, { url, json: { token }, secrets: [token, user] }, RULES);
+  return answer.ok || answer.result.outcome === 'refused' ? null : answer.result;
 }

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_RETRY_WAIT_MS } from '../../domain/alert/channel.ts';
 import type { ChannelProblem } from '../../domain/alert/channel-problem.ts';
+import { foldQueue } from '../../domain/alert/fold-queue.ts';
 import type { AlertMessage } from '../../domain/alert/message.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import { messageId } from '../../domain/webhook-event.ts';
@@ -144,7 +145,8 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
       };
     });
   }),
-  noteMessage: write(async ({ kysely, queries }, outcome) => {
+  noteMessage: write(async (store, outcome) => {
+    const { kysely, queries } = store;
     const { id, wasDueAt, triedAt, at, deliveredAt, problem, dueAt, reference } = outcome;
     const row = await queries.first(
       kysely
@@ -164,6 +166,8 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     await queries.run(
       problem === null ? DELIVERED(row.channel_id) : FAILED(row.channel_id, at, JSON.stringify(problem)),
     );
+    // Nothing of the channel is on its way now.
+    if (dueAt !== null) await foldWaiting(store, row.channel_id, id);
     if (reference !== undefined) await queries.run(PUT_THREAD(row.channel_id, row.thread, reference, at));
   }),
   messagesOf: read(async ({ kysely, queries }, accountId, channelId) => {
@@ -250,6 +254,64 @@ async function dropOldest({ queries }: RegistryStore, channelId: number): Promis
   const lost = waiting.slice(1, 1 + excess).reduce((sum, { dropped }) => sum + 1 + dropped, 0);
   await queries.run(DROP(JSON.stringify(OUTBOX_FULL), channelId, head.turn, next.turn));
   await queries.run(SET_DROPPED(next.dropped + lost, channelId, next.turn));
+}
+
+/**
+ * Leaves what waits for a channel to later messages that say it as well ({@link foldQueue}). If the message `tried` is among them, the one
+ * that is first then waits as it would have done.
+ */
+async function foldWaiting(
+  { kysely, queries }: RegistryStore,
+  channelId: number,
+  tried: number,
+): Promise<void> {
+  const ofChannel = kysely.selectFrom('alert_messages').where('channel_id', '=', channelId);
+  const rows = await queries.all(ofChannel.selectAll().where('due_at', 'is not', null).orderBy('turn'));
+  if (rows.length < 2) return;
+  const seen = await queries.all(
+    ofChannel
+      .select('thread')
+      .distinct()
+      .where('attempts', '>', 0)
+      .where('thread', 'in', [...new Set(rows.map(({ thread }) => thread))]),
+  );
+  const queue = rows.map(({ id, attempts, message }) => ({ id, attempts, message: JSON.parse(message) }));
+  const { changed, removed } = foldQueue(queue, new Set(seen.map(({ thread }) => thread)));
+  const parts = Map.groupBy(rows, ({ id }) => endOf(removed, id));
+  for (const [id, those] of parts) {
+    if (those.length === 1) continue;
+    const message = changed.get(id);
+    const failed = those.map((row) => row.failed_at).filter((at) => at !== null);
+    const failedAt = message?.type === 'alert' && failed.length > 0 ? Math.min(...failed) : null;
+    const words =
+      message === undefined ? {} : { type: message.type, message: toText(message), failed_at: failedAt };
+    const dropped = those.reduce((sum, row) => sum + row.dropped, 0);
+    await queries.run(
+      kysely
+        .updateTable('alert_messages')
+        .set({ dropped, ...words })
+        .where('id', '=', id),
+    );
+  }
+  const head = rows.find(({ id }) => !removed.has(id));
+  const before = rows.find(({ id }) => id === tried);
+  if (head !== undefined && before !== undefined && removed.has(tried)) {
+    const { due_at, attempts, tried_at, problem } = before;
+    await queries.run(
+      kysely
+        .updateTable('alert_messages')
+        .set({ due_at, attempts, tried_at, problem })
+        .where('id', '=', head.id),
+    );
+  }
+  if (removed.size > 0)
+    await queries.run(kysely.deleteFrom('alert_messages').where('id', 'in', [...removed.keys()]));
+}
+
+/** The message that says another one as well, which may have been left to a third. */
+function endOf(removed: ReadonlyMap<number, number>, id: number): number {
+  const next = removed.get(id);
+  return next === undefined ? id : endOf(removed, next);
 }
 
 /** What waits at `now`, as the port describes it. */

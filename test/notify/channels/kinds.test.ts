@@ -119,12 +119,12 @@ for (const receiver of RECEIVERS)
       const alert = await send(SAMPLES.alert, { id: 'alert' });
       t.match(alert, { outcome: 'delivered' });
       const reference = alert.outcome === 'delivered' ? (alert.reference ?? null) : null;
-      t.equal(reference !== null, receiver.threads === 'reference' || receiver.kind === 'pushover');
+      t.equal(reference !== null, receiver.threads === 'reference' || receiver.kind === 'opsgenie');
       for (const name of ['update', 'reminder', 'recovery'] as const) {
         const result = await send(SAMPLES[name], { reference, id: name });
         t.match(result, { outcome: 'delivered' });
         const isKept = result.outcome === 'delivered' && [undefined, reference].includes(result.reference);
-        t.ok(isKept || receiver.kind === 'pushover', `${name}: the thread stays the same`);
+        t.ok(isKept, `${name}: the thread stays the same`);
         const { thread } = taken.at(-1) ?? { thread: null };
         const expected = { reference, thread: SAMPLES.alert.thread, none: null };
         t.equal(thread, expected[receiver.threads], name);
@@ -253,23 +253,54 @@ t.test(
   },
 );
 
-t.test(
-  'an emergency of Pushover ends with its outage, and a failure to end it loses no message',
-  async (t) => {
-    const receiver = RECEIVERS.find(({ kind }) => kind === 'pushover');
-    if (receiver === undefined) throw new Error('no Pushover');
-    const { taken, send } = await start(t, receiver);
-    const alert = await send(SAMPLES.alert);
-    const reference = alert.outcome === 'delivered' ? (alert.reference ?? '') : '';
-    t.match(taken.at(-1)?.json, { priority: 2, retry: 60, expire: 3_600 });
-    await send(SAMPLES.recovery, { reference });
-    t.same(taken.at(-2)?.json, { cancelled: reference });
-    t.match(await send(SAMPLES.recovery, { reference: 'x'.repeat(30) }), { outcome: 'delivered' });
-    const normal = { ...receiver.settings(''), emergency: false };
-    await send(SAMPLES.alert, { settings: normal });
-    t.match(taken.at(-1)?.json, { priority: 1 });
-  },
-);
+t.test('at most one emergency of an outage rings on Pushover, and none when it is over', async (t) => {
+  const receiver = RECEIVERS.find(({ kind }) => kind === 'pushover');
+  if (receiver === undefined) throw new Error('no Pushover');
+  const { taken, send, state } = await start(t, receiver);
+  const last = () => taken.at(-1)?.json;
+  await send(SAMPLES.alert);
+  t.match(last(), { priority: 2, retry: 60, expire: 3_600, tags: SAMPLES.alert.thread });
+  await send({ ...SAMPLES.alert, thread: 'other' });
+  for (let n = 0; n < 3; n++) {
+    await send(SAMPLES.reminder);
+    t.match(taken.at(-2)?.json, { cancelled: 1, tag: SAMPLES.alert.thread }, 'the one before is ended');
+    t.match(last(), { priority: 2 });
+  }
+  await send({ ...SAMPLES.recovery, endsAlso: ['other'] });
+  t.match(
+    taken.slice(-3, -1).map(({ json }) => json),
+    [{ cancelled: 1 }, { cancelled: 1, tag: 'other' }],
+    'that of each thread which ends',
+  );
+  await send(SAMPLES.alert);
+  state.mood = { reply: { status: 503 } };
+  t.match(await send(SAMPLES.recovery), { outcome: 'failed' }, 'it is tried again until nothing rings');
+  state.mood = null;
+  await send(SAMPLES.recovery);
+  t.match(taken.at(-2)?.json, { cancelled: 1 });
+  const normal = { ...receiver.settings(''), emergency: false };
+  await send(SAMPLES.alert, { settings: normal });
+  t.match(last(), { priority: 1 });
+});
+
+t.test('PagerDuty is sent no update, which would open again what a person has resolved', async (t) => {
+  const receiver = RECEIVERS.find(({ kind }) => kind === 'pagerduty');
+  if (receiver === undefined) throw new Error('no PagerDuty');
+  const { taken, send } = await start(t, receiver);
+  t.same(await send(SAMPLES.update), { outcome: 'delivered' });
+  t.same(taken, []);
+});
+
+t.test('Opsgenie raises the priority of an alert that gets worse', async (t) => {
+  const receiver = RECEIVERS.find(({ kind }) => kind === 'opsgenie');
+  if (receiver === undefined) throw new Error('no Opsgenie');
+  const { taken, send } = await start(t, receiver);
+  t.same(await send(SAMPLES.slow), { outcome: 'delivered', reference: 'P3' });
+  t.same(await send(SAMPLES.alert, { reference: 'P3' }), { outcome: 'delivered', reference: 'P1' });
+  t.match(taken.at(-1), { json: { action: 'priority', priority: 'P1' }, thread: SAMPLES.alert.thread });
+  t.same(await send(SAMPLES.slow, { reference: 'P1' }), { outcome: 'delivered' });
+  t.match(taken.at(-1)?.json, { action: 'create' }, 'it is not lowered');
+});
 
 t.test('Telegram follows a group that became a supergroup', async (t) => {
   const receiver = RECEIVERS.find(({ kind }) => kind === 'telegram');

@@ -1,6 +1,6 @@
 /** What messages say, in both languages, as a person reads it on a phone. */
 import t from 'tap';
-import { MESSAGE_STATES, type StateCounts } from '../../../src/domain/alert/message-states.ts';
+import { MESSAGE_STATES, type StateCounts } from '../../../src/domain/alert/message.ts';
 import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
 import { cutText, joinLines } from '../../../src/notify/channels/message-cut.ts';
 import { plainLines, renderMessage } from '../../../src/notify/channels/message-text.ts';

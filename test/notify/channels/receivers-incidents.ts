@@ -66,6 +66,7 @@ const OPSGENIE_CREATE = shape({
   tags: list(text(50), 20),
   details: { type: 'object', additionalProperties: { type: 'string' } },
 });
+const OPSGENIE_PRIORITY = shape({ priority: oneOf('P1', 'P2', 'P3', 'P4', 'P5') });
 const OPSGENIE_ACT = shape({ source: text(100), note: text(25_000) });
 const opsgenieError = (status: number, message: string): Reply => ({
   status,
@@ -90,12 +91,13 @@ const opsgenie: Receiver = {
       return opsgenieError(422, 'Key format is not valid!');
     if (key !== OPSGENIE_KEY) return opsgenieError(401, 'Could not authenticate');
     const [, alias, action] =
-      /^\/v2\/alerts(?:\/([^/]+)\/(close|acknowledge|notes))?$/.exec(request.path) ?? [];
-    if (request.method !== 'POST' || !request.path.startsWith('/v2/alerts'))
+      /^\/v2\/alerts(?:\/([^/]+)\/(close|acknowledge|notes|priority))?$/.exec(request.path) ?? [];
+    if (request.method !== (action === 'priority' ? 'PUT' : 'POST') || !request.path.startsWith('/v2/alerts'))
       return opsgenieError(404, 'not found');
     if (action !== undefined && request.query.get('identifierType') !== 'alias')
       return opsgenieError(404, 'Alert does not exist');
-    const wrong = wrongShape(action === undefined ? OPSGENIE_CREATE : OPSGENIE_ACT, request.json);
+    const form = action === 'priority' ? OPSGENIE_PRIORITY : OPSGENIE_ACT;
+    const wrong = wrongShape(action === undefined ? OPSGENIE_CREATE : form, request.json);
     if (wrong !== null) return opsgenieError(422, wrong);
     const thread = alias ?? (request.json as { alias: string }).alias;
     taken.push({ json: { action: action ?? 'create', ...(request.json as object) }, thread });

@@ -107,6 +107,7 @@ const PUSHOVER = shape({
   priority: { type: 'integer', minimum: -2, maximum: 2 },
   'retry?': { type: 'integer', minimum: 30 },
   'expire?': { type: 'integer', maximum: 10_800 },
+  'tags?': text(255),
 });
 const pushoverError = (status: number, ...errors: readonly string[]): Reply => ({
   status,
@@ -134,14 +135,15 @@ const pushover: Receiver = {
     },
   ],
   take(request, { taken, known }) {
-    const [, receipt] = /^\/1\/receipts\/([A-Za-z0-9]{30})\/cancel\.json$/.exec(request.path) ?? [];
-    const { token, user, priority, retry, expire } = (request.json ?? {}) as Record<string, unknown>;
+    const [, tag] = /^\/1\/receipts\/cancel_by_tag\/([\w-]+)\.json$/.exec(request.path) ?? [];
+    const { token, user, priority, retry, expire, tags } = (request.json ?? {}) as Record<string, unknown>;
     if (token !== TOKEN)
       return pushoverError(400, 'application token is invalid, see https://pushover.net/api');
-    if (receipt !== undefined) {
-      if (!known.has(receipt)) return pushoverError(404, 'receipt not found; may be invalid or expired');
-      taken.push({ json: { cancelled: receipt }, thread: receipt });
-      return { status: 200, body: { status: 1, request: 'r' } };
+    if (tag !== undefined) {
+      const rings = [...known].filter(([, of]) => of === tag).map(([receipt]) => receipt);
+      for (const receipt of rings) known.delete(receipt);
+      taken.push({ json: { cancelled: rings.length, tag }, thread: null });
+      return { status: 200, body: { status: 1, canceled: rings.length, request: 'r' } };
     }
     if (request.method !== 'POST' || request.path !== '/1/messages.json')
       return pushoverError(404, 'not found');
@@ -152,7 +154,7 @@ const pushover: Receiver = {
     if ((priority === 2) !== (retry !== undefined && expire !== undefined))
       return pushoverError(400, 'expire must be supplied with priority=2');
     const given = `r${String(taken.length).padStart(29, '0')}`;
-    if (priority === 2) known.set(given, given);
+    if (priority === 2) known.set(given, String(tags));
     taken.push({ json: request.json, thread: null });
     return { status: 200, body: { status: 1, request: 'r', ...(priority === 2 ? { receipt: given } : {}) } };
   },
