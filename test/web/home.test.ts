@@ -185,7 +185,7 @@ t.test('it names a service once beside the title of its incident, which leads to
     text,
     '<a href="/status/shop-example">Shop</a>: <a href="/status/shop-example/incidents/own-2">Shopping is slow</a>',
   );
-  t.match(text, /<strong class="lasted"><time [^>]*data-length[^>]*>[^<]+<\/time> so far<\/strong>/);
+  t.match(text, /<strong class="lasted">Ongoing, <time [^>]*data-length[^>]*>[^<]+<\/time><\/strong>/);
   t.match(text, /<strong class="lasted">1 min<\/strong> · <time [^>]*data-age/);
 });
 

@@ -231,7 +231,7 @@ t.test('it shows what the vendor says beside our verdict, and what it plans', as
     text,
     /from <time[^>]*>20 Nov 2026, 11:00 UTC<\/time> to <time[^>]*>20 Nov 2026, 12:00 UTC<\/time>/,
   );
-  t.notMatch((await api.get('/status/calm-example')).text, /own status page/);
+  t.notMatch((await api.get('/status/calm-example')).text, /vendor's status page/);
 });
 
 t.test(

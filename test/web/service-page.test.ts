@@ -73,7 +73,7 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       word: 'Operational',
       ours: 'Our checks',
       verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 sec).',
-      checked: 'Last check 30 seconds ago, by a request to its root.',
+      checked: 'Last check 30 seconds ago, by a request to https://shop.example/.',
       facts: [
         { name: 'Response time', value: '123 ms' },
         { name: 'Response', value: 'HTTP 200' },
@@ -89,9 +89,9 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
 
 t.test('it shows what is checked, in each language', async (t) => {
   const rows: readonly (readonly [Partial<CheckDefinition>, string])[] = [
-    [{}, 'by a request to its root'],
-    [{ url: 'http://127.0.0.1:9001/up?key=1' }, 'by a request to its root (port 9001, path /up)'],
-    [{ kind: 'health' }, 'by a request to its health endpoint'],
+    [{}, 'by a request to https://shop.example/'],
+    [{ url: 'http://127.0.0.1:9001/up?key=1' }, 'by a request to http://127.0.0.1:9001/up'],
+    [{ kind: 'health' }, 'by a request to https://shop.example/api/health'],
     [{ kind: 'tcp', settings: { port: 25, banner: '220' } }, 'by a TCP connection (port 25, 1 expectation)'],
     [{ kind: 'tls' }, 'by a TLS handshake (port 443)'],
     [
@@ -115,15 +115,25 @@ t.test('it shows what is checked, in each language', async (t) => {
   ];
   for (const [more, expected] of rows) {
     const check = { ...DEFAULT_CHECK, ...more };
-    t.equal(describeSource(check, check.kind, en), expected);
+    t.equal(describeSource({ domain: 'shop.example', check }, check.kind, en), expected);
   }
   const http = {
     ...DEFAULT_CHECK,
     kind: 'http',
     settings: { path: '/a', assertions: ['status is 200'] },
   } as const;
-  t.equal(describeSource(http, 'http', de), 'durch eine HTTP-Anfrage (Port 443, Pfad /a, 1 Erwartung)');
-  t.equal(describeSource(http, 'heartbeat', en), 'from its heartbeat', 'the last check was another');
+  t.equal(
+    describeSource({ domain: 'shop.example', check: http }, 'http', de),
+    'durch eine HTTP-Anfrage (Port 443, Pfad /a, 1 Erwartung)',
+  );
+  const after = { domain: 'shop.example', check: http };
+  t.equal(describeSource(after, 'heartbeat', en), 'from its heartbeat', 'the last check was another');
+  const health = { ...DEFAULT_CHECK, kind: 'health', url: 'https://shop.example/up/health' } as const;
+  t.equal(
+    describeSource({ domain: 'shop.example', check: health }, 'root', en),
+    'by a request to https://shop.example/',
+    'a service without a health endpoint',
+  );
 });
 
 const PARTIAL = current(1, check(NOW - 20_000, { responseTimeMs: 300 }), {
@@ -618,12 +628,14 @@ t.test('it tells other sites what a link leads to, on its page and on those of i
     const tags = text.matchAll(/<meta (?:property|name)="(og:[a-z_]+|description)" content="([^"]*)">/g);
     return Object.fromEntries([...tags].map(([, key, content]) => [key, content]));
   };
+  const description =
+    'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired. The vendor&#39;s status page reports no problems.';
   t.same(await tagsOf('/status/pier-example'), {
-    description: 'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    description,
     'og:site_name': 'Upbeat',
     'og:type': 'website',
-    'og:title': 'Pier: Down',
-    'og:description': 'Pier has been down since 20 Nov 2026, 09:26 UTC (34 min): certificate has expired.',
+    'og:title': 'Pier is down',
+    'og:description': description,
     'og:url': 'https://upbeat.test/status/pier-example',
     'og:image': 'https://upbeat.test/api/chart/pier-example.png?size=card',
   });

@@ -114,7 +114,7 @@ t.test('the pages of all incidents and of the heat map stand by themselves', asy
   const { text } = await world.get('/incidents');
   t.match(
     text,
-    /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · <strong[^>]*><time [^>]*>0 sec<\/time> so far<\/strong> · started [\s\S]* · Detected by our checks · major<\/p>/,
+    /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · <strong[^>]*>Ongoing, <time [^>]*>0 sec<\/time><\/strong> · started [\s\S]* · Detected by our checks · major<\/p>/,
   );
   t.equal(text.match(/<article/g)?.length, 25);
   t.match(text, '<a class="card" rel="next" href="?offset=25">');

@@ -20,8 +20,6 @@ export const englishChecks = {
   } satisfies WordOf<CheckKind>,
   /** How the last check was made, at the end of a sentence. */
   source: {
-    root: 'by a request to its root',
-    health: 'by a request to its health endpoint',
     tcp: 'by a TCP connection',
     tls: 'by a TLS handshake',
     http: 'by an HTTP request',
@@ -31,7 +29,9 @@ export const englishChecks = {
     dns: 'by a query for its DNS records',
     heartbeat: 'from its heartbeat',
     silence: 'because no heartbeat arrived',
-  } satisfies WordOf<CheckKind | 'silence'>,
+  } satisfies WordOf<Exclude<CheckKind | 'silence', 'root' | 'health'>>,
+  /** The source of kinds `root` and `health`. */
+  requested: (address: string) => `by a request to ${address}`,
   /** What a check names, in brackets after its source. */
   portDetail: (port: number) => `port ${port}`,
   pathDetail: (path: string) => `path ${path}`,

@@ -130,7 +130,7 @@ export const english = {
     newestCheck: (ago: Moment) => phraseOf`latest check ${ago}`,
     noCheckYet: 'no check yet',
     late: (count: number, shown: string) =>
-      count === 0 ? 'no checks late' : count === 1 ? 'one check late' : `${shown} checks late`,
+      count === 0 ? 'all checks on time' : count === 1 ? '1 overdue check' : `${shown} overdue checks`,
   },
   /** The texts of the badge builder. */
   badges: {
@@ -206,6 +206,22 @@ export const english = {
       phraseOf`has been slow since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     down: (since: Moment, lasted: Moment, why: string | null) =>
       phraseOf`has been down since ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    /** The answer in the head of the page. */
+    answer: {
+      up: (name: string): Phrase => [`${name} is up`],
+      slow: (name: string, lasted: Moment): Phrase => phraseOf`${name} has been slow for ${lasted}`,
+      down: (name: string, lasted: Moment): Phrase => phraseOf`${name} has been down for ${lasted}`,
+      unknown: (name: string): Phrase => [`${name} has not been checked yet`],
+      /** The newest check is too old to say how the service is. */
+      stale: (name: string, seen: Moment): Phrase => phraseOf`${name} was last checked ${seen}`,
+      paused: (name: string): Phrase => [`${name} is not being checked`],
+    },
+    /** The same in the title of the page, where no time passes. */
+    answerTitle: {
+      up: (name: string) => `${name} is up`,
+      slow: (name: string) => `${name} is slow`,
+      down: (name: string) => `${name} is down`,
+    },
     noHeartbeat: 'no heartbeat arrived',
     failure: shared.failure,
     /** An incident that our own checks opened: its title, and an entry of its timeline. */
@@ -216,7 +232,7 @@ export const english = {
     ownReport: (took: string | null) =>
       took === null ? 'by its own report' : `by its own report, with a response time of ${took}`,
     slowAnswer: (took: string) => `the last response took ${took}`,
-    /** Completes "The vendor's own status page ...". */
+    /** Completes "The vendor's status page ...". */
     vendor: {
       unknown: 'has not been read yet',
       operational: 'reports no problems',

@@ -16,8 +16,6 @@ export const germanChecks: Texts['checks'] = {
     heartbeat: 'Lebenszeichen des Dienstes',
   },
   source: {
-    root: 'durch Abruf der Startseite',
-    health: 'durch Abruf des Zustandsberichts',
     tcp: 'durch eine TCP-Verbindung',
     tls: 'durch eine TLS-Verbindung',
     http: 'durch eine HTTP-Anfrage',
@@ -28,6 +26,7 @@ export const germanChecks: Texts['checks'] = {
     heartbeat: 'durch sein Lebenszeichen',
     silence: 'weil kein Lebenszeichen kam',
   },
+  requested: (address) => `durch Abruf von ${address}`,
   portDetail: (port) => `Port ${port}`,
   pathDetail: (path) => `Pfad ${path}`,
   expectationsDetail: (count) => (count === 1 ? '1 Erwartung' : `${count} Erwartungen`),

@@ -211,6 +211,19 @@ export const german: Texts = {
       phraseOf`ist langsam seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
     down: (since, lasted, why) =>
       phraseOf`ist gestört seit ${since} (${lasted})${why === null ? '' : `: ${why}`}.`,
+    answer: {
+      up: (name) => [`${name} läuft`],
+      slow: (name, lasted) => phraseOf`${name} ist seit ${lasted} langsam`,
+      down: (name, lasted) => phraseOf`${name} ist seit ${lasted} gestört`,
+      unknown: (name) => [`${name} wurde noch nicht geprüft`],
+      stale: (name, seen) => phraseOf`${name} wurde zuletzt ${seen} geprüft`,
+      paused: (name) => [`${name} wird nicht geprüft`],
+    },
+    answerTitle: {
+      up: (name) => `${name} läuft`,
+      slow: (name) => `${name} ist langsam`,
+      down: (name) => `${name} ist gestört`,
+    },
     noHeartbeat: 'es kam kein Lebenszeichen',
     failure: shared.failure,
     incidentTitle: shared.incidentTitle,

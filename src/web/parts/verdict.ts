@@ -1,7 +1,7 @@
 /** The status of a service on pages: its shape, its pill, and the verdict as a sentence. */
 import type { CurrentStatus } from '../../domain/current.ts';
 import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
-import { escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
+import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
 /** Since when and why, without the name of the service: `has been down since ...: answered with status 503.` */
@@ -13,6 +13,29 @@ export function describeVerdict(current: CurrentStatus, language: Language): Phr
   if (status === 'up') return service.up(time(since), lasted);
   const why = explainStatus(current, language);
   return status === 'slow' ? service.slow(time(since), lasted, why) : service.down(time(since), lasted, why);
+}
+
+/** What is known of a service apart from its status. */
+interface AnswerSubject {
+  readonly name: string;
+  readonly paused: boolean;
+  /** When the service was last seen if that is too long ago, epoch milliseconds; null: it is fresh. */
+  readonly staleSince: number | null;
+}
+
+/** The answer to "is it up?" as one sentence, and for a title, in which no time passes. */
+export function describeAnswer(
+  { name, paused, staleSince }: AnswerSubject,
+  { status, since }: CurrentStatus,
+  { texts }: Language,
+): { readonly status: ServiceStatus; readonly sentence: Phrase; readonly title: Phrase } {
+  const { answer, answerTitle } = texts.service;
+  const unsure = (sentence: Phrase) => ({ status: 'unknown', sentence, title: sentence }) as const;
+  if (paused) return unsure(answer.paused(name));
+  if (status === 'unknown' || since === null) return unsure(answer.unknown(name));
+  if (staleSince !== null) return unsure(answer.stale(name, age(staleSince)));
+  const title = [answerTitle[status](name)];
+  return { status, title, sentence: status === 'up' ? title : answer[status](name, lasting(since)) };
 }
 
 /** Why a service is down or slow, as the end of a sentence; null: it is neither, or the reason is unknown. */

@@ -4,7 +4,7 @@ import type { CurrentStatus, LatestCheck } from '../../domain/current.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Maintenance } from '../../domain/maintenance.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
-import { type CheckDefinition, fullName } from '../../domain/service.ts';
+import { fullName, type Service } from '../../domain/service.ts';
 import type { Verdict } from '../../domain/status.ts';
 import { portOf } from '../../kinds/settings.ts';
 import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';
@@ -14,7 +14,7 @@ import { intervalOf } from '../../view/staleness.ts';
 import { RANGE_NAMES, type RangeName } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';
-import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
+import { describeAnswer, describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
 import { barsOf, calendarOf, countKnownDays, dayRows, monthRows } from './service-days.ts';
 import { waterfallOf } from './service-response-times.ts';
 import { type VendorKnowledge, viewVendor } from './service-vendor.ts';
@@ -80,11 +80,12 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     word: texts.status[current.status],
     shape: STATUS_SHAPES[current.status],
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
+    answer: describeAnswer({ ...service, staleSince: known.staleSince }, current, language),
     verdict: describeVerdict(current, language),
     checked:
       latest === null
         ? null
-        : texts.page.lastCheck(latest.checkedAt, describeSource(service.check, latest.source, language)),
+        : texts.page.lastCheck(latest.checkedAt, describeSource(service, latest.source, language)),
     blocked: latest?.blocked === true,
     failsFrom:
       current.scope === 'partial'
@@ -163,15 +164,21 @@ function headlineOf({ year, lastDay }: ServiceKnowledge, { texts, formats }: Lan
 
 /** How the last check was made, with what the check names: port, path and the number of expectations. */
 export function describeSource(
-  check: CheckDefinition,
+  { domain, check }: Pick<Service, 'domain' | 'check'>,
   source: LatestCheck['source'],
   { texts: { checks } }: Pick<Language, 'texts'>,
 ): string {
   const { kind, url, settings = {} } = check;
-  const how = checks.source[source];
-  // A health check may have made a root check instead.
-  if (source !== kind) return how;
   const address = URL.parse(url ?? '');
+  if (source === 'root' || source === 'health') {
+    // A health check may have made a root check instead.
+    const path = source === 'health' ? '/api/health' : '/';
+    const usual = new URL(path, address ?? `https://${domain}`);
+    const { origin, pathname } = source === kind ? (address ?? usual) : usual;
+    return checks.requested(origin + pathname);
+  }
+  const how = checks.source[source];
+  if (source !== kind) return how;
   // A query may hold what is not for everyone.
   const path = address?.pathname ?? (typeof settings.path === 'string' ? settings.path.split('?')[0] : null);
   const expected =

@@ -40,6 +40,7 @@ import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { firstKnownDay, isWatched } from './service-days.ts';
 import { viewDependencies, viewServicePage } from './service-page-view.ts';
 import { drawingOf, responseTimesOf, timeRows } from './service-response-times.ts';
+import { describeVendorPage } from './service-vendor.ts';
 
 const QUERY = { ...RANGE_QUERY, region: REGION_PARAMETER };
 const YEAR_DAYS = 365;
@@ -183,10 +184,14 @@ export function servicePages(
       language,
       // Rules watch public services and those of the account.
       tellMe: service.origin === 'catalogue' ? `/dashboard/rules/new?service=${service.slug}` : null,
-      title: language.texts.page.title(title, view.word),
+      title: asText(view.answer.title, language.formats, at),
       meta: openGraphTags(siteUrl, {
-        title: `${title}: ${view.word}`,
-        description: asText([`${title} `, ...view.verdict], language.formats, at),
+        title: asText(view.answer.title, language.formats, at),
+        description: asText(
+          [`${title} `, ...view.verdict, ...describeVendorPage(view.vendor, language)],
+          language.formats,
+          at,
+        ),
         path: `/status/${view.page}`,
         image: chartCard(view.page, language.texts.page.chartOf(title)),
       }),

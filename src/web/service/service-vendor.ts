@@ -66,7 +66,13 @@ export function viewVendor(
   };
 }
 
-/** The text after "Its own status page ..."; null: no vendor's status page is read. */
+/** What the vendor's page says, as a sentence after another one; empty: the page is not read. */
+export function describeVendorPage(vendor: ReturnType<typeof viewVendor>, { texts }: Language): Phrase {
+  if (vendor === null || vendor.look === null || vendor.text === null) return [];
+  return phraseOf` ${texts.page.vendorBefore} ${texts.page.vendorPage} ${vendor.text}`;
+}
+
+/** The text after "The vendor's status page"; null: no vendor's status page is read. */
 export function describeVendor(
   word: ServiceVendorStatus | null,
   now: number,
