@@ -132,6 +132,7 @@ t.test('the same ways lead to loopback where the operator allows it', async (t) 
 /** Files outside of `src/outbound/` that open connections, and whose word their addresses are. */
 const OPERATORS_OWN: Readonly<Record<string, string>> = {
   'src/cli/doctor.ts': 'this machine',
+  'src/cli/health-check.ts': 'this machine',
   'src/cli/nodes.ts': 'this machine',
   'src/cli/apply/remote.ts': 'the command line',
   'src/notify/mail/smtp-mailer.ts': 'alerts.smtp',

@@ -106,6 +106,7 @@ export async function serviceContract(t: Test, open: OpenForTest): Promise<void>
       revision: 1,
       domain: entry('s1').domain,
       origin: 'catalogue',
+      accountId: null,
       check: entry('s1').check,
       memory: { ...NO_MEMORY, needsGet: true },
       lastCheckedAt: turn.current.latest?.checkedAt ?? 0,

@@ -52,7 +52,9 @@ t.test('it serves the font of pages for a year, and preloads it', async (t) => {
   const [, font = ''] = /<link rel="preload" href="([^"]+)" as="font"/.exec(text) ?? [];
   const [, style = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(text) ?? [];
   const css = (await world.get(style)).text;
-  const fonts = [...css.matchAll(/url\("([^"]+)"\)/g)].map(([, path = '']) => path);
+  const fonts = [...css.matchAll(/url\("([^"]+)"\)/g)].map(
+    ([, path = '']) => new URL(path, `http://site${style}`).pathname,
+  );
   t.equal(fonts.length, 2);
   t.equal(fonts[0], font);
   for (const path of fonts) {
