@@ -1,5 +1,5 @@
 /** Channels of an account, and the messages to them: `/api/v1/channels` (docs/alerts.md). */
-import { ChannelDocumentSchema, channelDocumentOf, secretSettings } from '../app/channel-document.ts';
+import { channelDocumentOf, secretSettings } from '../app/channel-document.ts';
 import {
   addChannel,
   createTestThread,
@@ -26,6 +26,8 @@ import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from
 import { cutWindow, ownListRoute } from './own-list.ts';
 import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
 import { resultOf } from './refused.ts';
+import { TypedChannelSchema } from './typed-settings.ts';
+import { describeCallback } from './webhook-payloads.ts';
 import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes. */
@@ -34,7 +36,7 @@ const TAG = 'Alerts';
 const PATH = '/api/v1/channels';
 
 /** A channel as its owner defines it. */
-export const ChannelDefinitionSchema = named('ChannelDefinition', ChannelDocumentSchema);
+export const ChannelDefinitionSchema = named('ChannelDefinition', TypedChannelSchema);
 
 const ChannelSchema = namedObject('Channel', {
   id: whole('Its number.'),
@@ -65,7 +67,10 @@ const MessageSchema = namedObject('ChannelMessage', {
 const EXAMPLE = {
   name: 'Ops',
   kind: 'webhook',
-  settings: { url: 'https://example.com/alerts' },
+  settings: {
+    url: 'https://example.com/alerts',
+    secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD8B1x2tBWkDc=',
+  },
 };
 const OWN_ID = idParameter('channel');
 const MESSAGE: OpenApiParameter = { ...idParameter('message'), name: 'message' };
@@ -133,6 +138,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
           schema: ChannelSchema,
         },
       },
+      callbacks: describeCallback('onMessage', 'settings/url', (type) => type === 'alert'),
       problems: {
         403: 'The account has as many channels as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
         409: 'The account has a channel of that name (conflict).',
@@ -178,7 +184,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition. Secrets that are not named stay, unless the channel would send them to another server. The kind cannot be changed. An e-mail address that is changed has to be confirmed again.',
       parameters: [OWN_ID, IF_MATCH],
-      body: patchBody('Members of ChannelDefinition, or null.', { language: 'de' }, MAX_DOCUMENT_BYTES),
+      body: patchBody('ChannelPatch', TypedChannelSchema, { language: 'de' }, MAX_DOCUMENT_BYTES),
       answers: { 200: { description: 'The channel.', headers: ETAG_HEADER, schema: ChannelSchema } },
       problems: { ...GONE, 409: 'The account has a channel of that name (conflict).', ...STALE },
       async handle({ key, body, params, headers }) {

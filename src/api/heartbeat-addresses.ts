@@ -219,7 +219,7 @@ function describeAddress(
       200: {
         description: 'It is on disk, and every read shows it.',
         headers: LIMIT_HEADERS,
-        content: { 'text/plain': { schema: Type.Literal(OK) } },
+        content: { 'text/plain': { schema: Type.String({ description: 'OK and a line feed.' }) } },
       },
       ...problems({
         ...('status' in query

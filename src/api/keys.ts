@@ -22,7 +22,7 @@ const MAX_BYTES = 4_096;
 const DEFAULT_LIFETIME = '90d';
 
 const NewKeySchema = named(
-  'NewApiKey',
+  'ApiKeyInput',
   Type.Object(
     {
       name: Type.String({ maxLength: 1_000, description: 'What the key is for.' }),

@@ -162,7 +162,8 @@ export function ownedPageRoutes({ context, siteUrl }: OwnedPageSources): Route[]
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, pictures included, null sets the default, and groups are replaced as a whole. The slug cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
       body: patchBody(
-        'Members of PageDefinition, or null.',
+        'PagePatch',
+        PageDocumentSchema,
         { title: 'Acme and partners', logo: null },
         MAX_DOCUMENT_BYTES,
       ),

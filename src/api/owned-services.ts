@@ -7,7 +7,7 @@ import {
   removeHeartbeatAddress,
 } from '../app/heartbeat-addresses.ts';
 import { findOwnedService } from '../app/owned-service.ts';
-import { type ServiceDocument, ServiceDocumentSchema, serviceDocumentOf } from '../app/service-document.ts';
+import { type ServiceDocument, serviceDocumentOf } from '../app/service-document.ts';
 import { removeService } from '../app/services.ts';
 import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
@@ -25,13 +25,14 @@ import { readRoute } from './read-route.ts';
 import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
+import { TypedServiceSchema } from './typed-settings.ts';
 import { changed, mayWrite, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
 
 /** A service as a document. */
-export const DefinitionSchema = named('ServiceDefinition', ServiceDocumentSchema);
+export const DefinitionSchema = named('ServiceDefinition', TypedServiceSchema);
 
 /** What proves a domain, as JSON. */
 export const VerificationSchema = namedObject('DomainVerification', {
@@ -178,7 +179,8 @@ export function ownedServiceRoutes(sources: OwnedServiceSources): Route[] {
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, lists are replaced. Settings of another kind of check are dropped when `check.kind` changes. The domain cannot be changed.',
       parameters: [OWN_SLUG, IF_MATCH],
       body: patchBody(
-        'Members of ServiceDefinition, or null.',
+        'ServicePatch',
+        TypedServiceSchema,
         { paused: true, check: { settings: { path: '/health' } } },
         MAX_DOCUMENT_BYTES,
       ),

@@ -4,6 +4,7 @@ import {
   dropOwnerIncident,
   type OwnerIncidentContext,
   OwnerIncidentInputSchema,
+  OwnerIncidentPatchSchema,
   OwnerUpdateInputSchema,
   openOwnerIncident,
   updateOwnerIncident,
@@ -150,7 +151,8 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
         'By a JSON Merge Patch (RFC 7396) of title, severity, services, pages and post_mortem, which can be written once it is resolved.',
       parameters: [ID('slug'), IF_MATCH],
       body: patchBody(
-        'Members title, severity, services, pages and post_mortem, or null.',
+        'OwnerIncidentPatch',
+        OwnerIncidentPatchSchema,
         { post_mortem: 'A disk was full. It is *watched* now.' },
         MAX_BODY_BYTES,
       ),

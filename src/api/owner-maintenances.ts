@@ -198,7 +198,7 @@ export function ownerMaintenanceRoutes({ context }: OwnerMaintenanceSources): Ro
       summary: 'Changes a maintenance',
       description: 'By a JSON Merge Patch (RFC 7396) of its definition.',
       parameters: [ID, IF_MATCH],
-      body: patchBody('Members of MaintenanceDefinition, or null.', { duration: '2h' }, MAX_BODY_BYTES),
+      body: patchBody('MaintenancePatch', MaintenanceDocumentSchema, { duration: '2h' }, MAX_BODY_BYTES),
       answers: { 200: whole },
       problems: { ...GONE, ...STALE },
       async handle({ key, body, params, headers }) {

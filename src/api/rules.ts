@@ -151,11 +151,7 @@ export function ruleRoutes({ context, siteUrl }: RuleSources): Route[] {
       description:
         'By a JSON Merge Patch (RFC 7396) of its definition: what is not named stays, null sets the default, and lists are replaced as a whole.',
       parameters: [OWN_ID, IF_MATCH],
-      body: patchBody(
-        'Members of RuleDefinition, or null.',
-        { after: '5m', enabled: false },
-        MAX_DOCUMENT_BYTES,
-      ),
+      body: patchBody('RulePatch', RuleDocumentSchema, { after: '5m', enabled: false }, MAX_DOCUMENT_BYTES),
       answers: { 200: { description: 'The rule.', headers: ETAG_HEADER, schema: RuleSchema } },
       problems: { ...GONE, ...TAKEN, ...STALE },
       async handle({ key, body, params, headers }) {

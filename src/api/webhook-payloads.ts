@@ -203,20 +203,45 @@ export function describeWebhooks(): Readonly<Record<string, { readonly post: Ope
   return Object.fromEntries(KINDS.map((kind) => [kind.type, { post: describe(kind) }]));
 }
 
+/**
+ * What the server of a webhook or a channel receives, for `callbacks` of the operation that creates it. Generators that do not know
+ * `webhooks` find the types here. `url`: where its address stands in the body.
+ */
+export function describeCallback(name: string, url: string, isFor: (type: string) => boolean): object {
+  const kinds = KINDS.filter(({ type }) => isFor(type));
+  const [first] = kinds;
+  if (first === undefined) throw new Error(`nothing is sent to ${name}`);
+  const schema = kinds.length === 1 ? first.payload : { oneOf: kinds.map(({ payload }) => payload) };
+  const operation = {
+    operationId: name,
+    summary: 'What it receives',
+    description: 'Each is described below `webhooks`.',
+  };
+  return {
+    [name]: { [`{$request.body#/${url}}`]: { post: receive(operation, schema, JSON.parse(first.example)) } },
+  };
+}
+
 function describe({ type, summary, description, payload, example }: WebhookKind): OpenApiOperation {
   const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return receive({ operationId: `on${words.join('')}`, summary, description }, payload, JSON.parse(example));
+}
+
+function receive(
+  operation: Pick<OpenApiOperation, 'operationId' | 'summary' | 'description'>,
+  schema: object,
+  example: unknown,
+): OpenApiOperation {
   return {
-    operationId: `on${words.join('')}`,
+    ...operation,
     tags: ['Webhooks'],
-    summary,
-    description,
     // Signed instead: the receiver verifies the signature.
     security: [],
     parameters: SIGNATURE_HEADERS,
     requestBody: {
       required: true,
       content: {
-        'application/json': { schema: payload, example: JSON.parse(example) },
+        'application/json': { schema, example },
       },
     },
     responses: {

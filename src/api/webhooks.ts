@@ -13,13 +13,14 @@ import { idParameter, readId } from './keys.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
 import { resultOf } from './refused.ts';
+import { describeCallback } from './webhook-payloads.ts';
 import { changed, mayWrite, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
 
 const NewWebhookSchema = named(
-  'NewWebhook',
+  'WebhookInput',
   Type.Object(
     { url: Type.String({ maxLength: 2_000, description: 'Where events are sent, by POST.' }) },
     { additionalProperties: false },
@@ -73,6 +74,7 @@ export function webhookRoutes(sources: WebhookSources): Route[] {
       parameters: [IDEMPOTENCY_KEY],
       body: { schema: NewWebhookSchema, example: { url: 'https://example.com/hook' }, maxBytes: MAX_BYTES },
       answers: { 201: { description: 'The webhook.', schema: CreatedWebhookSchema } },
+      callbacks: describeCallback('onEvent', 'url', (type) => type !== 'alert'),
       problems: {
         403: 'The account has as many webhooks as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
         ...REPEAT_PROBLEMS,

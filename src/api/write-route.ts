@@ -4,7 +4,8 @@ import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import type { KeyBearer } from '../http/access.ts';
 import { LIMIT_HEADERS, type OpenApiOperation, type OpenApiParameter, problems } from '../http/openapi.ts';
 import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../http/route.ts';
-import { type TSchema, Type } from '../json-schema.ts';
+import { patchOf } from '../http/schema.ts';
+import type { TObject, TSchema } from '../json-schema.ts';
 
 /** A body of a request. */
 export interface RequestBody {
@@ -16,10 +17,10 @@ export interface RequestBody {
   readonly types?: readonly string[];
 }
 
-/** The body of a change by a JSON Merge Patch (RFC 7396). `description`: which members it may have. */
-export function patchBody(description: string, example: object, maxBytes: number): RequestBody {
+/** The body of a change by a JSON Merge Patch (RFC 7396) of a document. */
+export function patchBody(name: string, document: TObject, example: object, maxBytes: number): RequestBody {
   return {
-    schema: Type.Unsafe<object>({ type: 'object', description }),
+    schema: patchOf(name, document),
     example,
     maxBytes,
     types: ['application/merge-patch+json', 'application/json'],
@@ -39,6 +40,8 @@ interface KeyedOperation {
   readonly answers: Readonly<
     Record<string, { readonly description: string; readonly headers?: object; readonly schema?: TSchema }>
   >;
+  /** What the server sends because of it. */
+  readonly callbacks?: object;
   /** Additional errors, by status. */
   readonly problems?: Readonly<Record<string, string>>;
 }
@@ -121,7 +124,7 @@ export function changed(
 export const REMOVED: HttpResponse = { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
 
 function describe(operation: KeyedOperation, scope: KeyScope, body?: RequestBody): OpenApiOperation {
-  const { id, tag, summary, description, parameters = [], answers, problems: more } = operation;
+  const { id, tag, summary, description, parameters = [], answers, callbacks, problems: more } = operation;
   const content = (schema: TSchema) => ({ content: { 'application/json': { schema } } });
   return {
     operationId: id,
@@ -131,6 +134,7 @@ function describe(operation: KeyedOperation, scope: KeyScope, body?: RequestBody
     security: [{ key: [] }],
     parameters,
     ...(body === undefined ? {} : { requestBody: { required: true, content: contentOf(body) } }),
+    ...(callbacks === undefined ? {} : { callbacks }),
     responses: {
       ...Object.fromEntries(
         Object.entries(answers).map(([status, { description: text, headers, schema }]) => [

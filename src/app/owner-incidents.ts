@@ -73,7 +73,7 @@ export const OwnerIncidentInputSchema = Type.Object(
 );
 
 /** What can be corrected. */
-const OwnerIncidentPatchSchema = Type.Object(
+export const OwnerIncidentPatchSchema = Type.Object(
   {
     ...MEMBERS,
     post_mortem: Type.Optional(text('What was found out, in Markdown, after it is resolved; null: none.')),

@@ -2,9 +2,9 @@
  * OpenAPI 3.1: the types of the document, and the paths and schemas of the routes. Each route describes itself; the
  * document collects these descriptions.
  */
+import { createSchemaList, typeName } from './openapi-schemas.ts';
 import type { ParameterSchemas } from './parameters.ts';
 import { ProblemSchema } from './problem.ts';
-import { nameOf } from './schema.ts';
 
 /** A parameter of an operation. */
 export interface OpenApiParameter {
@@ -25,6 +25,8 @@ export interface OpenApiOperation {
   readonly security?: readonly object[];
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: { readonly required: true; readonly content: object };
+  /** What the server sends because of it. */
+  readonly callbacks?: object;
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly headers?: object; readonly content?: object }>
   >;
@@ -149,64 +151,37 @@ interface DescribedRoute {
   readonly writes?: Readonly<Record<string, { readonly describe?: () => OpenApiOperation }>>;
 }
 
-/**
- * Collects the paths in the order of `routes`. A schema of an object is listed once in `schemas` and referenced everywhere
- * else: by its name, or, if it has none, by the name of the schema that contains it and the member: `ServiceStatusRegion`.
- */
+/** Collects the paths in the order of `routes`, and the schemas of their operations. */
 export function describeRoutes(
   routes: readonly DescribedRoute[],
   webhooks: OpenApiDocument['webhooks'] = {},
 ): Pick<OpenApiDocument, 'paths' | 'webhooks'> & Pick<OpenApiDocument['components'], 'schemas'> {
-  const schemas: Record<string, unknown> = {};
-  const namesGiven = new Map<object, string>();
-
-  /** The name of a schema that is listed; undefined: it stays where it is. `place`: the schema and the member that has it. */
-  const listedName = (value: object, place: string): string | undefined => {
-    const name = nameOf(value) ?? namesGiven.get(value);
-    if (name !== undefined || !isObjectSchema(value)) return name;
-    namesGiven.set(value, place);
-    return place;
-  };
-  const refer = (value: unknown, place: string): unknown => {
-    if (Array.isArray(value)) return value.map((inner) => refer(inner, place));
-    if (typeof value !== 'object' || value === null) return value;
-    const name = listedName(value, place);
-    if (name === undefined) return members(value, place);
-    schemas[name] ??= members(value, name);
-    return { $ref: `#/components/schemas/${name}` };
-  };
-  const members = (value: object, place: string): object =>
-    Object.fromEntries(
-      Object.entries(value).map(([member, inner]) => [
-        member,
-        member === 'properties' ? properties(inner, place) : refer(inner, place),
-      ]),
-    );
-  const properties = (value: object, place: string): object =>
-    Object.fromEntries(
-      Object.entries(value).map(([member, inner]) => [member, refer(inner, place + typeName(member, inner))]),
-    );
-  const operation = (described: OpenApiOperation) => refer(described, typeName(described.operationId));
-
-  const paths = routes.flatMap(({ path, describe, writes = {} }) => {
+  const { schemas, refer } = createSchemaList();
+  const described = routes.flatMap(({ path, describe, writes = {} }) => {
     const methods = [['get', { describe }] as const, ...Object.entries(writes)];
-    const operations = methods.flatMap(([method, { describe: own }]) =>
-      own === undefined ? [] : [[method.toLowerCase(), operation(own())] as const],
-    );
-    return operations.length === 0
-      ? []
-      : [[path.replace(/:(\w+)/g, '{$1}'), Object.fromEntries(operations)] as const];
+    const operations = methods.flatMap(([method, { describe: own }]) => {
+      if (own === undefined) return [];
+      const { responses, callbacks, ...rest } = own();
+      const place = typeName(rest.operationId);
+      const sent = refer({ responses, ...(callbacks === undefined ? {} : { callbacks }) }, place, 'response');
+      return [{ method: method.toLowerCase(), place, rest, sent }];
+    });
+    return operations.length === 0 ? [] : [{ path: path.replace(/:(\w+)/g, '{$1}'), operations }];
   });
-  const received = Object.entries(webhooks).map(([type, path]) => [type, members(path, '')] as const);
-  return { paths: Object.fromEntries(paths), webhooks: Object.fromEntries(received), schemas };
-}
-
-function isObjectSchema(value: object): boolean {
-  return 'type' in value && value.type === 'object' && 'properties' in value;
-}
-
-/** The name of a member as a part of a type's name; for a list, the name of one item: `open_incidents` is `OpenIncident`. */
-function typeName(member: string, schema: object = {}): string {
-  const one = 'items' in schema ? member.replace(/ies$/, 'y').replace(/s$/, '') : member;
-  return one.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  // What receivers of webhooks get is a response of ours, too.
+  const received = Object.entries(webhooks).map(
+    ([type, path]) => [type, refer(path, '', 'response')] as const,
+  );
+  const paths = described.map(({ path, operations }) => {
+    const methods = operations.map(({ method, place, rest, sent }) => {
+      const asked = refer(rest, place, 'request');
+      return [method, { ...Object(asked), ...Object(sent) }] as const;
+    });
+    return [path, Object.fromEntries(methods)] as const;
+  });
+  return {
+    paths: Object.fromEntries(paths),
+    webhooks: Object.fromEntries(received) as OpenApiDocument['webhooks'],
+    schemas,
+  };
 }

@@ -44,7 +44,19 @@ const { body: incidents } = await get('/api/v1/incidents', { status: 'investigat
 const titles: string[] = incidents.incidents.map(({ title, service }) => \`\${service.slug}: \${title}\`);
 const event: components['schemas']['StatusChangedEvent']['type'] = 'service.status_changed';
 
+type Patch<Path extends keyof paths> =
+  paths[Path] extends { patch: { requestBody: { content: { 'application/json': infer Content } } } } ? Content : never;
+const change: Patch<'/api/v1/services/{slug}'> = { name: null, check: { settings: { port: 8443, path: null } } };
+const channel: Patch<'/api/v1/channels/{id}'> = { language: 'de', settings: { secret: 'whsec_' } };
+const made: components['schemas']['ChannelDefinitionInput'] = { name: 'Ops', kind: 'email', settings: { to: 'a@b.example' } };
+
 // What the document forbids does not compile.
+// @ts-expect-error: the domain cannot be removed
+change.domain = null;
+// @ts-expect-error: no such setting
+channel.settings = { nothing: 1 };
+// @ts-expect-error: no such kind
+made.kind = 'pigeon';
 // @ts-expect-error: no such status
 await get('/api/v1/services', { status: 'broken' });
 // @ts-expect-error: no such path

@@ -5,6 +5,7 @@ import t from 'tap';
 import { hashAddressSecret } from '../../src/domain/heartbeat-address.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { ProblemSchema } from '../../src/http/problem.ts';
+import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { sendWith } from './send-with.ts';
 import { from, incident, service, startApi } from './site-world.ts';
 
@@ -23,13 +24,19 @@ interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
   readonly parameters: readonly Parameter[];
+  readonly requestBody?: {
+    readonly content: Record<string, { readonly schema: object; readonly example?: unknown }>;
+  };
   readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: object }> }>;
 }
 interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
-  readonly paths: Record<string, { readonly get?: Operation; readonly post?: Operation }>;
+  readonly paths: Record<
+    string,
+    { readonly get?: Operation; readonly post?: Operation; readonly patch?: Operation }
+  >;
   readonly components: object;
 }
 
@@ -148,6 +155,109 @@ t.test('it documents each endpoint, and each answers as documented', async (t) =
       }
     }
   }
+});
+
+/** Calls `visit` with each object of a value and of what it refers to, each reference once. */
+function walk(
+  document: object,
+  value: unknown,
+  visit: (schema: Record<string, unknown>, place: string) => void,
+) {
+  const seen = new Set<unknown>();
+  const look = (inner: unknown, place: string): void => {
+    if (typeof inner !== 'object' || inner === null || seen.has(inner)) return;
+    seen.add(inner);
+    const members: Record<string, unknown> = { ...inner };
+    visit(members, place);
+    for (const [name, member] of Object.entries(members)) {
+      if (name === '$ref') {
+        const target = String(member);
+        const path = target.slice(2).split('/');
+        look(
+          path.reduce<unknown>((whole, part) => Object(whole)[part], document),
+          target,
+        );
+      } else if (!/^examples?$/.test(name)) look(member, `${place}/${name}`);
+    }
+  };
+  look(value, '');
+}
+
+t.test('its responses are open to members and words that version 1 gains, and show no secrets', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as Document & { readonly webhooks: object };
+  const operations = Object.values(document.paths).flatMap((path) => Object.values<Operation>(path));
+  const received = [document.webhooks, ...operations.map(({ responses }) => responses)];
+  const vocabularies = new Set<string>();
+  const closed: string[] = [];
+  walk(document, received, (schema, place) => {
+    if (schema.additionalProperties === false || schema.writeOnly === true) closed.push(place);
+    if ('enum' in schema) vocabularies.add(place.replace('#/components/schemas/', ''));
+  });
+  t.strictSame(closed, []);
+  t.strictSame(
+    [...vocabularies].sort(),
+    ['Category', 'IncidentStatus', 'Scope', 'Severity', 'StatusWord', 'Verdict'],
+    'only vocabularies of the contract are complete',
+  );
+  t.match(document.components, {
+    schemas: {
+      Failure: { properties: { class: { type: 'string', 'x-extensible-enum': ['dns'] } } },
+      ServicePatch: { additionalProperties: false },
+    },
+  });
+});
+
+t.test('it has nothing that generators of clients refuse', async (t) => {
+  const world = await startApi();
+  t.teardown(world.close);
+  const document = (await world.get('/api/v1/openapi.json')).json as Document;
+  const refused: string[] = [];
+  walk(document, document, ({ type, anyOf, const: text }, place) => {
+    const isMixed = Array.isArray(type) && !(type.length === 2 && type[1] === 'null');
+    const hasNull = Array.isArray(anyOf) && anyOf.some((one) => one.type === 'null');
+    if (isMixed || hasNull || String(text).includes('\n')) refused.push(place);
+  });
+  t.strictSame(refused, []);
+  const { schemas } = document.components as {
+    readonly schemas: Record<string, { readonly format?: string }>;
+  };
+  t.equal(schemas.Time?.format, 'date-time');
+  for (const name of Object.keys(schemas))
+    t.notOk(`New${name}` in schemas, `New${name} would be its constructor in Go`);
+  const patches = Object.entries(document.paths).flatMap(([path, { patch }]) =>
+    patch === undefined ? [] : [[path, patch.requestBody?.content] as const],
+  );
+  t.equal(patches.length, 6);
+  for (const [path, content] of patches)
+    for (const type of ['application/json', 'application/merge-patch+json'])
+      t.match(content?.[type], { schema: { $ref: /Patch$/ } }, path);
+  t.match(schemas, {
+    ServicePatch: { properties: { name: { type: ['string', 'null'] }, domain: { type: 'string' } } },
+    ServicePatchCheckSettings: { properties: { port: { type: ['integer', 'null'] } } },
+    ChannelPatchSettings: { properties: { secret: { type: ['string', 'null'], writeOnly: true } } },
+  });
+});
+
+t.test('each example of a body is accepted', async (t) => {
+  const world = await startApi({ services: [service(1, 'github')], kinds: CHANNEL_KINDS_TABLE });
+  t.teardown(world.close);
+  const { paths, components } = (await world.get('/api/v1/openapi.json')).json as Document;
+  const ajv = new Ajv({ strict: false, logger: false });
+  const key = world.makeKey({ scopes: ['read', 'heartbeat', 'write'] });
+  const first = ['/api/v1/services', '/api/v1/channels'];
+  const rank = (path: string) => (first.indexOf(path) + 3) % 3;
+  const ordered = Object.entries(paths).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
+  for (const [path, operations] of ordered)
+    for (const [method, { requestBody }] of Object.entries<Operation>(operations))
+      for (const { schema, example } of Object.values(requestBody?.content ?? {})) {
+        const validate = ajv.compile({ ...schema, components });
+        t.ok(validate(example), `${method} ${path}: ${JSON.stringify(validate.errors)}`);
+        if (method !== 'post' || path.includes('{')) continue;
+        const answer = await sendWith(world)('POST', path, example, key);
+        t.ok(answer.status < 300, `${path}: ${answer.status} ${JSON.stringify(answer.json)}`);
+      }
 });
 
 t.test('it documents the defaults and bounds of the contract', async (t) => {

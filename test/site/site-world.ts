@@ -1,6 +1,7 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
 import type { AddressInfo } from 'node:net';
+import type { ChannelKinds } from '../../src/app/channel-document.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
@@ -161,6 +162,8 @@ export function node(name: string, more: Partial<NodeState> = {}): NodeState {
 
 /** What a test may set. */
 export interface WorldOptions {
+  /** Kinds of channels. Default: those for tests. */
+  readonly kinds?: ChannelKinds;
   readonly services?: readonly Service[];
   readonly anonymousPerMinute?: number;
   readonly authenticatedPerMinute?: number;
@@ -339,7 +342,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       }),
       destinations: { ...PUBLIC_ONLY, ports: null },
       bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
-      kinds: TEST_KINDS,
+      kinds: options.kinds ?? TEST_KINDS,
       sendsMail: true,
       acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
       charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
