@@ -6,8 +6,9 @@ import type { HttpRequest } from './route.ts';
 const MAX_BYTES = 16 * 1024;
 
 /** Returns the fields of a form. The first value of a repeated field counts. Throws an HttpError if it is invalid. */
-export async function readForm({ headers, readBody }: HttpRequest): Promise<ReadonlyMap<string, string>> {
-  refuseOtherSites(headers);
+export async function readForm(request: HttpRequest): Promise<ReadonlyMap<string, string>> {
+  refuseOtherSites(request);
+  const { headers, readBody } = request;
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded' || readBody === undefined)
     throw new HttpError('unsupported_media_type', 'A form is sent as application/x-www-form-urlencoded.');
@@ -17,11 +18,18 @@ export async function readForm({ headers, readBody }: HttpRequest): Promise<Read
   return fields;
 }
 
-/** Throws `forbidden_form` if the browser says that another site sent the form (Fetch Metadata). */
-function refuseOtherSites(headers: HttpRequest['headers']): void {
+/**
+ * Throws `forbidden_form` if the browser says that another site sent the form. Browsers send `Sec-Fetch-Site` to https alone, and
+ * `Origin` with every form. A proxy may change `Host`, so that the configured address counts too.
+ */
+function refuseOtherSites({ headers, siteHost }: HttpRequest): void {
+  const { origin, host } = headers;
   const from = headers['sec-fetch-site'];
-  if (from !== undefined && from !== 'same-origin' && from !== 'none')
-    throw new HttpError('forbidden_form', 'This form was sent by another site.');
+  const isOwn =
+    from === undefined
+      ? origin === undefined || [host, siteHost].includes(URL.parse(origin)?.host ?? '')
+      : from === 'same-origin' || from === 'none';
+  if (!isOwn) throw new HttpError('forbidden_form', 'This form was sent by another site.');
 }
 
 /** The response to a form: a redirect to `location` on this site. */
@@ -51,11 +59,12 @@ const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
  * gives the file are ignored. Throws an HttpError for a body that no form of this site sends.
  */
 export async function readUpload(
-  { headers, readBody }: HttpRequest,
+  request: HttpRequest,
   fileField: string,
   maxFileBytes: number,
 ): Promise<UploadForm> {
-  refuseOtherSites(headers);
+  refuseOtherSites(request);
+  const { headers, readBody } = request;
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data *;/i.test(type) || readBody === undefined)
     throw new HttpError('unsupported_media_type', 'This form is sent as multipart/form-data.');

@@ -13,6 +13,8 @@ export interface HttpRequest {
   /** Query without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
+  /** The host of this site's configured address, with its port. Absent: the one of the request alone is known. */
+  readonly siteHost?: string;
   /** The client in the form that rate limits count by. */
   readonly client: string;
   /** Absent for methods that have no body. */

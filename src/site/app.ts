@@ -88,6 +88,7 @@ export function createApp(options: AppOptions) {
     pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
+  const { host: siteHost } = new URL(settings.siteUrl);
   const readClient = createClientReader(settings.trustedProxies);
   const table = createRoutes({
     ...options,
@@ -123,6 +124,7 @@ export function createApp(options: AppOptions) {
     params,
     query,
     headers: message.headers,
+    siteHost,
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
     // Node.js ends a connection whose client has ended it.
     isGone: () => !message.socket.writable,

@@ -198,7 +198,7 @@ t.test('the page of an invitation cannot be framed, cached, indexed or told to o
     t.match(answer?.headers, {
       'X-Frame-Options': 'DENY',
       'Content-Security-Policy': /frame-ancestors 'none'/,
-      'Referrer-Policy': 'no-referrer',
+      'Referrer-Policy': 'same-origin',
       'Cache-Control': 'no-store',
       'X-Robots-Tag': 'noindex',
     });

@@ -250,7 +250,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/dashboard/keys': ['/dashboard/keys', DATA],
   '/dashboard/members': ['/dashboard/members', PAGE],
   '/dashboard/switch': ['/dashboard/switch', DATA],
-  '/invitations/:secret': [`/invitations/${INVITATION}`, { ...PAGE, 'referrer-policy': 'no-referrer' }],
+  '/invitations/:secret': [`/invitations/${INVITATION}`, { ...PAGE, 'referrer-policy': 'same-origin' }],
   '/invitations/:secret/accept': [`/invitations/${INVITATION}/accept`, DATA],
   '/invitations/:secret/setup': [`/invitations/${INVITATION}/setup`, DATA],
   '/api/badge/:slug': ['/api/badge/target-example?format=svg', DRAWING],

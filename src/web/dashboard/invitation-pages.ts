@@ -49,7 +49,7 @@ export function invitationPages(render: RenderPage, sources: InvitationSources):
     // The address is a secret: it is not sent to other sites, nor kept by caches and search engines.
     const secrecy = {
       'Cache-Control': 'no-store',
-      'Referrer-Policy': 'no-referrer',
+      'Referrer-Policy': 'same-origin',
       'X-Robots-Tag': 'noindex',
     };
     return { ...answer, headers: { ...answer.headers, ...secrecy, ...headers } };

@@ -68,7 +68,6 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
       async handle(request) {
         if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
         requirePost(request, 'GET, HEAD, POST');
-        refuseOtherOrigin(request, siteUrl);
         const form = await readForm(request);
         return form.get('way') === 'passkey'
           ? await usePasskey(request, form)
@@ -98,17 +97,4 @@ export function requirePost({ method }: HttpRequest, allowed: string): void {
 /** The response, which no cache may store. */
 export function notStored(answer: HttpResponse): HttpResponse {
   return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
-}
-
-/**
- * Throws `forbidden_form` if another site sent the form, which would sign the visitor in as somebody else. Browsers send
- * `Sec-Fetch-Site` to https alone, and `Origin` with every form. A proxy may change `Host`, so that the configured address
- * counts too.
- */
-export function refuseOtherOrigin({ headers }: HttpRequest, siteUrl: string): void {
-  const { origin } = headers;
-  if (headers['sec-fetch-site'] !== undefined || origin === undefined) return;
-  const host = URL.canParse(origin) ? new URL(origin).host : '';
-  if (host !== headers.host && host !== new URL(siteUrl).host)
-    throw new HttpError('forbidden_form', 'This form was sent by another site.');
 }

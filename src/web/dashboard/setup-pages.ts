@@ -13,7 +13,7 @@ import type { RenderPage } from '../parts/views.ts';
 import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
 import { mayEnrol } from './invitation-pages.ts';
-import { notStored, refuseOtherOrigin, requirePost } from './local-sign-in-pages.ts';
+import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 
 /** The routes. */
@@ -91,10 +91,7 @@ export function setupPages(
       anyMethod: true,
       async handle(request) {
         const isRead = request.method === 'GET' || request.method === 'HEAD';
-        if (!isRead) {
-          requirePost(request, 'GET, HEAD, POST');
-          refuseOtherOrigin(request, siteUrl);
-        }
+        if (!isRead) requirePost(request, 'GET, HEAD, POST');
         const link = await find(request);
         if (link === null) return showEnded(request);
         // A mail program that follows the link to show a preview does not use it up.
