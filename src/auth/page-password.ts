@@ -4,7 +4,7 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../async/bounded-map.ts';
-import { DAY_MS } from '../domain/durations.ts';
+import { DAY_MS, SECOND_MS } from '../domain/durations.ts';
 import type { OwnedPage } from '../domain/status-page.ts';
 import type { SignInGuardStore } from '../store/ports/sign-in.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
@@ -14,9 +14,13 @@ import { digestOf, type SignInSecret } from './sign-in-secret.ts';
 /** How long a pass is valid, milliseconds. */
 export const PASS_MS = 30 * DAY_MS;
 
-/** Attempts without a delay: of a client at a page, and of all clients at a page. */
+/** Attempts of a client at a page without a delay. Clients are counted one by one: together they would lock each other out. */
 const FREE_OF_CLIENT = 5;
-const FREE_OF_PAGE = 50;
+
+/** Maximum number of passwords that are tried at a time, so that guesses of many clients cannot use up the processors. */
+const MAX_ATTEMPTS_AT_A_TIME = 16;
+/** When a client may try again that came while as many were tried. */
+const BUSY_WAIT_MS = SECOND_MS;
 
 /** Maximum number of right passwords that are remembered for clients that send them with each request. */
 const MAX_REMEMBERED = 200;
@@ -28,7 +32,7 @@ export type LockedPage = Pick<OwnedPage, 'id' | 'passwordMark'>;
 /** The outcome of an attempt. */
 export type PagePasswordOutcome =
   | { readonly kind: 'accepted' | 'refused' }
-  /** The attempt was not made: too many have failed. */
+  /** The attempt was not made: too many have failed, or many are being made. */
   | { readonly kind: 'wait'; readonly waitMs: number };
 
 /** Passwords of pages. */
@@ -53,22 +57,27 @@ export function createPagePasswords({
       .update(JSON.stringify([id, passwordMark, password]))
       .digest('base64url');
 
+  let running = 0;
   /** Tries a password of a form. */
   const attempt = async (
     { id }: LockedPage,
     password: string,
     client: string,
   ): Promise<PagePasswordOutcome> => {
-    const keys = [
-      { key: `page:${id}:${Buffer.from(digestOf(client)).toString('base64url')}`, free: FREE_OF_CLIENT },
-      { key: `page:${id}`, free: FREE_OF_PAGE },
-    ];
-    // Counted before the work, so that concurrent attempts cannot pass together.
-    const waitMs = await registry.takeAttempt(keys, now());
-    if (waitMs > 0) return { kind: 'wait', waitMs };
-    if (!(await verifyPassword(password, await registry.findPagePassword(id)))) return { kind: 'refused' };
-    await registry.returnAttempt(keys);
-    return { kind: 'accepted' };
+    if (running >= MAX_ATTEMPTS_AT_A_TIME) return { kind: 'wait', waitMs: BUSY_WAIT_MS };
+    running++;
+    try {
+      const name = Buffer.from(digestOf(client)).toString('base64url');
+      const keys = [{ key: `page:${id}:${name}`, free: FREE_OF_CLIENT }];
+      // Counted before the work, so that concurrent attempts cannot pass together.
+      const waitMs = await registry.takeAttempt(keys, now());
+      if (waitMs > 0) return { kind: 'wait', waitMs };
+      if (!(await verifyPassword(password, await registry.findPagePassword(id)))) return { kind: 'refused' };
+      await registry.returnAttempt(keys);
+      return { kind: 'accepted' };
+    } finally {
+      running--;
+    }
   };
 
   return {

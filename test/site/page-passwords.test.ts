@@ -4,7 +4,7 @@ import { DAY_MS, SECOND_MS } from '../../src/domain/durations.ts';
 import { pngOf } from '../support/pictures.ts';
 import { requestAt } from './request-at.ts';
 import { sendWith } from './send-with.ts';
-import { service, startApi } from './site-world.ts';
+import { from, service, startApi } from './site-world.ts';
 
 const PASSWORD = 'tulips in the rain';
 const PNG = `data:image/png;base64,${pngOf(32, 32).toString('base64')}`;
@@ -166,10 +166,42 @@ t.test('guesses are bounded by form and by Basic, while those who are in stay in
   t.equal((await enter(PASSWORD)).status, 303);
 });
 
+t.test('guesses of others delay nobody', async (t) => {
+  const { enter, make } = await start(t);
+  await make();
+  for (let n = 0; n < 60; n++)
+    t.equal((await enter('a guess', { headers: from(`203.0.113.${n}`) })).status, 403);
+  t.equal((await enter(PASSWORD, { headers: from('198.51.100.7') })).status, 303);
+  // The addresses of one network are one client.
+  const guess = (host: number) => enter('a guess', { headers: from(`2001:db8:1:2::${host}`) });
+  for (let n = 1; n <= 5; n++) t.equal((await guess(n)).status, 403);
+  t.equal((await guess(6)).status, 429);
+  t.equal((await enter(PASSWORD, { headers: from('2001:db8:1:3::6') })).status, 303);
+});
+
+t.test('many passwords at a time wait for a moment, and count as no guess', async (t) => {
+  const { world, enter, make } = await start(t);
+  await make();
+  const clients = Array.from({ length: 60 }, (_, n) => from(`203.0.113.${n}`));
+  const answers = await Promise.all(clients.map((headers) => enter('a guess', { headers })));
+  const waits = answers.flatMap(({ status, headers }) =>
+    status === 429 ? [headers.get('retry-after')] : [],
+  );
+  t.ok(waits.length > 0 && waits.length < clients.length, `${waits.length}`);
+  t.ok(waits.every((seconds) => seconds === '1'));
+  await world.clock.advance(SECOND_MS);
+  for (const headers of clients.slice(-3)) t.equal((await enter(PASSWORD, { headers })).status, 303);
+});
+
 t.test('the form takes nothing from other sites, and leads nowhere else', async (t) => {
-  const { get, enter, make, send, ada } = await start(t);
+  const { world, get, enter, make, send, ada } = await start(t);
   await make();
   t.equal((await enter(PASSWORD, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
+  // Browsers send no Fetch Metadata to http, and some none at all.
+  for (const origin of ['https://evil.example', 'http://127.0.0.1:1', 'null', 'no address'])
+    t.equal((await enter(PASSWORD, { headers: { origin } })).status, 403, origin);
+  for (const origin of [world.origin, 'https://upbeat.test'])
+    t.equal((await enter(PASSWORD, { headers: { origin } })).status, 303, origin);
   const { headers } = await enter(PASSWORD);
   t.equal(headers.get('location'), '/p/acme', 'whatever the form names');
   const asked = await get('/p/acme/unlock?next=//evil.example/&action=//evil.example/');
@@ -211,11 +243,14 @@ t.test('at its domain a page asks for the password, and its address on this site
   t.notMatch(form.text, /Acme Secret|Known/);
   for (const path of ['/logo', '/favicon.ico', '/brand.css', '/embed'])
     t.equal((await at(DOMAIN, path)).status, 404, path);
-  const entered = await at(DOMAIN, '/unlock', {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ password: PASSWORD }).toString(),
-  });
+  const enter = (origin: string) =>
+    at(DOMAIN, '/unlock', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin },
+      body: new URLSearchParams({ password: PASSWORD }).toString(),
+    });
+  t.equal((await enter('https://other.example')).status, 403);
+  const entered = await enter(`https://${DOMAIN}`);
   t.match(entered, { status: 303, headers: { location: '/' } });
   const [cookie = ''] = String(entered.headers['set-cookie']).split(';');
   t.match(await at(DOMAIN, '/', { headers: { cookie } }), { status: 200, text: /Acme Secret/ });
