@@ -5,7 +5,9 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
@@ -203,6 +205,22 @@ t.test('it refuses what is no whole backup, and changes nothing', async (t) => {
       /registry\.sqlite is not the file that was backed up/,
     ],
     [
+      'a link in place of a file',
+      () => {
+        rmSync(join(folder, 'registry.sqlite'));
+        symlinkSync(join(data, 'registry.sqlite'), join(folder, 'registry.sqlite'));
+      },
+      /registry\.sqlite is a link or no file at all/,
+    ],
+    [
+      'a link in place of the manifest',
+      () => {
+        renameSync(join(folder, 'backup.json'), join(folder, 'z'));
+        symlinkSync('z', join(folder, 'backup.json'));
+      },
+      /backup\.json is a link or no file at all/,
+    ],
+    [
       'a missing file',
       () => renameSync(join(folder, 'secret.key'), join(folder, 'y')),
       /The backup lacks secret\.key/,
@@ -213,6 +231,7 @@ t.test('it refuses what is no whole backup, and changes nothing', async (t) => {
     const refused = await installation.runHere('restore', folder, '--replace');
     t.match([refused.status, refused.stderr], [1, said], what);
     t.same(listing(), before, `${what}: nothing is changed`);
+    for (const name of ['backup.json', 'registry.sqlite']) rmSync(join(folder, name), { force: true });
     writeFileSync(join(folder, 'backup.json'), manifest);
     writeFileSync(join(folder, 'registry.sqlite'), registry);
   }

@@ -3,7 +3,7 @@
  * without one is not a whole backup.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, lstatSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../error.ts';
 
@@ -52,6 +52,7 @@ export function manifestFile(folder: string): string {
 
 /** Reads the manifest of a backup. Throws {@link BackupError} if the folder is not a whole backup. */
 export function readManifest(folder: string): BackupManifest {
+  refuseLink(manifestFile(folder));
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(manifestFile(folder), 'utf8'));
@@ -69,6 +70,12 @@ export function readManifest(folder: string): BackupManifest {
       `${manifestFile(folder)} has a form that this version does not know. Restore it by the version that made it, or a newer one.`,
     );
   return value;
+}
+
+/** Throws {@link BackupError} for a link, folder or device in the place of a file: a link leads to what was never backed up. */
+export function refuseLink(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new BackupError(`${file} is a link or no file at all. Name the folder that "upbeat backup" made.`);
 }
 
 function isManifest(value: unknown): value is BackupManifest {

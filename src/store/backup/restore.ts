@@ -20,6 +20,7 @@ import {
   digestFile,
   type NoteBytes,
   readManifest,
+  refuseLink,
 } from './manifest.ts';
 
 /** What is restored, and where to. */
@@ -84,6 +85,7 @@ async function stage(from: string, to: string, manifest: BackupManifest, note: N
     const { name, bytes, sha256 } = expected;
     if (!existsSync(join(from, name)))
       throw new BackupError(`The backup lacks ${name}, which its backup.json lists.`);
+    refuseLink(join(from, name));
     await cp(join(from, name), join(to, name));
     const found = await digestFile(to, name, (read) => note(done + read, total));
     if (found.sha256 !== sha256 || found.bytes !== bytes)
