@@ -32,6 +32,22 @@ export function mailboxKey(address: string): string {
   return address.toLowerCase();
 }
 
+/**
+ * The mailbox that letters to an address end in, as far as it is known: without the tag of `name+tag@`, and without the dots that
+ * Gmail ignores. Bounds of letters count by it.
+ */
+export function recipientKey(address: string): string {
+  const at = address.lastIndexOf('@');
+  const domain = domainOf(address).replace(/^googlemail\.com$/, 'gmail.com');
+  const [name = ''] = address.slice(0, at).toLowerCase().split('+');
+  return `${domain === 'gmail.com' ? name.replaceAll('.', '') : name}@${domain}`;
+}
+
+/** The domain of an address. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+}
+
 /** A sender: an address, with a name or without. */
 export interface Mailbox {
   /** Empty: none. */

@@ -18,6 +18,19 @@ export type TopicParts =
 export const UNCONFIRMED_MS = 48 * HOUR_MS;
 /** Maximum number of letters that ask an address for a confirmation, within a UTC day. */
 export const MAX_CONFIRMATIONS_PER_DAY = 5;
+/** Maximum number of letters that ask addresses for a confirmation because one client wishes it, within a UTC day. */
+export const MAX_CONFIRMATIONS_OF_CLIENT = 50;
+/**
+ * Maximum number of letters that ask addresses of one domain for a confirmation, within a UTC day. Providers of mailboxes for everyone,
+ * at which nobody has many, have no such bound: strangers could keep all their customers from subscribing.
+ */
+export const MAX_CONFIRMATIONS_OF_DOMAIN = 200;
+/** Providers of mailboxes for everyone. */
+export const SHARED_MAIL_DOMAINS: ReadonlySet<string> = new Set([
+  ...['gmail.com', 'googlemail.com', 'outlook.com', 'hotmail.com', 'live.com', 'msn.com', 'yahoo.com'],
+  ...['icloud.com', 'me.com', 'aol.com', 'proton.me', 'protonmail.com', 'gmx.de', 'gmx.net', 'web.de'],
+  ...['t-online.de', 'orange.fr', 'free.fr', 'libero.it', 'mail.ru', 'yandex.ru', 'qq.com', '163.com'],
+]);
 /** Maximum number of letters that ask for a confirmation of channels of an account, within a UTC day. */
 export const MAX_CHANNEL_CONFIRMATIONS_PER_DAY = 20;
 /** Number of refusals of the mail server, one after the other, after which an address gets no more letters. */

@@ -148,8 +148,8 @@ export function composeLetter(letter: DueLetter, siteUrl: string): Letter {
       return {
         ...request,
         ...writeNote(language, {
-          title: words.subscribeTitle(what),
-          text: words.subscribeText(what, hostname),
+          title: words.subscribeTitle(hostname),
+          text: words.subscribeText(askedName(letter.topic, language, siteUrl), hostname),
           links: [{ label: words.confirm, url: `${siteUrl}/subscribe/confirm/${secret}` }],
           footer: { text: words.subscribeReason, links: [] },
         }),
@@ -193,8 +193,14 @@ function listHeaders(end: string, hostname: string): Readonly<Record<string, str
   };
 }
 
+/** What somebody is asked to confirm, without words of an owner: strangers could have anything sent to anybody. */
+function askedName({ kind, plainName: name }: TopicName, language: MessageLanguage, siteUrl: string): string {
+  const where = kind === 'page' ? siteUrl.replace(/^https?:\/\//, '') : '';
+  return where + nameOf({ kind, name }, language);
+}
+
 /** What a subscription is about, in words. */
-export function nameOf({ kind, name }: TopicName, language: MessageLanguage): string {
+export function nameOf({ kind, name }: Pick<TopicName, 'kind' | 'name'>, language: MessageLanguage): string {
   if (kind !== 'category') return cleanLine(name, MAX_NAME_LENGTH);
   const titles: Readonly<Record<string, string>> = SHARED_TEXTS[language].category;
   return LETTER_WORDS[language].category(titles[name] ?? name);

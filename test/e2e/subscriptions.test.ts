@@ -62,7 +62,7 @@ t.test('a visitor subscribes, gets letters, and unsubscribes by one click', asyn
   t.equal(asked.headers.get('cache-control'), 'no-store');
   const [request] = await mail.taken(1);
   t.equal(request?.to, ADDRESS);
-  t.match(request?.mail.subject, /^Receive news about /);
+  t.match(request?.mail.subject, /^Confirm your subscription at /);
   const confirm = linkOf(request, '/subscribe/confirm');
   t.match(confirm, /^\/subscribe\/confirm\/[\w-]{32}$/);
 

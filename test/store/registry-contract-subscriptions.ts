@@ -5,6 +5,7 @@ import type { CurrentStatus } from '../../src/domain/current.ts';
 import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import type { SubscriptionTopic } from '../../src/domain/subscription.ts';
+import { composeLetter } from '../../src/notify/letter-sender.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { DueLetter } from '../../src/store/ports/subscriptions.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
@@ -68,7 +69,7 @@ export async function subscriptionContract(
     });
     const secret = letter?.secret ?? '';
     t.same(await registry.countSubscriptions(['service:1', 'service:2']), [0, 0]);
-    const shown = { topic: { kind: 'service', name: 'A' }, language: 'de' };
+    const shown = { topic: { kind: 'service', name: 'A', plainName: 'A' }, language: 'de' };
     t.same(await registry.findSubscription(secret), { ...shown, isConfirmed: false });
     t.equal(await registry.findSubscription('other'), null);
     t.same(await registry.confirmSubscription(secret, NOON), { ...shown, isConfirmed: true });
@@ -137,6 +138,58 @@ export async function subscriptionContract(
       8,
       'letters that wait are not written twice',
     );
+  });
+
+  t.test('it asks a mailbox, a domain and for a client no more often under many addresses', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const ask = async (addresses: readonly string[], client?: string) => {
+      const before = (await registry.dueLetters(NOON, ALL)).length;
+      for (const address of addresses)
+        await registry.requestSubscription({
+          topic: 'service:1',
+          address,
+          language: 'en',
+          now: NOON,
+          ...(client === undefined ? {} : { client }),
+        });
+      return (await registry.dueLetters(NOON, ALL)).length - before;
+    };
+    const many = (count: number, name: (n: number) => string) =>
+      Array.from({ length: count }, (_, n) => name(n));
+    t.equal(await ask(many(8, (n) => `Ada+${n}@b.example`)), 5);
+    t.equal(await ask(['ada@b.example']), 0);
+    t.equal(await ask(many(8, (n) => `e${'.'.repeat(n % 2)}ve+${n}@gmail.com`)), 5);
+    t.equal(await ask(many(210, (n) => `n${n}@all.example`)), 200);
+    t.equal(await ask(many(210, (n) => `n${n}@gmail.com`)), 210);
+    t.equal(
+      await ask(
+        many(60, (n) => `n${n}@d${n}.example`),
+        '203.0.113.7',
+      ),
+      50,
+    );
+    t.equal(await ask(['other@b.example'], '203.0.113.8'), 1);
+  });
+
+  t.test('a request for a confirmation has a name without words of owners', async (t) => {
+    const registry = await open(t);
+    await registry.putCatalogue([entry('a')]);
+    const { id: account } = await registry.ensureAccount('ada', NOON);
+    const service = await registry.addService(owned('o.org', account));
+    const page = { accountId: account, slug: 'mine', title: 'WIN', text: '', groups: [], now: NOON };
+    const { id } = await registry.addPage(page);
+    for (const topic of ['service:1', `service:${service.id}`, `page:${id}`, 'category:ai'] as const)
+      await registry.requestSubscription({ topic, address: 'a@b.example', language: 'en', now: NOON });
+    const letters = await registry.dueLetters(NOON, ALL);
+    t.same(
+      letters.map((letter) => (letter.kind === 'subscribe' ? letter.topic.plainName : null)),
+      ['A', service.slug, '/p/mine', 'ai'],
+    );
+    const [, , about] = letters.map((letter) => composeLetter(letter, 'https://upbeat.test'));
+    t.equal(about?.subject, 'Confirm your subscription at upbeat.test');
+    t.match(about?.text, 'upbeat.test/p/mine');
+    t.notMatch(JSON.stringify(about), 'WIN');
   });
 
   t.test('it writes one letter of a change for each address, in parts, and in order', async (t) => {

@@ -11,8 +11,8 @@ export interface LetterWords {
   readonly channelText: (account: string, channel: string, site: string) => string;
   readonly confirm: string;
   readonly channelReason: string;
-  /** The letter that asks a subscriber. `what`: a service, a category or a page. */
-  readonly subscribeTitle: (what: string) => string;
+  /** The letter that asks a subscriber. `what`: a service, a category or the address of a page. */
+  readonly subscribeTitle: (site: string) => string;
   readonly subscribeText: (what: string, site: string) => string;
   readonly subscribeReason: string;
   /** The letter to a subscriber who asked again. */
@@ -35,7 +35,7 @@ export const LETTER_WORDS: Readonly<Record<MessageLanguage, LetterWords>> = {
       `The account "${account}" at ${site} wants to send alerts to this address, as its channel "${channel}".\n\nNothing is sent before you agree.`,
     confirm: 'Confirm',
     channelReason: 'If you know nothing of this, do nothing: no alert will be sent to you.',
-    subscribeTitle: (what) => `Receive news about ${what}?`,
+    subscribeTitle: (site) => `Confirm your subscription at ${site}`,
     subscribeText: (what, site) =>
       `Someone, probably you, asked ${site} to send e-mail to this address when the status of ${what} changes.\n\nNothing is sent before you confirm. The link is valid for 48 hours.`,
     subscribeReason: 'If you did not ask for this, do nothing: the address will be deleted within 48 hours.',
@@ -54,7 +54,7 @@ export const LETTER_WORDS: Readonly<Record<MessageLanguage, LetterWords>> = {
       `Das Konto „${account}“ bei ${site} möchte Alarme an diese Adresse senden, als seinen Kanal „${channel}“.\n\nBevor Sie zustimmen, wird nichts gesendet.`,
     confirm: 'Bestätigen',
     channelReason: 'Wenn Sie davon nichts wissen, tun Sie nichts: Sie erhalten dann keine Alarme.',
-    subscribeTitle: (what) => `Neuigkeiten über ${what} erhalten?`,
+    subscribeTitle: (site) => `Bestätigen Sie Ihr Abonnement bei ${site}`,
     subscribeText: (what, site) =>
       `Jemand, vermutlich Sie, hat ${site} gebeten, E-Mail an diese Adresse zu senden, wenn sich der Zustand ändert: ${what}.\n\nBevor Sie bestätigen, wird nichts gesendet. Der Link gilt 48 Stunden.`,
     subscribeReason:

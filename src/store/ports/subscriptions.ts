@@ -10,6 +10,8 @@ export interface SubscriptionRequest {
   /** As `readMailAddress` returns it. */
   readonly address: string;
   readonly language: MessageLanguage;
+  /** Whose form it was, in the form that rate limits count by. Absent: no form's. */
+  readonly client?: string;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -19,6 +21,11 @@ export interface TopicName {
   readonly kind: 'service' | 'category' | 'page';
   /** Name of the service, the category, or title of the page. */
   readonly name: string;
+  /**
+   * A name of which an owner has chosen at most a slug: people who have agreed to nothing yet get no words of strangers. A page has the
+   * path of its address.
+   */
+  readonly plainName: string;
 }
 
 /** A subscription as its links show it, without the address. */
@@ -75,7 +82,7 @@ export interface LetterOutcome {
 export interface SubscriptionStore {
   /**
    * Adds a subscription that is not confirmed, and a letter that asks for it. A subscriber who asks again gets a letter that says
-   * so. Beyond `MAX_CONFIRMATIONS_PER_DAY` nothing happens. The caller cannot tell one from the other.
+   * so. Beyond `MAX_CONFIRMATIONS_PER_DAY` and the other bounds nothing happens. The caller cannot tell one from the other.
    */
   requestSubscription(request: SubscriptionRequest): Promise<void>;
   /** By the secret of a link; null: there is none, or its service or page is gone. */

@@ -1,15 +1,17 @@
 /** The receivers of e-mail channels: they are asked before anything else is sent, and left alone when the mail server refuses them. */
 import { readMailAddress } from '../../domain/mail-address.ts';
-import {
-  MAX_CHANNEL_CONFIRMATIONS_PER_DAY,
-  MAX_CONFIRMATIONS_PER_DAY,
-  MAX_REFUSALS,
-} from '../../domain/subscription.ts';
+import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../domain/subscription.ts';
 import { addNotice } from './notice-rows.ts';
 import type { OpenRegistry } from './registry-calls.ts';
 import type { RegistryStore } from './registry-store.ts';
 import { noteRuleChange } from './rule-rows.ts';
-import { countLetter, digestMailbox, makeSecret, readChannelAddress } from './subscription-rows.ts';
+import {
+  countLetter,
+  countRecipient,
+  digestMailbox,
+  makeSecret,
+  readChannelAddress,
+} from './subscription-rows.ts';
 
 /** Maximum number of channels whose receivers are asked in a call. */
 const MAX_ASKED = 20;
@@ -38,7 +40,7 @@ export async function askChannels(registry: OpenRegistry, now: number): Promise<
     if (mailbox === before) continue;
     const isAllowed =
       (await countLetter(registry, `account ${accountId}`, now, MAX_CHANNEL_CONFIRMATIONS_PER_DAY)) &&
-      (await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY));
+      (await countRecipient(registry, address, now));
     if (!isAllowed) continue;
     const { secret, sha256 } = makeSecret();
     await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', '=', id));

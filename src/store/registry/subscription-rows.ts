@@ -1,8 +1,14 @@
 /** Subscriptions of visitors. Addresses and secrets are encrypted; digests that need the key of secrets find them. */
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../domain/durations.ts';
-import { mailboxKey } from '../../domain/mail-address.ts';
-import { MAX_CONFIRMATIONS_PER_DAY, readTopic } from '../../domain/subscription.ts';
+import { domainOf, mailboxKey, recipientKey } from '../../domain/mail-address.ts';
+import {
+  MAX_CONFIRMATIONS_OF_CLIENT,
+  MAX_CONFIRMATIONS_OF_DOMAIN,
+  MAX_CONFIRMATIONS_PER_DAY,
+  readTopic,
+  SHARED_MAIL_DOMAINS,
+} from '../../domain/subscription.ts';
 import type { AskedChannel, Subscription, SubscriptionStore, TopicName } from '../ports/subscriptions.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { type RegistryStore, sql } from './registry-store.ts';
@@ -13,7 +19,7 @@ const SECRET_BYTES = 24;
 
 /** Subscriptions. */
 export const SUBSCRIPTION_CALLS: Calls<SubscriptionStore> = {
-  requestSubscription: write(async (registry, { topic, address, language, now }) => {
+  requestSubscription: write(async (registry, { topic, address, language, client, now }) => {
     const { kysely, queries, secrets } = registry;
     if ((await nameTopic(registry, topic)) === null) return;
     const mailbox = await digestMailbox(registry, address);
@@ -25,7 +31,8 @@ export const SUBSCRIPTION_CALLS: Calls<SubscriptionStore> = {
         .where('topic', '=', topic),
     );
     if (known !== undefined && (await isRequestWaiting(registry, known.id))) return;
-    if (!(await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY))) return;
+    if (client !== undefined && !(await countClient(registry, client, now))) return;
+    if (!(await countRecipient(registry, address, now))) return;
     if (known !== undefined) {
       // The time within which it has to be confirmed counts from the newest letter.
       if (known.confirmed_at === null)
@@ -163,6 +170,21 @@ export async function countLetter(
   return changed > 0;
 }
 
+async function countClient(registry: OpenRegistry, client: string, now: number): Promise<boolean> {
+  const digest = await registry.secrets.digest(`client ${client}`);
+  return await countLetter(registry, `client ${digest}`, now, MAX_CONFIRMATIONS_OF_CLIENT);
+}
+
+/** Counts a request for a confirmation by the mailbox and the domain that it goes to; false: one of them has had enough of the day. */
+export async function countRecipient(registry: OpenRegistry, address: string, now: number): Promise<boolean> {
+  const mailbox = await registry.secrets.digest(`recipient ${recipientKey(address)}`);
+  if (!(await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY))) return false;
+  const domain = domainOf(address);
+  if (SHARED_MAIL_DOMAINS.has(domain)) return true;
+  const digest = await registry.secrets.digest(`domain ${domain}`);
+  return await countLetter(registry, `domain ${digest}`, now, MAX_CONFIRMATIONS_OF_DOMAIN);
+}
+
 /** Whether a letter about the subscription itself waits. */
 async function isRequestWaiting({ kysely, queries }: RegistryStore, id: number): Promise<boolean> {
   const waiting = kysely
@@ -197,21 +219,31 @@ export async function nameTopic(
 ): Promise<TopicName | null> {
   const parts = readTopic(topic);
   if (parts === null) return null;
-  if (parts.kind === 'category') return { kind: 'category', name: parts.category };
-  const row =
-    parts.kind === 'service'
-      ? await queries.first(
-          kysely.selectFrom('services').select('name').where('id', '=', parts.id).where('removed', '=', 0),
-        )
-      : await queries.first(
-          kysely
-            .selectFrom('status_pages')
-            .select('title as name')
-            .where('id', '=', parts.id)
-            .where('removed', '=', 0)
-            .where('members_only', '=', 0),
-        );
-  return row === undefined ? null : { kind: parts.kind, name: row.name };
+  if (parts.kind === 'category') {
+    const { category } = parts;
+    return { kind: 'category', name: category, plainName: category };
+  }
+  if (parts.kind === 'service') {
+    const service = await queries.first(
+      kysely
+        .selectFrom('services')
+        .select(['name', 'slug', 'account_id'])
+        .where('id', '=', parts.id)
+        .where('removed', '=', 0),
+    );
+    if (service === undefined) return null;
+    const { name, slug, account_id: owner } = service;
+    return { kind: 'service', name, plainName: owner === null ? name : slug };
+  }
+  const page = await queries.first(
+    kysely
+      .selectFrom('status_pages')
+      .select(['title', 'slug'])
+      .where('id', '=', parts.id)
+      .where('removed', '=', 0)
+      .where('members_only', '=', 0),
+  );
+  return page === undefined ? null : { kind: 'page', name: page.title, plainName: `/p/${page.slug}` };
 }
 
 async function findRow(

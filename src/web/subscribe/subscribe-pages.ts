@@ -81,7 +81,14 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
         problem: language.texts.subscribe.invalid,
         typed: typed.slice(0, 254),
       });
-    await registry.requestSubscription({ topic: topic.topic, address, language: language.code, now: now() });
+    const { client } = request;
+    await registry.requestSubscription({
+      topic: topic.topic,
+      address,
+      language: language.code,
+      client,
+      now: now(),
+    });
     return showForm(request, language, topic, { sent: true });
   };
 
@@ -200,7 +207,7 @@ async function readFormTopic(
 }
 
 /** What a subscription is about, in words. */
-function nameOf({ kind, name }: TopicName, { texts }: ChosenLanguage): string {
+function nameOf({ kind, name }: Pick<TopicName, 'kind' | 'name'>, { texts }: ChosenLanguage): string {
   if (kind !== 'category') return name;
   return texts.subscribe.category(isCategory(name) ? texts.category[name] : name);
 }
