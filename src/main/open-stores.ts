@@ -1,6 +1,7 @@
 /** Opens the configured stores, for the monitor to write and for other processes to read. */
 import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
+import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { createSharedStatuses } from '../domain/shared-statuses.ts';
 import { messageOf } from '../error.ts';
@@ -10,7 +11,7 @@ import { refusalOf } from '../store/ports/storage-health.ts';
 import { openRegistry } from '../store/registry/open-registry.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import { type InfluxSamples, openInfluxSamples } from '../store/samples/influx/influx-samples.ts';
-import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
+import { adviceFor, DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { openSamples } from '../store/samples/sqlite-samples.ts';
 import { closeDataDirectory, makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from '../store/status/memory-status-store.ts';
@@ -106,7 +107,7 @@ async function applyPendingRestore(dataDir: string, clock: Clock, log: Log): Pro
     );
 }
 
-/** Opens InfluxDB for writing; null: it is not configured. */
+/** Opens InfluxDB for writing; null: it is not configured. Throws a ConfigError if the server takes no point without `org`. */
 export async function openConfiguredInflux({
   config,
   directory,
@@ -115,6 +116,12 @@ export async function openConfiguredInflux({
 }: StoreParts): Promise<InfluxSamples | null> {
   const settings = influxSettings(config);
   if (settings === null) return null;
+  if (settings.api === 'v2' && settings.org === null) {
+    const { findMissingOrg } = await import('../store/samples/influx/set-up-influx.ts');
+    const problem = await findMissingOrg(settings);
+    const message = `is not set; ${adviceFor('org', settings)} (${problem})`;
+    if (problem !== null) throw new ConfigError([{ path: 'storage.influx.org', message, place: null }]);
+  }
   const { dataDir, rawRetentionMs } = config.storage;
   return await openInfluxSamples({
     settings,

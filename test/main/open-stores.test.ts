@@ -5,8 +5,10 @@ import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLog } from '../../src/log.ts';
-import { openSharedStores } from '../../src/main/open-stores.ts';
+import { openConfiguredInflux, openSharedStores } from '../../src/main/open-stores.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
+import { type Influx2Server, startInfluxV2 } from '../support/influx-v2-server.ts';
+import { INFLUXD2, startInflux2 } from '../support/influx2-server.ts';
 import { createDatabase, NEEDS_POSTGRES, startPostgres } from '../support/postgres-server.ts';
 import { NEEDS_REDIS, until } from '../support/redis-server.ts';
 import { useRedis } from '../support/run-servers.ts';
@@ -38,6 +40,31 @@ t.test('a start waits for PostgreSQL while it is away, and says so', NEEDS_POSTG
   await server.start();
   await (await opening).close();
 });
+
+t.test(
+  'it refuses InfluxDB 2 without an organisation, and a server that is away is not asked for one',
+  async (t) => {
+    const servers: Influx2Server[] = [await startInfluxV2(t)];
+    if (INFLUXD2 !== null) servers.push(await startInflux2(t, t.testdir()));
+    const openInflux = (env: Readonly<Record<string, string>>) =>
+      openConfiguredInflux({
+        config: loadConfig({ file: null, env: { UPBEAT_STORAGE_DATADIR: t.testdir(), ...env } }),
+        directory: createServiceDirectory(),
+        clock: systemClock,
+        log: silentLog,
+        fail: () => () => {},
+      });
+    for (const { url, token } of servers) {
+      const env = { UPBEAT_STORAGE_INFLUX_URL: url, UPBEAT_STORAGE_INFLUX_TOKEN: token };
+      await t.rejects(openInflux(env), {
+        code: 'bad_config',
+        message: /^storage\.influx\.org: is not set; set storage\.influx\.org to the name or id/,
+      });
+      await (await openInflux({ ...env, UPBEAT_STORAGE_INFLUX_ORG: 'acme' }))?.close();
+    }
+    await (await openInflux({ UPBEAT_STORAGE_INFLUX_URL: 'http://127.0.0.1:9' }))?.close();
+  },
+);
 
 t.test('it says what to do if the data directory cannot be created', async (t) => {
   const file = join(t.testdir({ 'a-file': '' }), 'a-file');

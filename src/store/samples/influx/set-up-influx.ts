@@ -124,6 +124,17 @@ export async function examineInflux(
   );
 }
 
+/**
+ * What the server says to a point without an organisation; null: it takes it, as InfluxDB 1.8 and VictoriaMetrics do, or does not
+ * answer now.
+ */
+export async function findMissingOrg(settings: InfluxSettings): Promise<string | null> {
+  const { problem, fault } = await openInfluxLink(settings).send([
+    `${MEASUREMENT} nonce=0i ${systemClock.now()}`,
+  ]);
+  return fault === 'org' ? problem : null;
+}
+
 /** Null: the point was stored. */
 async function write(
   link: Pick<InfluxLink, 'send'>,
