@@ -31,7 +31,7 @@ export const IDEMPOTENCY_KEY: OpenApiParameter = {
   required: false,
   description:
     'A word of the client for this request, such as a UUID: 1 to 255 visible characters, with or without quotes. The same request with it gets the same answer within 24 hours, with the header Idempotent-Replayed, and changes nothing.',
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern: '^(?:"[!#-[\\]-~]{1,255}"|[!#-~]{1,255})$' },
 };
 
 /** The errors of operations that a client may repeat. */

@@ -1,6 +1,7 @@
 /** Routes that return JSON, each with its part of the OpenAPI document. */
 
 import {
+  IF_NONE_MATCH,
   LIMIT_HEADERS,
   LINK_HEADER,
   OPEN_TO_ALL,
@@ -55,7 +56,7 @@ function describe(path: string, endpoint: Omit<ReadingEndpoint, 'path' | 'handle
     summary,
     description,
     security: OPEN_TO_ALL,
-    parameters: [...inPath, ...queryParameters(query)],
+    parameters: [...inPath, ...queryParameters(query), IF_NONE_MATCH],
     responses: {
       200: {
         description: 'The answer, with a strong ETag.',

@@ -2,7 +2,13 @@
 import type { AccountPrincipal } from '../app/change.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import type { KeyBearer } from '../http/access.ts';
-import { LIMIT_HEADERS, type OpenApiOperation, type OpenApiParameter, problems } from '../http/openapi.ts';
+import {
+  IF_NONE_MATCH,
+  LIMIT_HEADERS,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  problems,
+} from '../http/openapi.ts';
 import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../http/route.ts';
 import { patchOf } from '../http/schema.ts';
 import type { TObject, TSchema } from '../json-schema.ts';
@@ -81,7 +87,8 @@ export function writeRoute(endpoint: WritingEndpoint): Route {
 export function ownRoute({ path, handle, ...endpoint }: OwnEndpoint): Route {
   const scope = 'read' satisfies KeyScope;
   const answers = { ...endpoint.answers, 304: { description: 'The client has it already (If-None-Match).' } };
-  const describeRead = () => describe({ ...endpoint, answers }, scope);
+  const parameters = [...(endpoint.parameters ?? []), IF_NONE_MATCH];
+  const describeRead = () => describe({ ...endpoint, parameters, answers }, scope);
   return { path, bucket: 'api', access: { scope }, handle, describe: describeRead };
 }
 

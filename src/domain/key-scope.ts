@@ -5,7 +5,7 @@ export const KEY_SCOPES = ['read', 'heartbeat', 'write'] as const;
 
 /**
  * `read`: what everyone may read, and the definitions of the account. `heartbeat`: reports of services. `write`: changes of what
- * the account has.
+ * the account has, and all that `read` allows.
  */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

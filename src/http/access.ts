@@ -27,7 +27,7 @@ export function requireAccess(access: Access, key: KeyBearer | null): void {
   const scope = scopeOf(access);
   if (scope === null || (key === null && access === 'everyone')) return;
   if (key === null) throw invalidKey('An API key is needed, in the header Authorization: Bearer <API_KEY>.');
-  if (key.scopes.includes(scope)) return;
+  if (includesScope(key.scopes, scope)) return;
   throw new HttpError(
     'insufficient_scope',
     `The API key has the scope ${key.scopes.join(' ')}; this needs ${scope}.`,
@@ -35,6 +35,11 @@ export function requireAccess(access: Access, key: KeyBearer | null): void {
     // RFC 6750, 3.1.
     { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   );
+}
+
+/** Whether a key with the scopes may do what needs `scope`. Who may change something may read it. */
+export function includesScope(scopes: readonly string[], scope: string): boolean {
+  return scopes.includes(scope) || (scope === READING_SCOPE && scopes.includes('write'));
 }
 
 /** The scope that a key needs; null: none. */

@@ -78,6 +78,15 @@ export const LIMIT_HEADERS = Object.fromEntries(
   ]),
 );
 
+/** The parameter of reads whose responses have an ETag. */
+export const IF_NONE_MATCH: OpenApiParameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'ETags that the client has. The response is 304 without a body where one of them is current.',
+  schema: { type: 'string' },
+};
+
 /** The header of responses with a page of a list. */
 export const LINK_HEADER = { Link: { $ref: '#/components/headers/Link' } };
 
@@ -116,6 +125,7 @@ interface ReadableFile
 export function describeFile({ mediaType, what, missing, ...operation }: ReadableFile): OpenApiOperation {
   return {
     ...operation,
+    parameters: [...operation.parameters, IF_NONE_MATCH],
     security: OPEN_TO_ALL,
     responses: {
       200: {

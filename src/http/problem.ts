@@ -112,6 +112,9 @@ export const ProblemSchema = named(
         { description: 'Of a refused change: what is wrong with each member of the body.' },
       ),
     ),
+    retry_after: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Of rate_limited: seconds to wait, as Retry-After has them.' }),
+    ),
     place: Type.Optional(Type.String({ description: 'Of invalid_body: JSON Pointer to what is wrong.' })),
     allowed: Type.Optional(
       Type.Array(Type.String(), { description: 'The allowed values, where they can be listed.' }),

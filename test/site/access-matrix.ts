@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { KEY_SCOPES } from '../../src/domain/key-scope.ts';
 import { includesRole, isRole, ROLES } from '../../src/domain/role.ts';
-import { type Access, scopeOf } from '../../src/http/access.ts';
+import { type Access, includesScope, scopeOf } from '../../src/http/access.ts';
 import type { Route } from '../../src/http/route.ts';
 import { startApi } from './site-world.ts';
 
@@ -43,7 +43,7 @@ function answerToKey({ access, isCounted }: Request, scope: string | null): stri
   const needed = scopeOf(access);
   if (needed === null || (scope === null && access === 'everyone')) return YES;
   if (scope === null) return '401';
-  return needed === scope ? YES : '403';
+  return includesScope([scope], needed) ? YES : '403';
 }
 
 /** What a member of the account is answered. */

@@ -40,7 +40,8 @@ function expectationOf(access: Access, { bucket }: Route, { isValid, scopes }: C
   const scope = scopeOf(access);
   if (scope === null || (scopes === null && access === 'everyone')) return 'admitted';
   if (scopes === null) return '401 invalid_key';
-  return scopes.some((one) => one === scope) ? 'admitted' : `403 insufficient_scope ${scope}`;
+  const isEnough = (one: string) => one === scope || (scope === 'read' && one === 'write');
+  return scopes.some(isEnough) ? 'admitted' : `403 insufficient_scope ${scope}`;
 }
 
 /** Whether people need to be signed in; `test/web/roles.test.ts` tries their roles. */

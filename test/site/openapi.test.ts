@@ -314,6 +314,17 @@ t.test('it documents the rules that a client can see', async (t) => {
   t.match(document.paths['/api/v1/heartbeat']?.post, {
     requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Heartbeat' } } } },
   });
+  t.match(document.paths['/api/v1/services/{slug}']?.get?.parameters, [{}, { name: 'If-None-Match' }]);
+  t.match(document.components, {
+    schemas: { Problem: { properties: { retry_after: { type: 'integer' } } } },
+  });
+  const repeated = document.paths['/api/v1/services']?.post?.parameters[0];
+  t.match(repeated, { name: 'Idempotency-Key', schema: { pattern: String } });
+  const form = new RegExp(repeated?.schema.pattern ?? '');
+  t.same(
+    [form.test('"5f0c"'), form.test('5f0c'), form.test('a b'), form.test('')],
+    [true, true, false, false],
+  );
   const timestamp = { description: /at most 5 minutes ahead of our clock, at most 10 minutes behind/ };
   t.match(document.components, { schemas: { Heartbeat: { properties: { checks, timestamp } } } });
 });
