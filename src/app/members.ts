@@ -100,14 +100,16 @@ export async function openInvitation(
 }
 
 /**
- * Lets a visitor without a way to sign in make one from an invitation, a few times. Refused with `no_invitation`.
+ * Lets a visitor without a way to sign in make one from an invitation, a few times. The first who does is a member and has used it up.
+ * Resolves with the SHA-256 that the link is made for. Refused with `no_invitation`.
  */
 export async function admitByInvitation(
   { registry, now }: Pick<MemberContext, 'now'> & { readonly registry: InvitationStore },
   secret: string,
-): Promise<Outcome<void>> {
-  const isAdmitted = SECRET_FORM.test(secret) && (await registry.countSetup(hashSecret(secret), now()));
-  return isAdmitted ? accept(undefined) : refuse({ code: 'no_invitation' });
+): Promise<Outcome<{ readonly invitation: Uint8Array }>> {
+  const invitation = hashSecret(secret);
+  const isAdmitted = SECRET_FORM.test(secret) && (await registry.countSetup(invitation, now()));
+  return isAdmitted ? accept({ invitation }) : refuse({ code: 'no_invitation' });
 }
 
 /** Accepts an invitation. Refused with `no_invitation`, `member_already` or `too_many_members`. */

@@ -14,7 +14,8 @@ const SECRET_BYTES = 32;
 const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
 /** Whom a link is for. */
-export type SetupLinkTarget = Pick<SetupLink, 'kind' | 'accountId' | 'personId'>;
+export type SetupLinkTarget = Pick<SetupLink, 'kind' | 'accountId' | 'personId'> &
+  Partial<Pick<SetupLink, 'invitation'>>;
 
 /** Makes a link. Its URL is the only copy of its secret. */
 export async function makeSetupLink(
@@ -25,7 +26,7 @@ export async function makeSetupLink(
 ): Promise<{ readonly url: string; readonly expiresAt: number }> {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const expiresAt = now + SETUP_LINK_MS;
-  await registry.addSetupLink({ ...target, sha256: digestOf(secret), expiresAt }, now);
+  await registry.addSetupLink({ invitation: null, ...target, sha256: digestOf(secret), expiresAt }, now);
   return { url: `${siteUrl.replace(/\/+$/, '')}/setup/${secret}`, expiresAt };
 }
 

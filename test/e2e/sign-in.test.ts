@@ -341,7 +341,7 @@ t.test('the session of before a sign-in is never the one after, by any way', asy
   );
 });
 
-t.test('somebody who is invited makes a way in, and comes back to the invitation', async (t) => {
+t.test('somebody who is invited makes a way in, and is a member and nothing else', async (t) => {
   const link = linkIn((await installation.runHere('accounts', 'setup-link')).stdout);
   const host = appOf((await get(link)).text);
   const owner = await send(link, { way: 'password', name: 'Host', password: PASSWORD, code: host.code() });
@@ -356,11 +356,16 @@ t.test('somebody who is invited makes a way in, and comes back to the invitation
   t.equal((await get(`${path}/setup`)).status, 405);
   const setup = (await send(`${path}/setup`, '', form)).location;
   t.match(setup, /^\/setup\/[\w-]{43}$/);
+  const second = (await send(`${path}/setup`, '', form)).location;
   const app = appOf((await get(setup)).text);
   const guest = await send(setup, { way: 'password', name: 'Guest', password: PASSWORD, code: app.code() });
-  const cookies = [sessionIn(guest.cookies), opened.cookies.join('; ')].join('; ');
-  t.match((await get('/dashboard', { cookie: cookies })).location, path);
-  t.match((await get(path, { cookie: sessionIn(guest.cookies) })).text, /Guest.*\/accept"/s);
+  t.ok(opened.cookies.length > 0);
+  t.ok(guest.cookies.includes('upbeat-invitation='), 'nothing leads back to the invitation');
+  t.match((await get('/dashboard', { cookie: sessionIn(guest.cookies) })).text, /Host, Viewer<\/span>/);
+  const people = await installation.withRegistry((registry) => registry.findPeople('Guest', 'guest'));
+  t.match(people, [{ name: 'Guest', accounts: ['Host'] }], 'there is no account of their own');
+  t.equal((await get(second)).status, 404, 'an invitation makes one person');
+  t.equal((await get(path)).status, 404, 'and is used up');
 });
 
 t.test('the data and the log hold no secret of anybody', async (t) => {

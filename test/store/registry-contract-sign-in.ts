@@ -53,7 +53,8 @@ async function addLink(
   },
 ): Promise<void> {
   const { kind = 'person', accountId = null, personId = null } = target;
-  const link = { sha256: sha256(byte), kind, accountId, personId, expiresAt: NOON + 60_000 };
+  const of = { kind, accountId, personId, invitation: null };
+  const link = { ...of, sha256: sha256(byte), expiresAt: NOON + 60_000 };
   await registry.addSetupLink(link, NOON);
 }
 

@@ -51,7 +51,7 @@ async function furnish(world: World) {
   await announceMaintenance(words, owner, { ...said, duration: '1h', recurrence: 'FREQ=WEEKLY' });
   const sha256 = (text: string) => new Uint8Array(createHash('sha256').update(text).digest());
   const expiresAt = NOW + DAY;
-  const link = { kind: 'person', accountId: 1, personId: null, expiresAt } as const;
+  const link = { kind: 'person', accountId: 1, personId: null, invitation: null, expiresAt } as const;
   await registry.addSetupLink({ ...link, sha256: sha256('setup') }, NOW);
   const invitation = { accountId: 1, inviterId: ada.id, role: 'viewer', createdAt: NOW, expiresAt } as const;
   await registry.addInvitation({ ...invitation, sha256: sha256('invitation') });

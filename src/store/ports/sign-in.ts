@@ -73,6 +73,11 @@ export interface SetupLink {
   readonly kind: 'first' | 'person' | 'reset';
   readonly accountId: number | null;
   readonly personId: number | null;
+  /**
+   * Of `person`: SHA-256 of the secret of the invitation, to whose account the link adds the person, which uses it up. The person gets no
+   * account besides. Null: the link is of no invitation.
+   */
+  readonly invitation: Uint8Array | null;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 }

@@ -1,4 +1,5 @@
 /** Invitations to accounts. */
+import type { Account } from '../ports/accounts.ts';
 import {
   type InvitationStore,
   MAX_INVITATIONS,
@@ -59,10 +60,7 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
     const removal = kysely.deleteFrom('invitations').where('account_id', '=', accountId).where('id', '=', id);
     return (await queries.run(removal)) > 0;
   }),
-  findInvitation: read(async (store, sha256, now) => {
-    const found = await findInvitation(store, sha256, now);
-    return found === undefined || found.personId !== null ? null : withoutPerson(found);
-  }),
+  findInvitation: read(findOpenInvitation),
   countSetup: write(async ({ kysely, queries }, sha256, now) => {
     const counted = kysely
       .updateTable('invitations')
@@ -74,24 +72,42 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
     return (await queries.run(counted)) > 0;
   }),
   openInvitation: write(openInvitation),
-  acceptInvitation: write(async (store, sha256, personId, now) => {
-    const { kysely, queries } = store;
-    const invitation = await openInvitation(store, sha256, personId, now);
-    if (invitation === null) throw new RegistryError('not_found', { code: 'no_invitation' });
-    const { accountId, role } = invitation;
-    const members = (await readMembers(store, accountId)).get(accountId) ?? [];
-    if (members.some((member) => member.personId === personId))
-      throw new RegistryError('account_limit', { code: 'member_already' });
-    if (members.length >= MAX_MEMBERS)
-      throw new RegistryError('account_limit', { code: 'too_many_members', max: MAX_MEMBERS });
-    await queries.run(kysely.deleteFrom('invitations').where('sha256', '=', sha256));
-    await putMember(store, accountId, personId, role, now);
-    await chooseAccount(store, personId, accountId);
-    const { name } = await readPerson(store, personId);
-    await addNotice(store, accountId, now, { code: 'member_joined', name, role });
-    return await readAccount(store, accountId);
-  }),
+  acceptInvitation: write(acceptInvitation),
 };
+
+/** As `InvitationStore.acceptInvitation` describes it, inside the caller's transaction. */
+export async function acceptInvitation(
+  store: RegistryStore,
+  sha256: Uint8Array,
+  personId: number,
+  now: number,
+): Promise<Account> {
+  const { kysely, queries } = store;
+  const invitation = await openInvitation(store, sha256, personId, now);
+  if (invitation === null) throw new RegistryError('not_found', { code: 'no_invitation' });
+  const { accountId, role } = invitation;
+  const members = (await readMembers(store, accountId)).get(accountId) ?? [];
+  if (members.some((member) => member.personId === personId))
+    throw new RegistryError('account_limit', { code: 'member_already' });
+  if (members.length >= MAX_MEMBERS)
+    throw new RegistryError('account_limit', { code: 'too_many_members', max: MAX_MEMBERS });
+  await queries.run(kysely.deleteFrom('invitations').where('sha256', '=', sha256));
+  await putMember(store, accountId, personId, role, now);
+  await chooseAccount(store, personId, accountId);
+  const { name } = await readPerson(store, personId);
+  await addNotice(store, accountId, now, { code: 'member_joined', name, role });
+  return await readAccount(store, accountId);
+}
+
+/** As `InvitationStore.findInvitation` describes it. */
+export async function findOpenInvitation(
+  store: RegistryStore,
+  sha256: Uint8Array,
+  now: number,
+): Promise<OpenedInvitation | null> {
+  const found = await findInvitation(store, sha256, now);
+  return found === undefined || found.personId !== null ? null : withoutPerson(found);
+}
 
 async function openInvitation(
   store: RegistryStore,

@@ -118,7 +118,12 @@ async function makeOwner(
   await chooseAccount(store, personId, accountId);
 }
 
-async function insertPerson({ kysely, queries }: RegistryStore, name: string, now: number): Promise<Person> {
+/** Adds a person who is a member of no account. */
+export async function insertPerson(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  now: number,
+): Promise<Person> {
   const row = await queries.first(
     kysely.insertInto('people').values({ name, created_at: now }).returning(['id', 'name', 'created_at']),
   );

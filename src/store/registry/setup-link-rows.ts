@@ -1,7 +1,8 @@
 /** Links that make a way in. */
 import type { Enrolment, FoundSetupLink, SetupLink, SetupLinkStore } from '../ports/sign-in.ts';
-import { readAccount } from './account-rows.ts';
-import { addOwner, addPerson } from './people-rows.ts';
+import { cleanName, readAccount } from './account-rows.ts';
+import { acceptInvitation, findOpenInvitation } from './invitation-rows.ts';
+import { addOwner, addPerson, insertPerson } from './people-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from './registry-calls.ts';
 import { fromRow, type RegistryStore } from './registry-store.ts';
 import { addPasskey, deletePassword, setPassword } from './sign-in-rows.ts';
@@ -9,12 +10,17 @@ import { addPasskey, deletePassword, setPassword } from './sign-in-rows.ts';
 /** Links that make a way in. */
 export const SETUP_LINK_CALLS: Calls<SetupLinkStore> = {
   addSetupLink: write(async ({ kysely, queries }, link, now) => {
-    const { sha256, kind, accountId, personId, expiresAt } = link;
+    const { sha256, kind, accountId, personId, invitation, expiresAt } = link;
     await queries.run(kysely.deleteFrom('setup_links').where('expires_at', '<=', now));
     await queries.run(
-      kysely
-        .insertInto('setup_links')
-        .values({ sha256, kind, account_id: accountId, person_id: personId, expires_at: expiresAt }),
+      kysely.insertInto('setup_links').values({
+        sha256,
+        kind,
+        account_id: accountId,
+        person_id: personId,
+        invitation,
+        expires_at: expiresAt,
+      }),
     );
   }),
   findSetupLink: read(findSetupLink),
@@ -31,10 +37,11 @@ export const SETUP_LINK_CALLS: Calls<SetupLinkStore> = {
 };
 
 async function findSetupLink(
-  { kysely, queries }: RegistryStore,
+  store: RegistryStore,
   sha256: Uint8Array,
   now: number,
 ): Promise<FoundSetupLink | null> {
+  const { kysely, queries } = store;
   const row = await queries.first(
     kysely
       .selectFrom('setup_links')
@@ -45,6 +52,8 @@ async function findSetupLink(
       .where('expires_at', '>', now),
   );
   if (row === undefined) return null;
+  // The first person who uses an invitation is the only one.
+  if (row.invitation !== null && (await findOpenInvitation(store, row.invitation, now)) === null) return null;
   if (row.kind !== 'first') return fromRow(row);
   // Once there is an account, nobody takes the installation over by a link that stands in an old log.
   const account = await queries.first(kysely.selectFrom('accounts').select('id').limit(1));
@@ -54,7 +63,7 @@ async function findSetupLink(
 /** The person of a link: a new one, or the one of a reset without anything that they signed in with. */
 async function preparePerson(
   registry: OpenRegistry,
-  { kind, accountId, personId }: SetupLink,
+  { kind, accountId, personId, invitation }: SetupLink,
   { name }: Enrolment,
   now: number,
 ): Promise<number> {
@@ -64,6 +73,11 @@ async function preparePerson(
     for (const table of ['passkeys', 'sessions'] as const)
       await queries.run(kysely.deleteFrom(table).where('person_id', '=', personId));
     return personId;
+  }
+  if (invitation !== null) {
+    const { id } = await insertPerson(registry, cleanName(name), now);
+    await acceptInvitation(registry, invitation, id, now);
+    return id;
   }
   if (accountId === null) return (await addPerson(registry, name, now)).person.id;
   await readAccount(registry, accountId);

@@ -42,6 +42,7 @@ export interface SignInSchema {
     account_id: number | null;
     person_id: number | null;
     expires_at: number;
+    invitation: Uint8Array | null;
   };
   /** Attempts to sign in that count together and have not succeeded. */
   sign_in_attempts: {

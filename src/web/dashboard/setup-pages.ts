@@ -12,7 +12,7 @@ import type { FoundSetupLink } from '../../store/ports/sign-in.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
-import { mayEnrol } from './invitation-pages.ts';
+import { invitationCookie, mayEnrol } from './invitation-pages.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 
@@ -76,11 +76,13 @@ export function setupPages(
     const { personId, recoveryCodes: codes } = outcome.value;
     log.info({ kind: link.kind, way: input.way, personId }, 'a person has used a link to sign in');
     const session = await startSession(sources, request, personId);
-    if (codes.length === 0) return seeOther(HOME, session);
+    // The cookie of an invitation would lead back to one that is used up.
+    const cookies = link.invitation === null ? [] : Object.values(invitationCookie(sources).write(''));
+    if (codes.length === 0) return { ...seeOther(HOME, session), cookies };
     const answer = hide(
       render('./recovery-codes', { language, title: language.texts.signIn.codesTitle, codes }),
     );
-    return { ...answer, headers: { ...answer.headers, ...session } };
+    return { ...answer, headers: { ...answer.headers, ...session }, cookies };
   };
 
   return [
@@ -114,7 +116,7 @@ export function setupPages(
       },
     },
     {
-      // Somebody who was invited and has no way in gets one; the cookie of the invitation leads back to it.
+      // Somebody who was invited and has no way in gets one, and is a member as soon as it is made.
       path: '/invitations/:secret/setup',
       bucket: 'pages',
       access: 'secret',
@@ -122,10 +124,10 @@ export function setupPages(
       async handle(request) {
         requirePost(request, 'POST');
         await readForm(request);
-        const isOpen = await mayEnrol(sources);
-        if (!isOpen || !(await admitByInvitation(sources, request.params.secret ?? '')).ok)
-          return showEnded(request);
-        const target = { kind: 'person', accountId: null, personId: null } as const;
+        if (!(await mayEnrol(sources))) return showEnded(request);
+        const admitted = await admitByInvitation(sources, request.params.secret ?? '');
+        if (!admitted.ok) return showEnded(request);
+        const target = { kind: 'person', accountId: null, personId: null, ...admitted.value } as const;
         const { url } = await makeSetupLink(registry, siteUrl, target, now());
         return seeOther(new URL(url).pathname);
       },
