@@ -160,7 +160,7 @@ async function subscribe(registry: Registry): Promise<void> {
   const page = await registry.addPage({ accountId, slug: 'shops', title: 'Shops', text: '', groups, now });
   for (let from = 0; from < subscribers; from += TAKEN_AT_ONCE) {
     const count = Math.min(TAKEN_AT_ONCE, subscribers - from);
-    const addresses = Array.from({ length: count }, (_, n) => `visitor${from + n}@example.com`);
+    const addresses = Array.from({ length: count }, (_, n) => `visitor@d${from + n}.example`);
     for (const address of addresses)
       await registry.requestSubscription({ topic: `page:${page.id}`, address, language: 'en', now });
     const asked = await registry.dueLetters(now, TAKEN_AT_ONCE);
