@@ -27,6 +27,8 @@ export interface Fidelity {
   /** The severities that a reader may conclude; a format without severities has one for all. */
   readonly severities: Readonly<Record<ToldSeverity, readonly string[]>>;
   readonly maintenances: boolean;
+  /** Whether maintenances name the components that they concern. */
+  readonly maintainedParts: boolean;
 }
 
 /** A simulated format. */
@@ -49,6 +51,7 @@ const FULL: Fidelity = {
   title: (title) => title,
   severities: EXACT,
   maintenances: false,
+  maintainedParts: true,
 };
 
 /** All kinds that have a feed. */
@@ -60,7 +63,14 @@ export const VENDOR_KINDS: Readonly<Record<FeedKindName, VendorKind>> = {
   },
   instatus: {
     render: renderInstatus,
-    fidelity: { ...FULL, texts: 'none', end: 'read', severities: NO_CRITICAL, maintenances: true },
+    fidelity: {
+      ...FULL,
+      texts: 'none',
+      end: 'read',
+      severities: NO_CRITICAL,
+      maintenances: true,
+      maintainedParts: false,
+    },
   },
   betterstack: {
     render: renderBetterStack,

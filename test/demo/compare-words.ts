@@ -8,6 +8,7 @@ import {
   knownBy,
   maintenancesOf,
   outagesOf,
+  ownMaintenancesOf,
 } from './vendor-expectation.ts';
 
 /** A vendor's entry this long before an outage, or after its end, still speaks of it (docs/feeds.md). */
@@ -42,7 +43,7 @@ export function compareLags({ script, timing, seen, served, found, say }: OneSer
     // While a service is down the severity of its incident follows the maintenance, with the next check.
     const lastCheck = Math.min(outage.to, arrivedAt);
     const firstCheck = Math.max(outage.from, Math.min(outage.to, askedAt)) - checkDelayMs(timing);
-    const over = maintenancesOf(served, arrivedAt).filter(
+    const over = ownMaintenancesOf(served, arrivedAt).filter(
       ({ startsAt, endsAt }) => startsAt <= lastCheck && endsAt >= firstCheck,
     );
     const softened = over.some(({ startsAt, endsAt }) => startsAt < firstCheck && endsAt > lastCheck);

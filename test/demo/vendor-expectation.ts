@@ -68,6 +68,12 @@ export function maintenancesOf(served: ServedService, elapsedMs: number): Vendor
   );
 }
 
+/** Those within which its own outages are expected: one without components says nothing of a service that is a part of its page. */
+export function ownMaintenancesOf(served: ServedService, elapsedMs: number): VendorMaintenance[] {
+  const isPart = served.service.statusPage?.components !== undefined;
+  return isPart && !served.fidelity.maintainedParts ? [] : maintenancesOf(served, elapsedMs);
+}
+
 /** When the program must know what the vendor published at `at`: after the next poll that can succeed. */
 export function knownBy(script: Script, { vendor }: ServedService, at: number, timing: FeedTiming): number {
   const delayMs = timing.feedIntervalMs * JITTER + timing.slackMs;

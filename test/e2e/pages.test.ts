@@ -147,7 +147,9 @@ t.test('it shows every page to everybody', { ...NEEDS_BROWSER, timeout: 240_000 
         t.same(await findOverhangs(tab), [], `${name}: nor of a small phone`);
         await tab.setViewportSize(viewport);
       }
-      t.ok(bytes < 200_000 && requests <= 12, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
+      // The page of the API grows with its document.
+      const mostBytes = name === 'docs' ? 220_000 : 200_000;
+      t.ok(bytes < mostBytes && requests <= 12, `${name} ${look}: ${bytes} bytes in ${requests} requests`);
       if (look !== 'light' || seenElsewhere.has(name)) continue;
       // axe is compiled for each page that is opened, which takes longer than its second and third run.
       for (const { name: seen, colorScheme, viewport, rules } of LOOKS) {

@@ -116,7 +116,7 @@ t.test('the home page in a browser', { ...NEEDS_BROWSER, timeout: 240_000 }, asy
     t.match(await page.locator('[data-live-part="ours"]').getAttribute('class'), /\bdown\b/);
     // The parts that are taken from the page itself come within seconds.
     await page.locator('.facts').getByText('HTTP 503').waitFor({ timeout: PATIENCE_MS });
-    t.match(await page.title(), 'Down');
+    t.match(await page.title(), 'Gitorium is down');
     t.equal(await page.evaluate('window.stays'), true);
   });
 
