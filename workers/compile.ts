@@ -14,7 +14,7 @@ load('./probe.ts');
 // Sources load these packages when they first need them.
 for (const name of ['pino', 'image-size']) load(name);
 for (const file of globSync(['src/main.ts', 'workers/*.ts', 'src/**/*.ts'], { cwd: root }).sort())
-  if (!/^src\/cli\/(?:main|compile-all)\.ts$|^workers\/compile|\.d\.ts$/.test(file))
+  if (!/^src\/cli\/(?:main|compile-all|health-check)\.ts$|^workers\/compile|\.d\.ts$/.test(file))
     await import(join(root, file));
 flushCompileCache();
 const mark = process.argv[2];

@@ -29,6 +29,7 @@ const RECORD: NodeRecord = {
   reachesRegistry: false,
   clockOffsetMs: -5,
   starting: false,
+  checksProblem: null,
 };
 
 const listed = (record: NodeRecord | null, seenAt: number, name = 'a') => ({

@@ -87,6 +87,7 @@ t.test(
       online: true,
       offlineSince: null,
       reachesRegistry: true,
+      checksProblem: null,
     });
     t.ok(Math.abs(since - startedAt) < 30_000 && Math.abs(lastSeen - Date.now()) < 30_000, 'times by Redis');
     t.ok(Math.abs(clockOffsetMs) < 1_000);

@@ -87,7 +87,7 @@ t.test('programs beside an InfluxDB that refuses them', async (t) => {
   const world = t;
   const [locked, nameless] = [await startV2(t), await startV2(t)];
   type Beside = Awaited<ReturnType<typeof startBeside>>;
-  const beside: { locked?: Beside; nameless?: Beside } = {};
+  const beside: { locked?: Beside; nameless?: Beside['installation'] } = {};
   t.jobs = 3;
 
   const first = t.test('a token that InfluxDB 2 does not know', { buffered: true }, async (t) => {
@@ -99,28 +99,15 @@ t.test('programs beside an InfluxDB that refuses them', async (t) => {
   });
 
   const second = t.test(
-    'no organisation for InfluxDB 2: all is kept until it is set',
+    'no organisation for InfluxDB 2: the start is refused, and names the setting',
     { buffered: true },
     async (t) => {
-      const influx = { url: nameless.url, token: nameless.token };
-      beside.nameless = await startBeside(world, influx);
-      const { program } = beside.nameless;
-      const ready = await program.until<Ready>(
-        '/readyz',
-        ({ degraded, parts }) => degraded.length > 0 && (parts.influx?.waiting ?? 0) >= 3,
-      );
-      t.match(ready, {
-        degraded: ['influx'],
-        parts: {
-          influx: {
-            problem: /Please provide either orgID or org/,
-            advice: /set storage\.influx\.org/,
-            lost: 0,
-          },
-        },
+      const installation = await install([], {
+        storage: { influx: { url: nameless.url, token: nameless.token } },
       });
-      t.match(ready.parts.influx?.missing_since, /^\d{4}-.*Z$/);
-      t.match(program.output(), /set storage\.influx\.org/);
+      world.teardown(() => installation.remove());
+      beside.nameless = installation;
+      await t.rejects(installation.start(), { message: /storage\.influx\.org: is not set; set storage/ });
     },
   );
 
@@ -154,7 +141,7 @@ t.test('programs beside an InfluxDB that refuses them', async (t) => {
       status: 1,
       stdout: /^MEND +influx .*HTTP 401.*storage\.influx\.token/m,
     });
-    const run = async (...words: string[]) => await beside.nameless?.installation.runHere(...words);
+    const run = async (...words: string[]) => await beside.nameless?.runHere(...words);
     t.match(await run('doctor'), { status: 1, stdout: /^MEND +influx .*storage\.influx\.org/m });
     t.match(await run('doctor', '--setup'), {
       status: 1,
@@ -164,7 +151,6 @@ t.test('programs beside an InfluxDB that refuses them', async (t) => {
       status: 0,
       stderr: /warning: storage\.influx\.org is not set/,
     });
-    t.equal(await beside.nameless?.program.stop(), 0);
     t.equal(nameless.lines.filter((line) => line.startsWith('upbeat_check')).length, 0);
   });
 });

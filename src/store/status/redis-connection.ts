@@ -137,7 +137,8 @@ export function openRedisConnection(options: RedisConnectionOptions): RedisConne
     if (client.status !== 'ready') return;
     preparing = true;
     try {
-      await bounded(Promise.all([requireMaster(client, address), prepare(client)]));
+      // One after the other, so that an answer that is lost or odd belongs to one command.
+      await bounded(requireMaster(client, address).then(() => prepare(client)));
       preparing = false;
       becomeReady();
     } catch (error) {
