@@ -233,7 +233,7 @@ t.test(
     ];
     const file = write('kuma.json', JSON.stringify({ version: '1.23.13', monitorList }));
     const stderr = [
-      'not carried over: resendInterval of 600 entries, such as Site 0: webhooks are sent once for each change',
+      'not carried over: resendInterval of 600 entries, such as Site 0: set "repeat" of an alert rule (docs/alerts.md)',
       'left out: 300 entries, such as Topic 0: monitors of type mqtt have no equal here',
       'left out: Again: domain "site-0.example.com" is that of "Site 0", which comes first; a domain is watched once',
     ];
