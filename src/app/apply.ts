@@ -195,7 +195,7 @@ function splitPlan(
   return steps.filter(({ planned }) => planned.length > 0 || putLast !== undefined);
 }
 
-/** What the plan has seen of the subject of a change; empty: several maintenances may have a title. */
+/** The revision on which a planned change is based; empty: several maintenances may have a title. */
 function seenOf({ type, key, action }: PlannedChange, present: PresentContent): SeenContent[] {
   if (type === 'maintenance') {
     const said = present.maintenances.get(key);

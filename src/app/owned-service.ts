@@ -3,7 +3,7 @@ import type { Service } from '../domain/service.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { accept, MAX_TRIES, mayChange, type Outcome, type Principal, refuse, refuseRole } from './change.ts';
 
-/** What finds a service. */
+/** The dependencies of finding a service. */
 export interface OwnedContext {
   /** The live service of an owner or the catalogue with that slug; null: there is none. */
   readonly findService: (slug: string) => Service | null;

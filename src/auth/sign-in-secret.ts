@@ -1,5 +1,5 @@
 /**
- * What is derived from the key of secrets for signing in: states that a browser keeps and cannot change, secrets of
+ * Values for signing in that are derived from the key of secrets: states that a browser keeps and cannot change, secrets of
  * authenticator apps that are being enrolled, and marks of known browsers. So nothing is stored for a visitor who does not
  * finish, every process of the site accepts what another one has made, and a copy of the database is not enough to make one.
  */

@@ -76,7 +76,7 @@ export interface MaintenanceContent {
   readonly siteUrl: string;
 }
 
-/** What the author of a change has seen of its subject. */
+/** The revision of something that the author of a change has seen. */
 export interface SeenContent extends Pick<RefusedContent, 'type' | 'key'> {
   /** Null: the account had no such thing. */
   readonly revision: number | null;
