@@ -5,9 +5,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import { systemClock } from '../src/clock.ts';
 import type { CheckTarget, RunAttempt } from '../src/domain/check-target.ts';
-import { unknownStatus } from '../src/domain/current.ts';
 import { type CheckResult, NO_MEMORY } from '../src/domain/result.ts';
 import type { Service } from '../src/domain/service.ts';
+import { unknownStatus } from '../src/domain/status/current.ts';
 import { runHost } from '../src/engine/host/host.ts';
 import { type FromHost, unpackResults } from '../src/engine/protocol.ts';
 import { packTargets } from '../src/engine/target-packing.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createApiKey } from '../src/auth/api-keys.ts';
 import { systemClock } from '../src/clock.ts';
-import { readHeartbeat } from '../src/domain/heartbeat-body.ts';
+import { readHeartbeat } from '../src/domain/heartbeat/heartbeat-body.ts';
 import { silentLog } from '../src/log.ts';
 import { createRecord } from '../src/record/record.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/clock.ts';
-import type { FeedIncident } from '../src/domain/feed-entry.ts';
+import type { FeedIncident } from '../src/domain/incident/feed-entry.ts';
 import { silentLog } from '../src/log.ts';
 import type { IncidentQuery } from '../src/store/ports/incidents.ts';
 import { openRegistry } from '../src/store/registry/open-registry.ts';

@@ -2,7 +2,7 @@
 import type { AlertMessage } from '../domain/alert/message.ts';
 import { ALERT_EVENTS } from '../domain/alert/rule.ts';
 import { PHASES } from '../domain/failure.ts';
-import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident.ts';
+import { INCIDENT_STATUSES, SEVERITIES } from '../domain/incident/incident.ts';
 import { enumOf, listOf, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import { ScopeSchema, StatusWordSchema } from './service-view.ts';

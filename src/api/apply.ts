@@ -1,9 +1,14 @@
 /** `POST /api/v1/apply`: gives an account the services, status pages, channels, rules and maintenance of a document (docs/apply.md). */
-import { type ApplyContext, type ApplyOptions, applyDocument, MAX_SERVICES_TOGETHER } from '../app/apply.ts';
-import { domainIn, type PublicServices } from '../app/apply-document.ts';
-import { ApplyDocumentSchema } from '../app/apply-lists.ts';
-import { AppliedMaintenanceSchema } from '../app/apply-maintenances.ts';
-import { CONTENT_TYPES, type Plan } from '../app/apply-plan.ts';
+import {
+  type ApplyContext,
+  type ApplyOptions,
+  applyDocument,
+  MAX_SERVICES_TOGETHER,
+} from '../apply/apply.ts';
+import { domainIn, type PublicServices } from '../apply/apply-document.ts';
+import { ApplyDocumentSchema } from '../apply/apply-lists.ts';
+import { AppliedMaintenanceSchema } from '../apply/apply-maintenances.ts';
+import { CONTENT_TYPES, type Plan } from '../apply/apply-plan.ts';
 import type { Service } from '../domain/service.ts';
 import { parseJson } from '../http/body.ts';
 import { queryParameters } from '../http/openapi.ts';

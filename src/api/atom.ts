@@ -1,9 +1,9 @@
 /** Incidents as Atom feeds: of all services, of one service, of a status page (RFC 4287). */
 
 import { formatTime } from '../domain/durations.ts';
-import type { Incident } from '../domain/incident.ts';
-import { asServiceIncident, ownerIncidentId } from '../domain/owner-incident.ts';
-import { ownerMaintenanceId } from '../domain/owner-maintenance.ts';
+import type { Incident } from '../domain/incident/incident.ts';
+import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
+import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';

@@ -1,6 +1,6 @@
 /** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
 import { DAY_MS } from '../domain/durations.ts';
-import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/owner-maintenance.ts';
+import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';

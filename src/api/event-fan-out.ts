@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { forEachYielding } from '../async/cooperative-queue.ts';
 import type { Clock } from '../clock.ts';
-import type { Transition } from '../domain/current.ts';
+import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import { MAX_WRITES_PER_TURN } from '../http/event-stream.ts';
 import type { Log } from '../log.ts';

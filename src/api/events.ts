@@ -5,10 +5,10 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../clock.ts';
-import { isScopeTransition, type Transition } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
-import { describeReasonOrNull } from '../domain/incident.ts';
-import { viewChange } from '../domain/transition.ts';
+import { describeReasonOrNull } from '../domain/incident/incident.ts';
+import { isScopeTransition, type Transition } from '../domain/status/current.ts';
+import { viewChange } from '../domain/status/transition.ts';
 import { createOpenStreams, STREAM_HEAD } from '../http/event-stream.ts';
 import {
   OPEN_TO_ALL,

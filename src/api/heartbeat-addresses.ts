@@ -10,8 +10,13 @@ import {
   readAddressSignal,
   readLog,
   readPingText,
-} from '../domain/heartbeat-address.ts';
-import { isRunName, MAX_NAME_LENGTH, readHeartbeat, STATUS_WORDS } from '../domain/heartbeat-body.ts';
+} from '../domain/heartbeat/heartbeat-address.ts';
+import {
+  isRunName,
+  MAX_NAME_LENGTH,
+  readHeartbeat,
+  STATUS_WORDS,
+} from '../domain/heartbeat/heartbeat-body.ts';
 import type { Service } from '../domain/service.ts';
 import { readStatusWord } from '../domain/status.ts';
 import { type BodyStart, endWhileReceiving } from '../http/body.ts';

@@ -11,8 +11,8 @@ import {
   MIN_EXIT_CODE,
   readHeartbeat,
   STATUS_WORDS,
-} from '../domain/heartbeat-body.ts';
-import { refuseTimestamp } from '../domain/heartbeat-rules.ts';
+} from '../domain/heartbeat/heartbeat-body.ts';
+import { refuseTimestamp } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { KeyScope } from '../domain/key-scope.ts';
 import { dashDomain } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';

@@ -1,7 +1,7 @@
 /** Incidents as JSON: of all services, of one service, and one with its timeline (contract 2.3, 4.3, 4.4). */
 
 import { formatTime } from '../domain/durations.ts';
-import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../domain/incident.ts';
+import { INCIDENT_STATUSES, type Incident, SEVERITIES } from '../domain/incident/incident.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';

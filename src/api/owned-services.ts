@@ -9,8 +9,8 @@ import {
 import { findOwnedService } from '../app/owned-service.ts';
 import { type ServiceDocument, serviceDocumentOf } from '../app/service-document.ts';
 import { removeService } from '../app/services.ts';
-import { unknownStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
+import { unknownStatus } from '../domain/status/current.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import { type OpenApiParameter, SLUG } from '../http/openapi.ts';

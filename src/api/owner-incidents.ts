@@ -11,8 +11,12 @@ import {
   viewOwnerIncident,
 } from '../app/owner-incidents.ts';
 import { readSubjects, type Subjects } from '../app/subjects.ts';
-import { INCIDENT_STATUSES } from '../domain/incident.ts';
-import { OWNER_SEVERITIES, type OwnerIncident, readOwnerIncidentId } from '../domain/owner-incident.ts';
+import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
+import {
+  OWNER_SEVERITIES,
+  type OwnerIncident,
+  readOwnerIncidentId,
+} from '../domain/incident/owner-incident.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';

@@ -15,7 +15,7 @@ import {
   occurrencesOf,
   ownerMaintenanceId,
   readOwnerMaintenanceId,
-} from '../domain/owner-maintenance.ts';
+} from '../domain/incident/owner-maintenance.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';

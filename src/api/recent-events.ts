@@ -2,7 +2,7 @@
  * The newest changes of status as the bytes of their events, which all streams share. They are kept in blocks, so that a stream
  * that reads slowly catches up without memory of its own.
  */
-import type { Transition } from '../domain/current.ts';
+import type { Transition } from '../domain/status/current.ts';
 
 /** Some events in a row. */
 export interface EventBlock {

@@ -1,13 +1,13 @@
 /** A service, its name and its newest check as JSON, with their schemas (contract 2.1, 2.2; decisions, Services). */
 
-import { responseTimeOf } from '../domain/agree.ts';
 import { CATEGORIES } from '../domain/category.ts';
-import type { CurrentStatus, LatestCheck } from '../domain/current.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { describeCause, FAILURE_CLASSES, type Failure, PHASES } from '../domain/failure.ts';
 import { PROBED_KINDS, type Service } from '../domain/service.ts';
+import { responseTimeOf } from '../domain/status/agree.ts';
+import type { CurrentStatus, LatestCheck } from '../domain/status/current.ts';
+import { scopeOf } from '../domain/status/transition.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import { scopeOf } from '../domain/transition.ts';
 import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';

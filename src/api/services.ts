@@ -6,10 +6,10 @@
 
 import { BoundedMap } from '../async/bounded-map.ts';
 import { CATEGORIES } from '../domain/category.ts';
-import { type CurrentStatus, isSameObservation, unknownStatus } from '../domain/current.ts';
+import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
 import type { Service } from '../domain/service.ts';
+import { type CurrentStatus, isSameObservation, unknownStatus } from '../domain/status/current.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';
-import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import { entityTag } from '../http/conditional.ts';
 import { CURSOR_PARAMETER, readCursor, withLinks, writeCursor } from '../http/cursor.ts';
 import { enumParameter, limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';

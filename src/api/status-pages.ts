@@ -2,10 +2,10 @@
 
 import { definePage } from '../app/defined-pages.ts';
 import { formatTime } from '../domain/durations.ts';
-import { INCIDENT_STATUSES } from '../domain/incident.ts';
-import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/owner-incident.ts';
-import { ownerMaintenanceId } from '../domain/owner-maintenance.ts';
-import { PAGE_STATUSES } from '../domain/page-verdict.ts';
+import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
+import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/incident/owner-incident.ts';
+import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
+import { PAGE_STATUSES } from '../domain/status/page-verdict.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
 import { viewIncident } from '../domain/webhook-event.ts';
 import { revisionTag } from '../http/conditional.ts';

@@ -3,10 +3,10 @@
  * `GET /api/v1/maintenance`: the maintenances that vendors announced.
  */
 
-import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/acknowledgement.ts';
 import { DAY_MS, formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import type { Maintenance } from '../domain/maintenance.ts';
-import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/vendor-status.ts';
+import { type Acknowledgement, acknowledgements, summarizeLags } from '../domain/incident/acknowledgement.ts';
+import type { Maintenance } from '../domain/incident/maintenance.ts';
+import { type ServiceVendorStatus, VENDOR_STATUSES } from '../domain/incident/vendor-status.ts';
 import { CURSOR_PARAMETER, cutPage, type PlaceForm, readCursor, withLinks } from '../http/cursor.ts';
 import { limitParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import { json, type Route } from '../http/route.ts';

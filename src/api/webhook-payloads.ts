@@ -2,8 +2,9 @@
  * What webhooks send, for the OpenAPI document. The examples are made by the code that makes the payloads, of one outage of
  * one service.
  */
-import type { Transition } from '../domain/current.ts';
-import type { Incident } from '../domain/incident.ts';
+
+import type { Incident } from '../domain/incident/incident.ts';
+import type { Transition } from '../domain/status/current.ts';
 import { type WebhookEvent, webhookBody } from '../domain/webhook-event.ts';
 import type { OpenApiOperation, OpenApiParameter } from '../http/openapi.ts';
 import { namedObject, nullable, object, TimeSchema } from '../http/schema.ts';

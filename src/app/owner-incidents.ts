@@ -1,6 +1,6 @@
 /** Incidents that owners write: opened, updated, corrected, explained afterwards and removed. */
 import { formatTime, readTime } from '../domain/durations.ts';
-import { INCIDENT_STATUSES } from '../domain/incident.ts';
+import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import {
   OWNER_INCIDENT_BOUNDS,
   OWNER_SEVERITIES,
@@ -8,7 +8,7 @@ import {
   ownerIncidentId,
   readOwnerIncidentId,
   withUpdate,
-} from '../domain/owner-incident.ts';
+} from '../domain/incident/owner-incident.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { OwnersWordsStore, RevisionOutcome } from '../store/ports/owners-words.ts';
 import type { ServiceStore } from '../store/ports/services.ts';

@@ -1,6 +1,6 @@
 /** Maintenance that owners announce: planned, changed, extended, ended early and withdrawn. */
 import { formatDuration, formatTime, parseDuration, readTime } from '../domain/durations.ts';
-import { readTimezone } from '../domain/heartbeat-schedule.ts';
+import { readTimezone } from '../domain/heartbeat/heartbeat-schedule.ts';
 import {
   keptChanges,
   type Occurrence,
@@ -10,8 +10,8 @@ import {
   ownerMaintenanceId,
   readOwnerMaintenanceId,
   withOccurrence,
-} from '../domain/owner-maintenance.ts';
-import { momentOf, occurs, readRule } from '../domain/recurrence.ts';
+} from '../domain/incident/owner-maintenance.ts';
+import { momentOf, occurs, readRule } from '../domain/incident/recurrence.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { NewOwnerMaintenance, OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { ServiceStore } from '../store/ports/services.ts';

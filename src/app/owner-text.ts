@@ -3,7 +3,7 @@
  * lead out of the site without its recommendation, and pictures are not shown. The libraries are loaded with the first text.
  */
 import { findForbidden } from '../domain/given-name.ts';
-import type { OwnerText } from '../domain/owner-incident.ts';
+import type { OwnerText } from '../domain/incident/owner-incident.ts';
 import { accept, type Outcome, refuse } from './change.ts';
 
 const OPTIONS = {

@@ -5,7 +5,7 @@
 import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
 import type { CheckChoice } from '../domain/check-timing.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
-import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat-schedule.ts';
+import { type HeartbeatSchedule, readSchedule } from '../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { refusalOfSchedule } from '../domain/refusal.ts';
 import type { AcceptRule, CheckDefinition, CheckKind, CheckSettings } from '../domain/service.ts';

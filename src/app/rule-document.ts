@@ -8,7 +8,7 @@ import {
 } from '../domain/alert/rule.ts';
 import { CATEGORIES, type Category } from '../domain/category.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration } from '../domain/durations.ts';
-import { readTimezone } from '../domain/heartbeat-schedule.ts';
+import { readTimezone } from '../domain/heartbeat/heartbeat-schedule.ts';
 import { type Static, Type } from '../json-schema.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 import { createDocumentReader } from './read-document.ts';

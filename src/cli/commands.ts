@@ -2,8 +2,8 @@
 import { Argument, Command, type CommanderError, Option } from 'commander';
 import { CHANNEL_KINDS, MESSAGE_LANGUAGES } from '../domain/alert/channel.ts';
 import { CATEGORIES } from '../domain/category.ts';
-import { INCIDENT_STATUSES } from '../domain/incident.ts';
-import { OWNER_SEVERITIES } from '../domain/owner-incident.ts';
+import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
+import { OWNER_SEVERITIES } from '../domain/incident/owner-incident.ts';
 import { printableLines } from '../domain/printable-text.ts';
 import { MONITORING_KINDS, PROBED_KINDS } from '../domain/service.ts';
 import { SERVICE_STATUSES } from '../domain/status.ts';

@@ -23,9 +23,9 @@ import { queryNameServers } from '../outbound/name-client.ts';
 import { createServerList } from '../outbound/name-socket.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
-import { findChecksKey, keyFile } from '../store/registry/secret-key.ts';
 import { DEFAULT_BUCKET, type InfluxSettings } from '../store/samples/influx/influx-settings.ts';
 import { examineSamplesFile, samplesFile } from '../store/samples/samples-file.ts';
+import { findChecksKey, keyFile } from '../store/secrets/secret-key.ts';
 import { findLooseFiles, type LooseFile } from '../store/sqlite/private-files.ts';
 import { VERSION } from '../version.ts';
 import { findLockedAccounts, type NamedAccount } from './accounts.ts';
@@ -80,7 +80,7 @@ async function setUpRegistry({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.postgres;
   if (url === null)
     return [finding('postgres', 'storage.postgres is not set: the registry stays in storage.dataDir')];
-  const { setUpPostgres } = await import('../store/registry/postgres/examine-postgres.ts');
+  const { setUpPostgres } = await import('../store/database/postgres/examine-postgres.ts');
   return (await setUpPostgres(url)).map(({ what, ...step }) => ({ what: `postgres ${what}`, ...step }));
 }
 
@@ -269,7 +269,7 @@ function examineHistory({ storage }: Config): Finding[] {
 async function examineServer({ storage }: Config): Promise<Finding[]> {
   const { url } = storage.postgres;
   if (url === null) return [];
-  const { examinePostgres } = await import('../store/registry/postgres/examine-postgres.ts');
+  const { examinePostgres } = await import('../store/database/postgres/examine-postgres.ts');
   return (await examinePostgres(url, systemClock)).map(({ what, ...finding }) => ({
     what: `postgres ${what}`.trimEnd(),
     ...finding,

@@ -3,7 +3,7 @@ import { addKey, listKeys, readKeyInput, revokeKey } from '../app/keys.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import type { Registry } from '../store/ports/registry.ts';
-import { findChecksKey } from '../store/registry/secret-key.ts';
+import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions } from './command.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';

@@ -9,8 +9,8 @@ import {
 import { nameSubjects, readSubjects } from '../app/subjects.ts';
 import { systemClock } from '../clock.ts';
 import { formatDuration, formatTime } from '../domain/durations.ts';
-import { ownerIncidentId } from '../domain/owner-incident.ts';
-import { occurrencesOf, ownerMaintenanceId } from '../domain/owner-maintenance.ts';
+import { ownerIncidentId } from '../domain/incident/owner-incident.ts';
+import { occurrencesOf, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';

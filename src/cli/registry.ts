@@ -5,7 +5,7 @@ import {
   copyRegistry,
   openSqliteSource,
   openSqliteTarget,
-} from '../store/registry/copy-registry.ts';
+} from '../store/backup/copy-registry.ts';
 import { makeFilesPrivate } from '../store/sqlite/private-files.ts';
 import { type CommonOptions, UsageError } from './command.ts';
 import { readConfig } from './open-stores.ts';
@@ -24,7 +24,7 @@ export async function copy({ config: file, to, from }: CopyOptions): Promise<voi
   if ((to === undefined) === (from === undefined)) throw new UsageError('Name one of --to and --from.');
   const { dataDir } = readConfig(file).storage;
   makeFilesPrivate();
-  const { openPostgresSource, openPostgresTarget } = await import('../store/registry/postgres/copy-end.ts');
+  const { openPostgresSource, openPostgresTarget } = await import('../store/backup/copy-end.ts');
   const source = from === undefined ? await openSqliteSource(dataDir) : await openPostgresSource(from);
   let target: CopyEnd | null = null;
   const shown: ReturnType<typeof startProgress>[] = [];

@@ -8,18 +8,18 @@ import { type Config, isClustered } from '../config/resolve-config.ts';
 import { deriveChecksKey, NONCE_BYTES, openCredential, sealCredential } from '../domain/credential-seal.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import { destinationOf } from '../kinds/settings.ts';
+import { acquireLease, identityOf, isRunning } from '../store/lease/writer-lease.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { RegistryClient } from '../store/registry/registry-client.ts';
 import type { ResealedCheck, RotatedSecrets } from '../store/registry/rotate-secrets.ts';
-import { CHECK_FACT } from '../store/registry/secret-box.ts';
+import { CHECK_FACT } from '../store/secrets/secret-box.ts';
 import {
   findChecksKey,
   formerKeyFile,
   keyFile,
   makeNewKey,
   readKeyText,
-} from '../store/registry/secret-key.ts';
-import { acquireLease, identityOf, isRunning } from '../store/registry/writer-lease.ts';
+} from '../store/secrets/secret-key.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
 import { readCluster } from './nodes.ts';
 import { readConfig, withRegistry } from './open-stores.ts';

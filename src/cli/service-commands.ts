@@ -1,7 +1,6 @@
 /** `upbeat services`: lists, registers, changes and removes services, and exports them. */
 
 import { readFileSync } from 'node:fs';
-import type { PublicServices } from '../app/apply-document.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
 import { readDomain } from '../app/read-input.ts';
 import { type Registration, registerServices } from '../app/register-services.ts';
@@ -12,6 +11,7 @@ import {
   type ServiceChanges,
   type ServiceContext,
 } from '../app/services.ts';
+import type { PublicServices } from '../apply/apply-document.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';

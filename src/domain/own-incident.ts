@@ -1,5 +1,5 @@
 /** The life of an incident that this monitor's own checks open (decisions, Incidents). */
-import type { CurrentStatus } from './current.ts';
+
 import {
   describeOpening,
   type Incident,
@@ -11,8 +11,9 @@ import {
   type Outage,
   type Severity,
   type StatusReason,
-} from './incident.ts';
+} from './incident/incident.ts';
 import { fullName, type Service } from './service.ts';
+import type { CurrentStatus } from './status/current.ts';
 
 /** Number of good checks in a row that resolve an incident, including the one that moves it to `monitoring`. */
 const GOOD_CHECKS_TO_RESOLVE = 3;

@@ -6,7 +6,7 @@ import { CATEGORIES } from './category.ts';
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import { formatDuration, formatTime } from './durations.ts';
 import { describeCause, type Failure, type FailureCause, isKnownFailure } from './failure.ts';
-import type { ScheduleProblem } from './heartbeat-schedule.ts';
+import type { ScheduleProblem } from './heartbeat/heartbeat-schedule.ts';
 import {
   describeGivenTextProblem,
   describeHostNameProblem,

@@ -1,6 +1,6 @@
 /** The definition of a service. Plain data that crosses threads. */
 import type { Category } from './category.ts';
-import type { HeartbeatSchedule } from './heartbeat-schedule.ts';
+import type { HeartbeatSchedule } from './heartbeat/heartbeat-schedule.ts';
 
 /** The kinds of checks, in the order in which they are offered. */
 export const PROBED_KINDS = [

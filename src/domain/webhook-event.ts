@@ -1,9 +1,10 @@
 /** Events of owners' webhooks, and their JSON. */
-import type { Transition } from './current.ts';
+
 import { formatTime, formatTimeOrNull } from './durations.ts';
-import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident.ts';
+import { describeReasonOrNull, type Incident, type IncidentStatus } from './incident/incident.ts';
 import type { Service } from './service.ts';
-import { viewChange } from './transition.ts';
+import type { Transition } from './status/current.ts';
+import { viewChange } from './status/transition.ts';
 
 /** The service of an event, with the names that it has at the time. */
 export type EventService = Pick<Service, 'slug' | 'name' | 'domain'>;

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
-import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
-import { INCIDENT_STATUSES } from '../domain/incident.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/incident/feed-entry.ts';
+import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import type { FeedAddress } from './feed-kind.ts';
 import { oneLine, plainText } from './plain-text.ts';
 

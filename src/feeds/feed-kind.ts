@@ -2,7 +2,7 @@
  * The interface between the poller and the readers of vendors' status pages. Each kind of page is a {@link FeedKind} in
  * `kinds/`; nothing outside its file knows the vendor's format.
  */
-import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import type { Service, StatusPage, StatusPageKind } from '../domain/service.ts';
 
 /** Kinds that have a feed. */

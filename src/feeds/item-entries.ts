@@ -4,7 +4,7 @@
  */
 
 import { DAY_MS, MINUTE_MS } from '../domain/durations.ts';
-import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, MAX_ENTRY_AGE_MS } from './build-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import type { ItemTimeline } from './item-timeline.ts';

@@ -1,5 +1,5 @@
 /** The vocabulary of status pages in RSS and Atom, mapped to the statuses of the API. */
-import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/feed-entry.ts';
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../domain/incident/feed-entry.ts';
 import { NOT_YET, STATE_SENTENCES, STATE_WORDS, type StateWord } from './state-words.ts';
 
 /** The meaning of a word. */

@@ -6,7 +6,7 @@
 import { createActorGroup } from '../actor/actor-group.ts';
 import { createKeyedLimiter } from '../async/concurrency-limiter.ts';
 import type { Cancel, Clock, Random } from '../clock.ts';
-import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import { messageOf } from '../error.ts';
 import type { AddressPolicy } from '../outbound/address-guard.ts';
 import type { Outbound } from '../outbound/outbound.ts';

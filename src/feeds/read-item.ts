@@ -1,6 +1,6 @@
 /** Interprets an item of RSS or Atom: its entry, state, times and components. */
 
-import type { FeedIncident } from '../domain/feed-entry.ts';
+import type { FeedIncident } from '../domain/incident/feed-entry.ts';
 import type { FeedSource } from './feed-kind.ts';
 import { safeLink } from './feed-urls.ts';
 import { type ItemTimeline, LIST_MARK, readTimeline } from './item-timeline.ts';

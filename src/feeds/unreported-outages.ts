@@ -3,7 +3,7 @@
  * such states, and people often set them first and write later.
  */
 
-import type { FeedEntry, FeedIncident } from '../domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident } from '../domain/incident/feed-entry.ts';
 import { buildIncident } from './build-entry.ts';
 
 type Severity = FeedIncident['severity'];

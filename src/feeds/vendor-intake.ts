@@ -7,7 +7,7 @@ import { getOrInsert } from '../async/bounded-map.ts';
 import { IdMap } from '../async/id-map.ts';
 import { inParts, runInParts } from '../async/in-parts.ts';
 import type { Cancel, Clock } from '../clock.ts';
-import type { FeedEntry } from '../domain/feed-entry.ts';
+import type { FeedEntry } from '../domain/incident/feed-entry.ts';
 import type { Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { VendorReading, VendorState, VendorStore } from '../store/ports/vendors.ts';

@@ -1,9 +1,9 @@
 /** The current vendor statuses in memory, for responses with the status of a service and for own incidents. */
 
 import { HOUR_MS } from '../domain/durations.ts';
-import { isWithin, type Maintenance } from '../domain/maintenance.ts';
+import { isWithin, type Maintenance } from '../domain/incident/maintenance.ts';
+import { type ServiceVendorStatus, worstOf } from '../domain/incident/vendor-status.ts';
 import type { StatusPage } from '../domain/service.ts';
-import { type ServiceVendorStatus, worstOf } from '../domain/vendor-status.ts';
 import type { VendorState } from '../store/ports/vendors.ts';
 import { feedOf } from './feed-kind.ts';
 

@@ -1,9 +1,9 @@
 /** The text of a badge: its status or figure, its mark and its time, also in the format of shields.io. Pure. */
 
-import type { CurrentStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import { describeShare, type PictureTheme, type PictureWindow, STATUS_LABELS } from '../domain/picture.ts';
 import type { Bucket } from '../domain/sample.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import { judgeLatency, type ServiceStatus } from '../domain/status.ts';
 import { namedObject } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';

@@ -3,10 +3,10 @@
 import { BoundedMap } from '../async/bounded-map.ts';
 import { createConcurrencyLimiter } from '../async/concurrency-limiter.ts';
 import { createPromiseCache } from '../async/promise-cache.ts';
-import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
 import { formatTime } from '../domain/durations.ts';
 import type { BadgePicture, PictureWindow } from '../domain/picture.ts';
 import { fullName, type Service } from '../domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
   LIMIT_HEADERS,

@@ -1,8 +1,8 @@
 /** `GET /api/chart/:slug`: the response times of a service, for other sites and link previews. */
 
 import type { Clock } from '../clock.ts';
-import { unknownStatus } from '../domain/current.ts';
 import { CHART_SIZES, type ChartPicture, chartPoints, spanOf } from '../domain/picture.ts';
+import { unknownStatus } from '../domain/status/current.ts';
 import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';

@@ -7,7 +7,7 @@ import type {
   Outage,
   StatusReason,
   StatusReasonParams,
-} from '../domain/incident.ts';
+} from '../domain/incident/incident.ts';
 import { createFormats } from './formats.ts';
 import { germanFailure } from './german-failures.ts';
 

@@ -11,7 +11,7 @@ import {
   type OpeningNote,
   type Severity,
   type StatusReason,
-} from '../domain/incident.ts';
+} from '../domain/incident/incident.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 import { createFormats, type Formats, inSeconds } from './formats.ts';
 import { germanFailure } from './german-failures.ts';

@@ -5,9 +5,9 @@
 
 import type { HeartbeatIntake } from '../api/heartbeats.ts';
 import { createListeners } from '../async/listeners.ts';
-import type { StatusHead, Transition } from '../domain/current.ts';
+import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
 import type { Service } from '../domain/service.ts';
-import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
+import type { StatusHead, Transition } from '../domain/status/current.ts';
 import type { FeedHealth } from '../feeds/vendor-status-cache.ts';
 import type { Log } from '../log.ts';
 import type { ObservedParts } from '../metrics/observe-program.ts';

@@ -1,6 +1,6 @@
 /** The services as a process knows them that is not the monitor: loaded once, then kept current by the feed of changes. */
 import { inParts, runInParts } from '../async/in-parts.ts';
-import type { CurrentStatus } from '../domain/current.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceChange, ServiceState } from '../store/ports/services.ts';
 import type { SharedStores, StoreParts } from './open-stores.ts';
 

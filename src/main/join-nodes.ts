@@ -6,7 +6,7 @@ import { type Config, isClustered } from '../config/resolve-config.ts';
 import { type NodeState, nodeNameOf } from '../domain/node.ts';
 import { readRedisAddress } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
-import { identityOf, isRunning } from '../store/registry/writer-lease.ts';
+import { identityOf, isRunning } from '../store/lease/writer-lease.ts';
 import { VERSION } from '../version.ts';
 
 /** The current work of this process. */

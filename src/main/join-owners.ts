@@ -22,7 +22,7 @@ import { userAgentOf } from '../outbound/send-request.ts';
 import { createRetentionTime } from '../record/retention-time.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
-import { findKey } from '../store/registry/secret-key.ts';
+import { findKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
 import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';

@@ -3,7 +3,7 @@ import { retry } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { Config } from '../config/resolve-config.ts';
-import { createSharedStatuses } from '../domain/shared-statuses.ts';
+import { createSharedStatuses } from '../domain/status/shared-statuses.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import { isRestorePending } from '../store/backup/durable-files.ts';

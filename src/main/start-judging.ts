@@ -8,7 +8,7 @@ import { createVotingRegions, type VotingRegions } from '../cluster/voting-regio
 import { regionsOf } from '../domain/node.ts';
 import { requireRedisAddress } from '../domain/redis-address.ts';
 import type { ResultRecord } from '../record/record.ts';
-import type { WriterLease } from '../store/registry/writer-lease.ts';
+import type { WriterLease } from '../store/lease/writer-lease.ts';
 import type { ThisNode } from './join-nodes.ts';
 import type { StoreParts } from './open-stores.ts';
 

@@ -15,7 +15,7 @@ import {
   createLeaseSight,
   type LeaseOptions,
   type WriterLease,
-} from '../store/registry/writer-lease.ts';
+} from '../store/lease/writer-lease.ts';
 import type { ActiveRole, Role } from './active-role.ts';
 import { type FollowedServices, followServices } from './follow-services.ts';
 import { createIdleRole } from './idle-role.ts';

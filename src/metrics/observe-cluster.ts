@@ -1,6 +1,7 @@
 /** Registers the metrics of a node of a cluster. */
-import type { Scope } from '../domain/current.ts';
+
 import { type NodeState, regionsOf } from '../domain/node.ts';
+import type { Scope } from '../domain/status/current.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,7 +1,7 @@
 /** Series of single services for Prometheus, for those who alert on their own services without another database. */
 import { Gauge, Registry } from 'prom-client';
-import type { CurrentStatus } from '../domain/current.ts';
 import type { Service } from '../domain/service.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 
 /** Maximum number of services in a response, about 0.4 kB each. */
 export const MAX_SERIES_SERVICES = 5_000;

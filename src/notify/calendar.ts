@@ -1,5 +1,5 @@
 /** Writes calendars (iCalendar, RFC 5545) of maintenance. Times are in UTC, so that no time zone has to be described. */
-import { formatStamp } from '../domain/recurrence.ts';
+import { formatStamp } from '../domain/incident/recurrence.ts';
 
 /** Media type of what {@link writeCalendar} writes. */
 export const CALENDAR_MEDIA_TYPE = 'text/calendar; charset=utf-8';

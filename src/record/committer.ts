@@ -1,7 +1,7 @@
 /** Commits updates to the registry, each by compare-and-set on the service's `seq`, with retries. */
 import { createBackoff } from '../async/retry.ts';
 import type { Clock } from '../clock.ts';
-import type { CurrentStatus } from '../domain/current.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import type { Verdict } from '../domain/status.ts';
 import { errorCodeOf } from '../error.ts';
 import type { Log } from '../log.ts';

@@ -3,8 +3,8 @@
  * prober itself is offline, nothing is down").
  */
 import type { Clock } from '../clock.ts';
-import { judgeAttempt } from '../domain/judge.ts';
 import type { CheckResult } from '../domain/result.ts';
+import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import { type CheckSpan, type ProberState, type Ruling, spanOf } from './connection-watch.ts';
 import { createControlWatch } from './control-watch.ts';

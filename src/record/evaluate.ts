@@ -2,10 +2,8 @@
  * Computes the update of a service from an observation. Pure: no I/O and no clock; equal arguments give equal updates.
  */
 
-import { failingRegions, newestCheckOf } from '../domain/agree.ts';
 import { type CheckTiming, freshMsOf, timingOf } from '../domain/check-timing.ts';
-import type { CurrentStatus, Transition } from '../domain/current.ts';
-import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
+import type { HeartbeatReport } from '../domain/heartbeat/heartbeat-body.ts';
 import {
   type Beat,
   checkedAtOf,
@@ -17,16 +15,18 @@ import {
   reasonOfSilence,
   responseTimeOf,
   sampleOfLatest,
-} from '../domain/heartbeat-rules.ts';
-import type { Incident, StatusReason } from '../domain/incident.ts';
-import { judgeAttempt, reasonOfCheck, reasonOfVerdict } from '../domain/judge.ts';
+} from '../domain/heartbeat/heartbeat-rules.ts';
+import type { Incident, StatusReason } from '../domain/incident/incident.ts';
 import { stepOwnIncident } from '../domain/own-incident.ts';
-import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/regional-status.ts';
 import { type CheckResult, isSameMemory, joinMemory, type ProbeMemory } from '../domain/result.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
+import { failingRegions, newestCheckOf } from '../domain/status/agree.ts';
+import type { CurrentStatus, Transition } from '../domain/status/current.ts';
+import { judgeAttempt, reasonOfCheck, reasonOfVerdict } from '../domain/status/judge.ts';
+import { nextRegionalStatus, type RegionRules, regionsToAsk } from '../domain/status/regional-status.ts';
+import { nextReported, nextStatus, transitionBetween } from '../domain/status/transition.ts';
 import type { Verdict } from '../domain/status.ts';
-import { nextReported, nextStatus, transitionBetween } from '../domain/transition.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { ServiceState } from '../store/ports/services.ts';
 import {

@@ -3,7 +3,7 @@
  * suspended while heartbeats cannot be received, and then start again with a full period.
  */
 import type { Clock } from '../clock.ts';
-import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat-rules.ts';
+import { isHeartbeatMonitored, silenceOf } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
 import type { Log } from '../log.ts';
 import type { ServiceState } from '../store/ports/services.ts';

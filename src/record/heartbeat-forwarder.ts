@@ -4,9 +4,9 @@
  */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
-import type { CurrentStatus } from '../domain/current.ts';
-import { checkedAtOf } from '../domain/heartbeat-rules.ts';
+import { checkedAtOf } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import type { InboxAnswer, InboxStore } from '../store/ports/inbox.ts';
 import { type HeartbeatReceipt, HeartbeatRefused, type ReceivedHeartbeat } from './observation.ts';
 

@@ -1,7 +1,7 @@
 /** Reads heartbeats from the inbox, in order, and processes them as if this process had received them. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
-import { readHeartbeat } from '../domain/heartbeat-body.ts';
+import { readHeartbeat } from '../domain/heartbeat/heartbeat-body.ts';
 import { errorCodeOf, messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxEntry, InboxStore } from '../store/ports/inbox.ts';

@@ -2,7 +2,7 @@
 import { atMostEvery } from '../async/at-most-every.ts';
 import type { Clock } from '../clock.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
-import type { HeartbeatReport } from '../domain/heartbeat-body.ts';
+import type { HeartbeatReport } from '../domain/heartbeat/heartbeat-body.ts';
 import type { CheckResult } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
 import type { ServiceStatus } from '../domain/status.ts';

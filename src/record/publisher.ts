@@ -4,11 +4,11 @@
  */
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
-import type { CurrentStatus, Transition } from '../domain/current.ts';
-import type { Incident } from '../domain/incident.ts';
-import { judgeAttempt } from '../domain/judge.ts';
+import type { Incident } from '../domain/incident/incident.ts';
 import type { Sample } from '../domain/sample.ts';
 import type { Service } from '../domain/service.ts';
+import type { CurrentStatus, Transition } from '../domain/status/current.ts';
+import { judgeAttempt } from '../domain/status/judge.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { Observations } from '../store/ports/observations.ts';

@@ -7,12 +7,16 @@ import { inParts, runInParts } from '../async/in-parts.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
 import type { CheckTiming } from '../domain/check-timing.ts';
-import { unknownStatus } from '../domain/current.ts';
-import { isHeartbeatMonitored, latestOfSilence, sampleOfLatest } from '../domain/heartbeat-rules.ts';
-import { detailedSampleOf, sampleOf } from '../domain/judge.ts';
+import {
+  isHeartbeatMonitored,
+  latestOfSilence,
+  sampleOfLatest,
+} from '../domain/heartbeat/heartbeat-rules.ts';
 import { NO_MEMORY, type ProbeMemory } from '../domain/result.ts';
 import type { Service } from '../domain/service.ts';
-import type { StatusPlace } from '../domain/shared-statuses.ts';
+import { unknownStatus } from '../domain/status/current.ts';
+import { detailedSampleOf, sampleOf } from '../domain/status/judge.ts';
+import type { StatusPlace } from '../domain/status/shared-statuses.ts';
 import type { Log } from '../log.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { Observations } from '../store/ports/observations.ts';

@@ -3,7 +3,7 @@
  * (design, Places). A lost request is harmless, because each region checks the service within its next interval anyway.
  */
 import type { Clock } from '../clock.ts';
-import type { RegionRules } from '../domain/regional-status.ts';
+import type { RegionRules } from '../domain/status/regional-status.ts';
 
 /** How the verdicts of the regions of a cluster form one status. */
 export interface RegionOptions extends Pick<RegionRules, 'quorum'> {

@@ -2,9 +2,9 @@
 import { getOrInsert } from '../async/bounded-map.ts';
 import type { Clock } from '../clock.ts';
 import { type CheckTiming, isCheckedFrom, regionsOfCheck, timingOf } from '../domain/check-timing.ts';
-import { judgeAttempt, type sampleOf } from '../domain/judge.ts';
 import type { CheckResult, RuledResult } from '../domain/result.ts';
 import type { CheckDefinition } from '../domain/service.ts';
+import { judgeAttempt, type sampleOf } from '../domain/status/judge.ts';
 import type { Connectivity } from './connectivity.ts';
 import type { Publisher } from './publisher.ts';
 import type { RegionOptions } from './region-rechecks.ts';

@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { CurrentStatus } from '../domain/current.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { ServiceState, ServiceStore } from '../store/ports/services.ts';

@@ -1,8 +1,8 @@
 /** The queues before the status store and the sample store: both retry while their store is unavailable. */
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
-import type { CurrentStatus } from '../domain/current.ts';
 import type { Sample } from '../domain/sample.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import type { Log } from '../log.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';

@@ -3,7 +3,7 @@
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import { createListeners } from '../async/listeners.ts';
 import type { Clock } from '../clock.ts';
-import type { Transition } from '../domain/current.ts';
+import type { Transition } from '../domain/status/current.ts';
 import { messageOf } from '../error.ts';
 import type { Log } from '../log.ts';
 import type { InboxStore } from '../store/ports/inbox.ts';

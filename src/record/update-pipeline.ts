@@ -5,9 +5,9 @@
 import { createCoalescingLoop } from '../async/coalescing-loop.ts';
 import type { Clock } from '../clock.ts';
 import { timingOf } from '../domain/check-timing.ts';
-import type { CurrentStatus, Transition } from '../domain/current.ts';
-import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat-rules.ts';
+import { checkedAtOf, isHeartbeatMonitored } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Sample } from '../domain/sample.ts';
+import type { CurrentStatus, Transition } from '../domain/status/current.ts';
 import type { Log } from '../log.ts';
 import type { HeartbeatWrite } from '../store/ports/heartbeats.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';

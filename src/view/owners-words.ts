@@ -1,7 +1,11 @@
 /** What owners say, for pages and calendars: maintenance with its next occurrences, and texts as safe HTML, cached. */
 import { BoundedMap, getOrInsert } from '../async/bounded-map.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
-import { type Occurrence, type OwnerMaintenance, occurrencesOf } from '../domain/owner-maintenance.ts';
+import {
+  type Occurrence,
+  type OwnerMaintenance,
+  occurrencesOf,
+} from '../domain/incident/owner-maintenance.ts';
 
 /** Maximum number of maintenances whose occurrences are cached. */
 const MAX_CACHED = 2_000;

@@ -1,7 +1,8 @@
 /** The orders of the list of services: keys, sorted lists, and places in them. */
-import { responseTimeOf } from '../domain/agree.ts';
-import type { CurrentStatus } from '../domain/current.ts';
+
 import type { Service } from '../domain/service.ts';
+import { responseTimeOf } from '../domain/status/agree.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 import type { ServiceStatus } from '../domain/status.ts';
 
 /** What a service is sorted by. */

@@ -1,6 +1,7 @@
 /** Sources of most routes. */
+
+import type { ServiceVendorStatus } from '../domain/incident/vendor-status.ts';
 import type { Service } from '../domain/service.ts';
-import type { ServiceVendorStatus } from '../domain/vendor-status.ts';
 import type { SampleStore } from '../store/ports/samples.ts';
 import type { StatusStore } from '../store/ports/status.ts';
 import type { BeginHistory } from './history-reads.ts';

@@ -1,7 +1,8 @@
 /** When a service was last seen, and whether that is too long ago (decisions, Services). */
-import type { CurrentStatus } from '../domain/current.ts';
-import { expectedInterval } from '../domain/heartbeat-rules.ts';
+
+import { expectedInterval } from '../domain/heartbeat/heartbeat-rules.ts';
 import type { Service } from '../domain/service.ts';
+import type { CurrentStatus } from '../domain/status/current.ts';
 
 /**
  * Longest time between two checks or heartbeats of a service, milliseconds. `intervalMs` counts for checks without an

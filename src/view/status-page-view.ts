@@ -1,11 +1,11 @@
 /** The content of an owner's status page: its services with their standing, in the owner's order. */
 
-import { type CurrentStatus, unknownStatus } from '../domain/current.ts';
-import type { Maintenance } from '../domain/maintenance.ts';
-import type { OwnerIncident } from '../domain/owner-incident.ts';
-import type { Occurrence, OwnerMaintenance } from '../domain/owner-maintenance.ts';
-import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/page-verdict.ts';
+import type { Maintenance } from '../domain/incident/maintenance.ts';
+import type { OwnerIncident } from '../domain/incident/owner-incident.ts';
+import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
+import { judgePage, type PageStanding, type PageVerdict, standingOf } from '../domain/status/page-verdict.ts';
 import { isListable, type OwnedPage, type PictureUse, readPageSlug } from '../domain/status-page.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse } from '../http/route.ts';

@@ -1,6 +1,6 @@
 /** Maintenance of all services as rows of a list. Pure. */
-import type { Incident } from '../domain/incident.ts';
-import type { Maintenance } from '../domain/maintenance.ts';
+import type { Incident } from '../domain/incident/incident.ts';
+import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { age, ahead, lasting, type Phrase, time } from '../language/phrase.ts';
 import type { Language } from './language/language.ts';
 import { incidentPath, webAddress } from './parts/incidents.ts';

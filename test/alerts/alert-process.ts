@@ -4,7 +4,7 @@
  */
 import { startAlertEngine } from '../../src/alerts/alert-engine.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { unknownStatus } from '../../src/domain/current.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
 import { startMessageSender } from '../../src/notify/message-sender.ts';

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createWebhookSecret } from '../../src/notify/webhook-signature.ts';
-import { registryFile } from '../../src/store/registry/registry-file.ts';
+import { registryFile } from '../../src/store/database/registry-file.ts';
 import { channelOf, ruleOf } from '../store/registry-contract-alerts.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { listenOn } from '../support/loopback.ts';

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createEventFanOut } from '../../src/api/event-fan-out.ts';
-import type { Transition } from '../../src/domain/current.ts';
+import type { Transition } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { transition } from '../site/site-world.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { STATUS_WORDS } from '../../src/domain/heartbeat-body.ts';
+import { STATUS_WORDS } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
 import { check as checked, current, from, NOW, service, startApi, type World } from '../site/site-world.ts';

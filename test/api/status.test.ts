@@ -2,8 +2,8 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { StatusSchema } from '../../src/api/services.ts';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { check, current, inRegion, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 

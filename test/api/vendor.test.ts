@@ -4,8 +4,8 @@ import t from 'tap';
 import { IncidentDetailSchema } from '../../src/api/incidents.ts';
 import { StatusSchema } from '../../src/api/services.ts';
 import { MaintenancesSchema, VendorSchema } from '../../src/api/vendor.ts';
-import type { Maintenance } from '../../src/domain/maintenance.ts';
-import type { ServiceVendorStatus } from '../../src/domain/vendor-status.ts';
+import type { Maintenance } from '../../src/domain/incident/maintenance.ts';
+import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-status.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 import { at } from '../support/json.ts';
 

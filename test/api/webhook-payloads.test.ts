@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import t from 'tap';
 import { RETRY_AFTER_MS } from '../../src/domain/delivery-retries.ts';
 import { formatDuration } from '../../src/domain/durations.ts';
-import { INCIDENT_STATUSES } from '../../src/domain/incident.ts';
+import { INCIDENT_STATUSES } from '../../src/domain/incident/incident.ts';
 import { type WebhookEvent, webhookBody } from '../../src/domain/webhook-event.ts';
 import { alertBody } from '../../src/notify/channels/webhook.ts';
 import {

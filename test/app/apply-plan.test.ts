@@ -1,6 +1,6 @@
 /** Plans of `apply`: what is created, changed and removed. */
 import t from 'tap';
-import { type ContentItem, type ContentType, makePlan, type Plan } from '../../src/app/apply-plan.ts';
+import { type ContentItem, type ContentType, makePlan, type Plan } from '../../src/apply/apply-plan.ts';
 
 const item = (type: ContentType, key: string, document: object = {}, secrets = {}): ContentItem => ({
   type,

@@ -1,8 +1,8 @@
 /** `apply` where another process interferes, and by members of an account. */
 
 import t, { type Test } from 'tap';
-import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../../src/app/apply.ts';
-import { exportAccount } from '../../src/app/export-document.ts';
+import { type ApplyContext, applyDocument, MAX_SERVICES_TOGETHER } from '../../src/apply/apply.ts';
+import { exportAccount } from '../../src/apply/export-document.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';

@@ -7,9 +7,9 @@ import { PLAIN_SERVICE } from '../../src/cli/import/listed-service.ts';
 import { exportServices, readCell, writeCell } from '../../src/cli/import/own-form.ts';
 import { readImport } from '../../src/cli/import/read-import.ts';
 import { describeLost, describeSkipped } from '../../src/cli/import-services.ts';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK, STATUS_CLASSES } from '../../src/domain/service.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { service } from '../site/site-world.ts';
 import { anyText } from '../support/any-text.ts';
 

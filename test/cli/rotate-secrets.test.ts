@@ -12,7 +12,7 @@ import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
-import { findChecksKey } from '../../src/store/registry/secret-key.ts';
+import { findChecksKey } from '../../src/store/secrets/secret-key.ts';
 import { NOON, owned } from '../store/registry-fixtures.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';

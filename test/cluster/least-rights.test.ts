@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
+import { openPostgresDatabase } from '../../src/store/database/postgres/postgres-database.ts';
 import { startNameServer } from '../support/name-server.ts';
 import { NEEDS_POSTGRES, PASSWORD, startPostgres } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';

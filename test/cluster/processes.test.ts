@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import t from 'tap';
-import { openPostgresDatabase } from '../../src/store/registry/postgres/postgres-database.ts';
+import { openPostgresDatabase } from '../../src/store/database/postgres/postgres-database.ts';
 import { createCluster, type NodeOptions } from '../support/cluster.ts';
 import { startCountedSite } from '../support/counted-site.ts';
 import { NEEDS_POSTGRES } from '../support/postgres-server.ts';

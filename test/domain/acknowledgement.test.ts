@@ -1,7 +1,11 @@
 /** The lag between our first failed check and the vendor's first entry. */
 import t from 'tap';
-import { type Acknowledgement, acknowledgements, summarizeLags } from '../../src/domain/acknowledgement.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import {
+  type Acknowledgement,
+  acknowledgements,
+  summarizeLags,
+} from '../../src/domain/incident/acknowledgement.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

@@ -1,10 +1,10 @@
 /** How the verdicts of several regions make one status. */
 import fc from 'fast-check';
 import t from 'tap';
-import { agree, failingRegions, responseTimeOf, votesNeeded } from '../../src/domain/agree.ts';
-import { type CurrentStatus, type RegionStatus, unknownStatus } from '../../src/domain/current.ts';
-import { latestCheckOf } from '../../src/domain/judge.ts';
 import type { Quorum } from '../../src/domain/region.ts';
+import { agree, failingRegions, responseTimeOf, votesNeeded } from '../../src/domain/status/agree.ts';
+import { type CurrentStatus, type RegionStatus, unknownStatus } from '../../src/domain/status/current.ts';
+import { latestCheckOf } from '../../src/domain/status/judge.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import { good } from '../record/record-world.ts';
 import { propertyRuns } from '../support/property-runs.ts';

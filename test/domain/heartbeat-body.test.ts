@@ -6,7 +6,7 @@ import {
   type HeartbeatReport,
   readHeartbeat,
   STATUS_WORDS,
-} from '../../src/domain/heartbeat-body.ts';
+} from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { anyText } from '../support/any-text.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -1,7 +1,7 @@
 /** What a received heartbeat means (decisions, Heartbeats). */
 import t from 'tap';
 import { readTime } from '../../src/domain/durations.ts';
-import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
+import type { HeartbeatReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import {
   checkedAtOf,
   judgeHeartbeat,
@@ -11,7 +11,7 @@ import {
   responseTimeOf,
   sampleOfLatest,
   silenceOf,
-} from '../../src/domain/heartbeat-rules.ts';
+} from '../../src/domain/heartbeat/heartbeat-rules.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 

@@ -1,6 +1,6 @@
 /** Schedules of heartbeats: which run is awaited when, also where the clocks change. */
 import t from 'tap';
-import { awaitedRun, longestGap, readSchedule } from '../../src/domain/heartbeat-schedule.ts';
+import { awaitedRun, longestGap, readSchedule } from '../../src/domain/heartbeat/heartbeat-schedule.ts';
 
 const at = (time: string) => Date.parse(`${time}Z`);
 const iso = (time: number) => new Date(time).toISOString().slice(0, 16);

@@ -1,7 +1,7 @@
 /** Which incidents of a service are about the same trouble. */
 import t from 'tap';
-import type { Incident } from '../../src/domain/incident.ts';
-import { gatherTrouble } from '../../src/domain/incident-companions.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
+import { gatherTrouble } from '../../src/domain/incident/incident-companions.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { Failure } from '../../src/domain/failure.ts';
-import { judgeAttempt, latestCheckOf, sampleOf } from '../../src/domain/judge.ts';
 import { type Attempt, NO_TIMING } from '../../src/domain/result.ts';
+import { judgeAttempt, latestCheckOf, sampleOf } from '../../src/domain/status/judge.ts';
 import { goodAttempt, goodResult } from '../support/attempts.ts';
 
 const REFUSED: Failure = {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { FAILURE_CLASSES, type Failure } from '../../src/domain/failure.ts';
-import { describeNote, describeReason, type Incident } from '../../src/domain/incident.ts';
-import { reasonOfVerdict } from '../../src/domain/judge.ts';
+import { describeNote, describeReason, type Incident } from '../../src/domain/incident/incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
+import { reasonOfVerdict } from '../../src/domain/status/judge.ts';
+import { nextStatus } from '../../src/domain/status/transition.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { nextStatus } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 
 interface Life {

@@ -1,6 +1,6 @@
 /** The verdict over all services of a page: the worst that nothing explains away. */
 import t from 'tap';
-import { judgePage, type PageStanding, standingOf } from '../../src/domain/page-verdict.ts';
+import { judgePage, type PageStanding, standingOf } from '../../src/domain/status/page-verdict.ts';
 
 t.test('a pause and an announced maintenance override the status of a check', async (t) => {
   const table: readonly (readonly [Parameters<typeof standingOf>, PageStanding])[] = [

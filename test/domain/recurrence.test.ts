@@ -1,6 +1,6 @@
 /** When maintenance recurs: rules that are accepted, both changes of summer time, and rules that would run for ever. */
 import t from 'tap';
-import { momentOf, occurrencesFrom, occurs, readRule, wallOf } from '../../src/domain/recurrence.ts';
+import { momentOf, occurrencesFrom, occurs, readRule, wallOf } from '../../src/domain/incident/recurrence.ts';
 
 const BERLIN = 'Europe/Berlin';
 const iso = (times: readonly number[]) => times.map((at) => new Date(at).toISOString().slice(0, 16));

@@ -1,16 +1,16 @@
 /** How checks in several regions change the current status of a service. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import type { Quorum } from '../../src/domain/region.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import {
   nextRegionalStatus,
   type RegionalCheck,
   type RegionRules,
   regionsToAsk,
-} from '../../src/domain/regional-status.ts';
+} from '../../src/domain/status/regional-status.ts';
+import { nextStatus, scopeOf, transitionBetween } from '../../src/domain/status/transition.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { nextStatus, scopeOf, transitionBetween } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, headOf, unknownStatus } from '../../src/domain/current.ts';
-import { createSharedStatuses } from '../../src/domain/shared-statuses.ts';
+import { type CurrentStatus, headOf, unknownStatus } from '../../src/domain/status/current.ts';
+import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { refusedAttempt } from '../engine/attempt.ts';
 import { record } from '../store/registry-fixtures.ts';
 import { propertyRuns } from '../support/property-runs.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { CurrentStatus, LatestCheck } from '../../src/domain/current.ts';
-import { headOf } from '../../src/domain/current.ts';
 import { PROBED_KINDS } from '../../src/domain/service.ts';
+import type { CurrentStatus, LatestCheck } from '../../src/domain/status/current.ts';
+import { headOf } from '../../src/domain/status/current.ts';
+import { StatusTable } from '../../src/domain/status/status-table.ts';
 import { SERVICE_STATUSES } from '../../src/domain/status.ts';
-import { StatusTable } from '../../src/domain/status-table.ts';
 import { refusedAttempt } from '../engine/attempt.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 

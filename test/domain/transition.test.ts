@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import { latestOfSilence } from '../../src/domain/heartbeat-rules.ts';
+import { latestOfSilence } from '../../src/domain/heartbeat/heartbeat-rules.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
+import { nextReported, nextStatus, transitionBetween } from '../../src/domain/status/transition.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { nextReported, nextStatus, transitionBetween } from '../../src/domain/transition.ts';
 import { failed503, good, makeService } from '../record/record-world.ts';
 
 const UP: CurrentStatus = {

@@ -1,8 +1,8 @@
 /** The life of a vendor's incident over many reads, and of a maintenance by the clock. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
-import { INCIDENT_STATUSES, type Incident } from '../../src/domain/incident.ts';
+import type { FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
+import { INCIDENT_STATUSES, type Incident } from '../../src/domain/incident/incident.ts';
 import {
   isWithin,
   type Maintenance,
@@ -10,9 +10,9 @@ import {
   maintenanceOf,
   nextPhaseAt,
   phaseAt,
-} from '../../src/domain/maintenance.ts';
-import { endVanished, hasEnded, vendorIncident } from '../../src/domain/vendor-incident.ts';
-import { worstOf } from '../../src/domain/vendor-status.ts';
+} from '../../src/domain/incident/maintenance.ts';
+import { endVanished, hasEnded, vendorIncident } from '../../src/domain/incident/vendor-incident.ts';
+import { worstOf } from '../../src/domain/incident/vendor-status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const HOUR = 3_600_000;

@@ -17,7 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { applyRestore } from '../../src/store/backup/apply-restore.ts';
-import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
+import { COPIED_TABLES } from '../../src/store/backup/copy-registry.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { type Installation, install, type RunningProgram } from '../support/program.ts';
 import { usePostgres } from '../support/run-servers.ts';

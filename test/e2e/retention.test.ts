@@ -1,7 +1,7 @@
 /** `storage.incidentRetention` in the whole program: what is deleted is gone from the API and from pages. */
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DAY_MS } from '../../src/domain/durations.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { entry, incident, stay } from '../store/registry-fixtures.ts';
 import { install } from '../support/program.ts';
 

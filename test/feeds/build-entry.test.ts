@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
 import { collectEntries } from '../../src/feeds/build-entry.ts';
 
 const NOW = Date.UTC(2026, 8, 20, 12);

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import type { FeedIncident } from '../../src/domain/feed-entry.ts';
+import type { FeedIncident } from '../../src/domain/incident/feed-entry.ts';
 import { type Feed, FeedFormatError, type FeedKind, type FeedKindName } from '../../src/feeds/feed-kind.ts';
 import { createPoller, type FeedEvent } from '../../src/feeds/poller.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';

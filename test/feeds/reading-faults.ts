@@ -1,6 +1,6 @@
 /** What every reader promises of what it gives. */
-import type { FeedEntry } from '../../src/domain/feed-entry.ts';
-import { INCIDENT_STATUSES } from '../../src/domain/incident.ts';
+import type { FeedEntry } from '../../src/domain/incident/feed-entry.ts';
+import { INCIDENT_STATUSES } from '../../src/domain/incident/incident.ts';
 import type { FeedReading } from '../../src/feeds/build-entry.ts';
 
 /** What a browser would take for markup. */

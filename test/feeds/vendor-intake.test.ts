@@ -1,7 +1,7 @@
 /** Where what vendors say arrives: on a real registry, with a clock that stands still. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
 import type { Service, StatusPage } from '../../src/domain/service.ts';
 import type { FeedEvent } from '../../src/feeds/poller.ts';
 import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';

@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
+import { readHeartbeat } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { silentLog } from '../../src/log.ts';
 import { joinNodes } from '../../src/main/join-nodes.ts';
 import { openSharedStores } from '../../src/main/open-stores.ts';

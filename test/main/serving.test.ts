@@ -1,6 +1,6 @@
 /** A process that only serves, while Redis goes away and comes back: on one server, with Sentinel, on a cluster. */
 import t, { type Test } from 'tap';
-import type { Transition } from '../../src/domain/current.ts';
+import type { Transition } from '../../src/domain/status/current.ts';
 import type { MonitorRole } from '../../src/main/start-monitor.ts';
 import type { ServingRole } from '../../src/main/start-serving.ts';
 import {

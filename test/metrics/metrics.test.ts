@@ -1,6 +1,6 @@
 /** The figures for Prometheus. */
 import t from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { observeCluster } from '../../src/metrics/observe-cluster.ts';
 import { observeProgram } from '../../src/metrics/observe-program.ts';

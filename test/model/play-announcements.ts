@@ -8,7 +8,7 @@ import {
   type OwnerMaintenanceContext,
   withdrawMaintenance,
 } from '../../src/app/owner-maintenances.ts';
-import type { FeedEntry } from '../../src/domain/feed-entry.ts';
+import type { FeedEntry } from '../../src/domain/incident/feed-entry.ts';
 import type { Service } from '../../src/domain/service.ts';
 import { feedOf } from '../../src/feeds/feed-kind.ts';
 import { createVendorIntake } from '../../src/feeds/vendor-intake.ts';

@@ -1,7 +1,8 @@
 /** What the program made of a world, as the registry has it. */
-import { acknowledgements } from '../../src/domain/acknowledgement.ts';
+
 import type { AlertEvent } from '../../src/domain/alert/event.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import { acknowledgements } from '../../src/domain/incident/acknowledgement.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { RecordedRegistry } from '../support/recorded-registry.ts';
 import type { Outcome, TellingEvent } from './diary.ts';
 import { byId, byService } from './reference/lists.ts';

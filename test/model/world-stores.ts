@@ -1,6 +1,6 @@
 /** The stores of simulated worlds: their services in the registry, and the daily figures of their samples. */
 import { systemClock } from '../../src/clock.ts';
-import { readSchedule } from '../../src/domain/heartbeat-schedule.ts';
+import { readSchedule } from '../../src/domain/heartbeat/heartbeat-schedule.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
 import type { SampleStore } from '../../src/store/ports/samples.ts';
 import type { NewService } from '../../src/store/ports/services.ts';

@@ -1,6 +1,6 @@
 /** A registry with subscribers of one service, and a sender of letters with a mailer that a test answers for. */
 import type { Test } from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { createDeliveryCounter } from '../../src/notify/delivery-counts.ts';
 import { startLetterSender } from '../../src/notify/letter-sender.ts';

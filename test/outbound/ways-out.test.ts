@@ -136,9 +136,9 @@ const OPERATORS_OWN: Readonly<Record<string, string>> = {
   'src/cli/nodes.ts': 'this machine',
   'src/cli/apply/remote.ts': 'the command line',
   'src/notify/mail/smtp-mailer.ts': 'alerts.smtp',
-  'src/store/registry/postgres/postgres-database.ts': 'storage.postgres.url',
-  'src/store/registry/postgres/postgres-servers.ts': 'storage.postgres.url',
-  'src/store/registry/postgres/postgres-store.ts': 'storage.postgres.url',
+  'src/store/database/postgres/postgres-database.ts': 'storage.postgres.url',
+  'src/store/database/postgres/postgres-servers.ts': 'storage.postgres.url',
+  'src/store/database/postgres/postgres-store.ts': 'storage.postgres.url',
   'src/store/samples/influx/influx-link.ts': 'storage.influx.url',
   'src/store/status/redis-client.ts': 'storage.redis.url',
 };

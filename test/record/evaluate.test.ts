@@ -1,11 +1,11 @@
 /** The pure step from a service's state and an observation to an update. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { HeartbeatReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_MEMORY, type ProbeMemory } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import type { ServiceStatus } from '../../src/domain/status.ts';
 import { type EvaluationRules, evaluate } from '../../src/record/evaluate.ts';
 import type { MissedHeartbeat, Observation, ReceivedHeartbeat } from '../../src/record/observation.ts';

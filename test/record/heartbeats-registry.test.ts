@@ -2,8 +2,8 @@
 
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import type { CurrentStatus } from '../../src/domain/current.ts';
-import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
+import type { HeartbeatReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { createRecord } from '../../src/record/record.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';

@@ -1,6 +1,6 @@
 /** Heartbeats in the record (decisions, Heartbeats; contract 3). */
 import t from 'tap';
-import type { HeartbeatReport } from '../../src/domain/heartbeat-body.ts';
+import type { HeartbeatReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { HeartbeatReceipt, ReceivedHeartbeat } from '../../src/record/observation.ts';

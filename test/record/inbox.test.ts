@@ -1,7 +1,7 @@
 /** Heartbeats that another process received: judged once, in their order, and answered to their senders. */
 import t, { type Test } from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import { readHeartbeat } from '../../src/domain/heartbeat-body.ts';
+import { readHeartbeat } from '../../src/domain/heartbeat/heartbeat-body.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { createHeartbeatForwarder } from '../../src/record/heartbeat-forwarder.ts';
 import { startInboxReader } from '../../src/record/inbox-reader.ts';

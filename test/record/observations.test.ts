@@ -1,6 +1,6 @@
 /** What the record hands on beside samples, where a store keeps it. */
 import t from 'tap';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';

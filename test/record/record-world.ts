@@ -1,11 +1,11 @@
 /** A record over the embedded registry and other stores in memory, a clock that stands still, and results made by hand. */
 
-import type { CurrentStatus, Transition } from '../../src/domain/current.ts';
 import type { Failure } from '../../src/domain/failure.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
-import { createSharedStatuses } from '../../src/domain/shared-statuses.ts';
+import type { CurrentStatus, Transition } from '../../src/domain/status/current.ts';
+import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { createRecord, type ResultRecord } from '../../src/record/record.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';

@@ -1,11 +1,11 @@
 /** Results of several regions: one status, one incident and one series of transitions, whatever ends in between. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
 import type { CheckResult } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
+import { scopeOf } from '../../src/domain/status/transition.ts';
 import type { Verdict } from '../../src/domain/status.ts';
-import { scopeOf } from '../../src/domain/transition.ts';
 import type { RegionOptions } from '../../src/record/region-rechecks.ts';
 import { USUAL } from '../support/attempts.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';

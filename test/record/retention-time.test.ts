@@ -1,7 +1,7 @@
 /** The retention time over a real registry: wrong clocks, restarts, and several readers. */
 import t, { type Test } from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { createRetentionTime } from '../../src/record/retention-time.ts';
 import { entry, NOON, stay } from '../store/registry-fixtures.ts';
 import { openRegistryHere } from '../support/registry-here.ts';

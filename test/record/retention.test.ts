@@ -1,8 +1,8 @@
 /** Retention of incidents over time, with a real registry and clocks that are wrong. */
 import t, { type Test } from 'tap';
 import type { Clock } from '../../src/clock.ts';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/durations.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { startRetention } from '../../src/record/retention.ts';
 import { createRetentionTime } from '../../src/record/retention-time.ts';

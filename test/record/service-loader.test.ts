@@ -1,7 +1,7 @@
 /** A judge that takes over: it judges while it loads its services, from what the registry has after it got the lease. */
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import type { ServiceState } from '../../src/store/ports/services.ts';
 import { createRecordedRegistry } from '../support/recorded-registry.ts';
 import { createWorld, failed503, good, makeService, makeServices, START } from './record-world.ts';

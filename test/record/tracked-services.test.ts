@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { createTrackedServices, stateOf, type TrackedService } from '../../src/record/tracked-services.ts';
 import { record } from '../store/registry-fixtures.ts';
 import { propertyRuns } from '../support/property-runs.ts';

@@ -5,26 +5,26 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Transition } from '../../src/domain/current.ts';
-import type { DependencyReport } from '../../src/domain/heartbeat-body.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { DependencyReport } from '../../src/domain/heartbeat/heartbeat-body.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
+import type { Maintenance } from '../../src/domain/incident/maintenance.ts';
 import { DEFAULT_SCOPES } from '../../src/domain/key-scope.ts';
-import type { Maintenance } from '../../src/domain/maintenance.ts';
 import type { Service } from '../../src/domain/service.ts';
+import type { Transition } from '../../src/domain/status/current.ts';
+import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
+import { registryFile } from '../../src/store/database/registry-file.ts';
+import { createSqliteStore } from '../../src/store/database/sqlite-store.ts';
 import type { NewKey } from '../../src/store/ports/keys.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
+import { writeIncident } from '../../src/store/registry/incidents/incident-rows.ts';
+import { writeMaintenance } from '../../src/store/registry/incidents/maintenance-rows.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import {
   type HeartbeatState,
   noteHeartbeat,
   putHeartbeats,
-} from '../../src/store/registry/heartbeat-rows.ts';
-import { writeIncident } from '../../src/store/registry/incident-rows.ts';
-import { writeMaintenance } from '../../src/store/registry/maintenance-rows.ts';
-import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
-import { registryFile } from '../../src/store/registry/registry-file.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { insertService } from '../../src/store/registry/service-rows.ts';
-import { createSqliteStore } from '../../src/store/registry/sqlite-store.ts';
+} from '../../src/store/registry/services/heartbeat-rows.ts';
+import { insertService } from '../../src/store/registry/services/service-rows.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 

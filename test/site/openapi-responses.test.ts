@@ -1,7 +1,7 @@
 /** Each response that the OpenAPI document names is given by the API over real HTTP, in the form that it names. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import t, { type Test } from 'tap';
-import { hashAddressSecret } from '../../src/domain/heartbeat-address.ts';
+import { hashAddressSecret } from '../../src/domain/heartbeat/heartbeat-address.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { HeartbeatRefused } from '../../src/record/observation.ts';
 import type { Answer } from './answer.ts';

@@ -8,15 +8,20 @@ import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
 import { createKeyAuthenticator } from '../../src/auth/key-authenticator.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
 import { createSessions } from '../../src/auth/sessions.ts';
-import type { CurrentStatus, LatestCheck, RegionStatus, Transition } from '../../src/domain/current.ts';
-import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat-rules.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import { checkedAtOf, responseTimeOf } from '../../src/domain/heartbeat/heartbeat-rules.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
+import type { ServiceVendorStatus } from '../../src/domain/incident/vendor-status.ts';
 import { NODE_ROLES, type NodeState } from '../../src/domain/node.ts';
 import type { BadgePicture, ChartPicture, HeatmapPicture } from '../../src/domain/picture.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, dashDomain, type Service } from '../../src/domain/service.ts';
-import type { ServiceVendorStatus } from '../../src/domain/vendor-status.ts';
+import type {
+  CurrentStatus,
+  LatestCheck,
+  RegionStatus,
+  Transition,
+} from '../../src/domain/status/current.ts';
 import { createHandCharge } from '../../src/http/charge-by-hand.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { LimitServer } from '../../src/http/shared-rate-limits.ts';

@@ -1,10 +1,10 @@
 /** Servers that speak nonsense, refuse, or are full: PostgreSQL and Redis behind a proxy that garbles, and Redis with limits. */
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import type { CurrentStatus } from '../../src/domain/current.ts';
 import { requireRedisAddress } from '../../src/domain/redis-address.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { receiveRecord } from '../../src/store/status/redis-status-keys.ts';
 import { openRedisStatusStore } from '../../src/store/status/redis-status-store.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import type { Transition } from '../../src/domain/current.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
+import type { Transition } from '../../src/domain/status/current.ts';
 import type { ObservedHeartbeat } from '../../src/store/ports/observations.ts';
 import { createDependencyLines, incidentLines } from '../../src/store/samples/influx/line-protocol.ts';
 import { anyText } from '../support/any-text.ts';

@@ -1,10 +1,10 @@
 /** States of services packed from their rows, which must be those that the rows say. */
 import t from 'tap';
-import { toStoredCheck, toStoredRegions, unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { toStoredCheck, toStoredRegions, unknownStatus } from '../../src/domain/status/current.ts';
 import type { ServiceState } from '../../src/store/ports/services.ts';
-import { PACKED_COLUMNS, type PackedRow, packStates } from '../../src/store/registry/pack-states.ts';
-import { unpackStates } from '../../src/store/registry/packed-states.ts';
+import { PACKED_COLUMNS, type PackedRow, packStates } from '../../src/store/registry/states/pack-states.ts';
+import { unpackStates } from '../../src/store/registry/states/packed-states.ts';
 import { entry, incident, inRegions, record } from './registry-fixtures.ts';
 
 const stateOf = (id: number, change: Partial<ServiceState['service']> = {}): ServiceState => ({

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { eventOf } from '../../src/log-events.ts';
+import { examinePostgres } from '../../src/store/database/postgres/examine-postgres.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
-import { examinePostgres } from '../../src/store/registry/postgres/examine-postgres.ts';
 import {
   createDatabase,
   NEEDS_POSTGRES,

@@ -1,7 +1,7 @@
 /** What the program makes of the errors of PostgreSQL and of its driver. */
 import t from 'tap';
-import { addressOf } from '../../src/store/registry/postgres/postgres-database.ts';
-import { explainAtWork, explainPostgresError } from '../../src/store/registry/postgres/postgres-error.ts';
+import { addressOf } from '../../src/store/database/postgres/postgres-database.ts';
+import { explainAtWork, explainPostgresError } from '../../src/store/database/postgres/postgres-error.ts';
 
 const TARGET = addressOf('postgres://ada:p%40ss@db.example:5433/upbeat');
 const errorOf = (code: string, message = 'the server says') => Object.assign(new Error(message), { code });

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { examinePostgres } from '../../src/store/registry/postgres/examine-postgres.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
-import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
+import { examinePostgres } from '../../src/store/database/postgres/examine-postgres.ts';
+import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import {
   createDatabase,
   executeSql,

@@ -1,10 +1,10 @@
 /** How often a write over PostgreSQL waits for the server: what that costs over a long road shows on no loopback. */
 import pg from 'pg';
 import t from 'tap';
+import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
+import { WRITE_LOCK } from '../../src/store/database/postgres/postgres-store.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
-import { connectTo } from '../../src/store/registry/postgres/postgres-servers.ts';
-import { WRITE_LOCK } from '../../src/store/registry/postgres/postgres-store.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
 import { firstTurn, NOON, owned, stay, turn } from './registry-fixtures.ts';

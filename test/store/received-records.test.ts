@@ -1,9 +1,9 @@
 /** Records of the status store as a serving process receives them: parsed when somebody reads them, with the same content. */
 import fc from 'fast-check';
 import t from 'tap';
-import { type CurrentStatus, headOf, unknownStatus } from '../../src/domain/current.ts';
-import { nextRegionalStatus } from '../../src/domain/regional-status.ts';
-import { nextStatus } from '../../src/domain/transition.ts';
+import { type CurrentStatus, headOf, unknownStatus } from '../../src/domain/status/current.ts';
+import { nextRegionalStatus } from '../../src/domain/status/regional-status.ts';
+import { nextStatus } from '../../src/domain/status/transition.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore, isUnread } from '../../src/store/status/memory-status-store.ts';
 import { formatHeld, formatRecord, receiveRecord } from '../../src/store/status/redis-status-keys.ts';

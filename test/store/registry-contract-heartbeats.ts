@@ -1,7 +1,7 @@
 /** The part of the registry's contract that concerns heartbeats (decisions, Heartbeats). */
 import type { Test } from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { CommitOutcome, StatusUpdate } from '../../src/store/ports/updates.ts';

@@ -1,6 +1,6 @@
 /** Contract of the registry: the lists of incidents. */
 import type { Test } from 'tap';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, incident, NOON, owned, stay } from './registry-fixtures.ts';

@@ -1,8 +1,8 @@
 /** Contract of the registry: incidents and maintenance of owners, and their rows in the lists of their services. */
 import type { Test } from 'tap';
-import type { OwnerIncident } from '../../src/domain/owner-incident.ts';
-import { withUpdate } from '../../src/domain/owner-incident.ts';
-import { withOccurrence } from '../../src/domain/owner-maintenance.ts';
+import type { OwnerIncident } from '../../src/domain/incident/owner-incident.ts';
+import { withUpdate } from '../../src/domain/incident/owner-incident.ts';
+import { withOccurrence } from '../../src/domain/incident/owner-maintenance.ts';
 import type { NewOwnerIncident, NewOwnerMaintenance } from '../../src/store/ports/owners-words.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';

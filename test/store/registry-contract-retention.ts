@@ -1,8 +1,8 @@
 /** Contract of the registry: what is out of retention ends, and nothing else. */
 import type { Test } from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { DAY_MS } from '../../src/domain/durations.ts';
-import type { FeedIncident } from '../../src/domain/feed-entry.ts';
+import type { FeedIncident } from '../../src/domain/incident/feed-entry.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';

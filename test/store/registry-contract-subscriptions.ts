@@ -1,8 +1,8 @@
 /** Contract of the registry: subscriptions of visitors, and the letters that are not messages of channels. */
 
 import type { Test } from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
 import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import type { SubscriptionTopic } from '../../src/domain/subscription.ts';
 import { composeLetter } from '../../src/notify/letter-sender.ts';

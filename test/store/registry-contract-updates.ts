@@ -1,6 +1,6 @@
 /** Contract of the registry: updates, exactly once. */
 import type { Test } from 'tap';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { entry, firstTurn, incident, inRegions, NOON, record, stay, turn } from './registry-fixtures.ts';

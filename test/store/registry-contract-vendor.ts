@@ -1,6 +1,6 @@
 /** Contract of the registry: what vendors' feeds list, each entry exactly once. */
 import type { Test } from 'tap';
-import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedMaintenance } from '../../src/domain/incident/feed-entry.ts';
 import type { Registry } from '../../src/store/ports/registry.ts';
 import { MAX_ADVANCED_MAINTENANCES, type VendorReading } from '../../src/store/ports/vendors.ts';
 import type { OpenForTest } from './registry-contract.ts';

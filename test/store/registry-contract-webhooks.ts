@@ -1,7 +1,7 @@
 /** Contract of the registry: webhooks, and deliveries that are born with the change that they tell of. */
 import type { Test } from 'tap';
-import { type ScopeChange, unknownStatus } from '../../src/domain/current.ts';
 import { MAX_DELIVERY_WAIT_MS } from '../../src/domain/delivery-retries.ts';
+import { type ScopeChange, unknownStatus } from '../../src/domain/status/current.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';
 import type { OpenForTest, RegistryAdapter } from './registry-contract.ts';
 import { entry, firstTurn, incident, NOON, owned, stay, turn } from './registry-fixtures.ts';

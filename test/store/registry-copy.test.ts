@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { COPIED_TABLES, openSqliteSource } from '../../src/store/registry/copy-registry.ts';
-import { openPostgresSource } from '../../src/store/registry/postgres/copy-end.ts';
+import { openPostgresSource } from '../../src/store/backup/copy-end.ts';
+import { COPIED_TABLES, openSqliteSource } from '../../src/store/backup/copy-registry.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
@@ -141,7 +141,7 @@ t.test('both databases have the same tables and columns', NEEDS_POSTGRES, async 
   await fill(dataDir);
   const installation = await install([]);
   t.teardown(() => installation.remove());
-  const made = await (await import('../../src/store/registry/postgres/examine-postgres.ts')).setUpPostgres(
+  const made = await (await import('../../src/store/database/postgres/examine-postgres.ts')).setUpPostgres(
     server.url(name),
   );
   t.match(made, [{}, { what: 'tables', advice: null }]);

@@ -1,8 +1,9 @@
 /** Services and updates for the tests of the registry. */
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import { DEFAULT_CHECK, dashDomain } from '../../src/domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import type { Verdict } from '../../src/domain/status.ts';
 import type { NewService } from '../../src/store/ports/services.ts';
 import type { StatusUpdate } from '../../src/store/ports/updates.ts';

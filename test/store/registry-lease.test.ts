@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
-import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
-import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/registry/lease-keeper.ts';
-import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { createLeaseKeeper, MAX_BUSY_MS } from '../../src/store/lease/lease-keeper.ts';
 import {
   acquireLease,
   createLeaseSight,
@@ -14,7 +12,9 @@ import {
   judgeLease,
   type LeaseProcess,
   type LeaseSight,
-} from '../../src/store/registry/writer-lease.ts';
+} from '../../src/store/lease/writer-lease.ts';
+import type { LeaseState, LeaseStore } from '../../src/store/ports/lease.ts';
+import type { RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { type RegistryPlace, testOverBoth } from '../support/both-registries.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { entry, firstTurn, NOON } from './registry-fixtures.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { SQLITE_STEPS } from '../../src/store/registry/registry-database.ts';
+import { SQLITE_STEPS } from '../../src/store/database/registry-database.ts';
 
 /** First 16 digits of the SHA-256 of the statements of each released step. */
 const RELEASED: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ t.test('it changes no step that was released', async (t) => {
     ['postgres/migrations', RELEASED_POSTGRES],
   ] as const)
     for (const [name, digest] of Object.entries(released)) {
-      const { statements } = await import(`../../src/store/registry/${folder}/${name}.ts`);
+      const { statements } = await import(`../../src/store/database/${folder}/${name}.ts`);
       const found = createHash('sha256').update(statements.join('\n')).digest('hex').slice(0, 16);
       t.equal(found, digest, `${folder}/${name}`);
     }
@@ -46,7 +46,7 @@ const AFTER_13 =
   /\bMERGE INTO\b|NULLS NOT DISTINCT|security_invoker|GROUP BY DISTINCT|\bSEARCH (BREADTH|DEPTH)\b|multirange|\b(regexp_(count|like|substr|instr)|string_to_table|date_bin|bit_count|trim_array|range_agg|range_intersect_agg|unistr|pg_get_catalog_foreign_keys)\(|pg_terminate_backend\([^)]*,|idle_session_timeout\s*=|client_connection_check_interval/i;
 
 t.test('its statements need nothing that came after PostgreSQL 13', async (t) => {
-  const folder = join(import.meta.dirname, '../../src/store/registry');
+  const folder = join(import.meta.dirname, '../../src/store');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import t from 'tap';
-import { POSTGRES_STEPS } from '../../src/store/registry/postgres/postgres-database.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
-import { registryFile } from '../../src/store/registry/registry-file.ts';
+import { POSTGRES_STEPS } from '../../src/store/database/postgres/postgres-database.ts';
+import { registryFile } from '../../src/store/database/registry-file.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { openRegistryMethods, type RegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
@@ -83,7 +83,7 @@ t.test('it makes people of who signed in before, in PostgreSQL', NEEDS_POSTGRES,
     `INSERT INTO kysely_migration_lock VALUES ('migration_lock', 0)`,
   ]);
   for (const step of POSTGRES_STEPS.names.filter((one) => one < '0005')) {
-    const { statements } = await import(`../../src/store/registry/postgres/migrations/${step}.ts`);
+    const { statements } = await import(`../../src/store/database/postgres/migrations/${step}.ts`);
     await execute([...statements, `INSERT INTO kysely_migration VALUES ('${step}', '2026')`]);
   }
   await execute([...rows(`'\\x${AB}'`), `SELECT setval('accounts_id_seq', 7)`]);

@@ -4,13 +4,13 @@ import pg from 'pg';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
 import { SHARDS } from '../../src/domain/shard.ts';
-import { COPIED_TABLES } from '../../src/store/registry/copy-registry.ts';
-import { openPostgresMethods } from '../../src/store/registry/postgres/postgres-methods.ts';
+import { COPIED_TABLES } from '../../src/store/backup/copy-registry.ts';
 import {
   connectionSettings,
   createPostgresQueries,
-} from '../../src/store/registry/postgres/postgres-store.ts';
-import type { Batch } from '../../src/store/registry/registry-store.ts';
+} from '../../src/store/database/postgres/postgres-store.ts';
+import type { Batch } from '../../src/store/database/registry-store.ts';
+import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { registryHere } from '../support/registry-here.ts';
 import { usePostgres } from '../support/run-servers.ts';

@@ -1,10 +1,10 @@
 /** Slugs of domains that have the same dashed form: a number for each, and no more work for the last than for the first. */
 import { DEFAULT_CHECK } from '../../src/domain/service.ts';
-import { ensureAccount } from '../../src/store/registry/account-rows.ts';
-import { removeService } from '../../src/store/registry/owner-services.ts';
+import { type RegistryStore, statement } from '../../src/store/database/registry-store.ts';
+import { ensureAccount } from '../../src/store/registry/accounts/account-rows.ts';
 import { claimDomain, proveDomain } from '../../src/store/registry/ownership.ts';
-import { type RegistryStore, statement } from '../../src/store/registry/registry-store.ts';
-import { insertService } from '../../src/store/registry/service-rows.ts';
+import { removeService } from '../../src/store/registry/services/owner-services.ts';
+import { insertService } from '../../src/store/registry/services/service-rows.ts';
 import { testOverBoth } from '../support/both-registries.ts';
 import { entry } from './registry-fixtures.ts';
 

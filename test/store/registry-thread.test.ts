@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { systemClock } from '../../src/clock.ts';
-import { type CurrentStatus, unknownStatus } from '../../src/domain/current.ts';
+import { type CurrentStatus, unknownStatus } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
+import { openRegistryDatabase } from '../../src/store/database/registry-database.ts';
+import { registryFile } from '../../src/store/database/registry-file.ts';
+import { acquireLease } from '../../src/store/lease/writer-lease.ts';
 import { openRegistry } from '../../src/store/registry/open-registry.ts';
-import { openRegistryDatabase } from '../../src/store/registry/registry-database.ts';
-import { registryFile } from '../../src/store/registry/registry-file.ts';
-import { acquireLease } from '../../src/store/registry/writer-lease.ts';
 import { entry, firstTurn, NOON, turn, until } from './registry-fixtures.ts';
 
 const open = (dataDir: string) => openRegistry({ dataDir, log: silentLog, clock: systemClock });

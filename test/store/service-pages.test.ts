@@ -1,6 +1,6 @@
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { loadInPages, type ServiceState, servicePages } from '../../src/store/ports/services.ts';
 import { makeService } from '../record/record-world.ts';
 

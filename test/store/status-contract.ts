@@ -1,7 +1,7 @@
 /** What every status store must do, whatever it is built on. */
 import fc from 'fast-check';
 import root, { type Test } from 'tap';
-import type { StatusHead } from '../../src/domain/current.ts';
+import type { StatusHead } from '../../src/domain/status/current.ts';
 import type { StatusStore } from '../../src/store/ports/status.ts';
 import { inRegions, NOON, record } from './registry-fixtures.ts';
 

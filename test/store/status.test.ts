@@ -1,4 +1,4 @@
-import { createSharedStatuses } from '../../src/domain/shared-statuses.ts';
+import { createSharedStatuses } from '../../src/domain/status/shared-statuses.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { runStatusContract } from './status-contract.ts';

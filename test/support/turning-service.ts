@@ -1,8 +1,8 @@
 /** A service in the embedded registry whose status turns whenever a test wants it to. */
 import type { Test } from 'tap';
 import { createListeners } from '../../src/async/listeners.ts';
-import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/current.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
+import { type CurrentStatus, type Transition, unknownStatus } from '../../src/domain/status/current.ts';
 import { entry, NOON, turn } from '../store/registry-fixtures.ts';
 import { createRecordedRegistry, type RecordedRegistry } from './recorded-registry.ts';
 

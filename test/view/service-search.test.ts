@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { CATEGORIES } from '../../src/domain/category.ts';
-import { headOf } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
+import { headOf } from '../../src/domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../src/domain/status.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';

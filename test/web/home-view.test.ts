@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CurrentStatus } from '../../src/domain/current.ts';
+import type { CurrentStatus } from '../../src/domain/status/current.ts';
 import type { HttpRequest } from '../../src/http/route.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import { searchIndex } from '../../src/web/home/home-page.ts';

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { describeCause, FAILURE_CLASSES, type Failure, type FailureCause } from '../../src/domain/failure.ts';
-import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident.ts';
+import type { Incident, IncidentNote, StatusReason } from '../../src/domain/incident/incident.ts';
+import { endVanished } from '../../src/domain/incident/vendor-incident.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
-import { endVanished } from '../../src/domain/vendor-incident.ts';
 import { createFormats } from '../../src/language/formats.ts';
 import { germanFailure } from '../../src/language/german-failures.ts';
 import {

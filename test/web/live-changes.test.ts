@@ -1,7 +1,7 @@
 /** What changed when, and how the monitor itself is. */
 import t from 'tap';
-import type { StatusHead } from '../../src/domain/current.ts';
 import type { Service } from '../../src/domain/service.ts';
+import type { StatusHead } from '../../src/domain/status/current.ts';
 import { silentLog } from '../../src/log.ts';
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createLiveChanges } from '../../src/web/live/live-changes.ts';

@@ -1,7 +1,7 @@
 /** The page of all maintenance: what runs, what is planned, and what is over. */
 import t from 'tap';
-import type { Incident } from '../../src/domain/incident.ts';
-import type { Maintenance } from '../../src/domain/maintenance.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
+import type { Maintenance } from '../../src/domain/incident/maintenance.ts';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const MINUTE = 60_000;

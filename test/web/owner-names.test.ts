@@ -1,8 +1,8 @@
 /** Behind the name that an owner gave stands the domain, wherever others see it (decisions, Ownership). */
 import t from 'tap';
-import { unknownStatus } from '../../src/domain/current.ts';
 import { stepOwnIncident } from '../../src/domain/own-incident.ts';
 import { fullName } from '../../src/domain/service.ts';
+import { unknownStatus } from '../../src/domain/status/current.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 
 const SHOP = service(1, 'shop-example-org', {

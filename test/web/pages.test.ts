@@ -1,6 +1,6 @@
 /** The pages over real HTTP: what they say, what they never let through, and how a browser sees them. */
 import t from 'tap';
-import type { Incident } from '../../src/domain/incident.ts';
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import { check, current, NOW, service, startApi } from '../site/site-world.ts';
 import { launchBrowser, NEEDS_BROWSER } from '../support/browser.ts';
 import { openPage } from '../support/watched-page.ts';

@@ -1,8 +1,8 @@
 /** Response times and the phases of a check, as drawings and in words. */
 import t from 'tap';
-import type { LatestCheck } from '../../src/domain/current.ts';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
+import type { LatestCheck } from '../../src/domain/status/current.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import {
   drawingOf,

@@ -1,8 +1,9 @@
 /** Services in every state that a page can show, with a year of made-up past. */
-import type { RegionStatus } from '../../src/domain/current.ts';
-import type { Incident } from '../../src/domain/incident.ts';
+
+import type { Incident } from '../../src/domain/incident/incident.ts';
 import type { Sample } from '../../src/domain/sample.ts';
 import { DEFAULT_CHECK, type Service } from '../../src/domain/service.ts';
+import type { RegionStatus } from '../../src/domain/status/current.ts';
 import { check, current, incident, NOW, service, startApi } from '../site/site-world.ts';
 import { madeUpPast } from './made-up-past.ts';
 

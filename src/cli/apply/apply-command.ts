@@ -1,6 +1,6 @@
 /** `upbeat apply`: gives an account the services, status pages, channels, rules and maintenance that files list. */
-import { type ApplyContext, type ApplyOutcome, type ApplyRefused, applyDocument } from '../../app/apply.ts';
-import type { Plan } from '../../app/apply-plan.ts';
+import { type ApplyContext, type ApplyOutcome, type ApplyRefused, applyDocument } from '../../apply/apply.ts';
+import type { Plan } from '../../apply/apply-plan.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/resolve-config.ts';
 import { describeRefusal } from '../../domain/refusal.ts';

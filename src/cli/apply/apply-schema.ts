@@ -1,9 +1,9 @@
 /** The JSON Schema of files of `apply`, with which editors complete them: `npm run schema` writes it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApplyDocumentSchema } from '../../app/apply-lists.ts';
 import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
+import { ApplyDocumentSchema } from '../../apply/apply-lists.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
 import { PROBED_KINDS } from '../../domain/service.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';

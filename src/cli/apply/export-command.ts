@@ -1,5 +1,5 @@
 /** `upbeat export`: prints what an account has as a file that `apply` reads. */
-import { type ExportedAccount, exportAccount } from '../../app/export-document.ts';
+import { type ExportedAccount, exportAccount } from '../../apply/export-document.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from '../accounts.ts';
 import type { CommonOptions } from '../command.ts';

@@ -1,6 +1,6 @@
 /** The plan of `apply` as text, like a diff, and as JSON. */
 import { styleText } from 'node:util';
-import type { MemberChange, MemberValue, Plan, PlannedChange } from '../../app/apply-plan.ts';
+import type { MemberChange, MemberValue, Plan, PlannedChange } from '../../apply/apply-plan.ts';
 
 const SIGNS = { create: '+', change: '~', remove: '-' } as const;
 const COLOURS = { create: 'green', change: 'yellow', remove: 'red' } as const;

@@ -1,5 +1,5 @@
 /** `upbeat apply --server`: applies files by the API of a server, with the key in `UPBEAT_KEY`. */
-import type { Plan } from '../../app/apply-plan.ts';
+import type { Plan } from '../../apply/apply-plan.ts';
 import { messageOf } from '../../error.ts';
 import { CommandError, UsageError } from '../command.ts';
 import { printNote } from '../output.ts';

@@ -2,7 +2,7 @@
 
 import type { Category } from '../../domain/category.ts';
 import type { CheckChoice } from '../../domain/check-timing.ts';
-import type { HeartbeatSchedule } from '../../domain/heartbeat-schedule.ts';
+import type { HeartbeatSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { readHostName } from '../../domain/host-name.ts';
 import { describeHostNameProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import {

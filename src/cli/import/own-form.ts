@@ -2,7 +2,7 @@
 
 import { isCategory } from '../../domain/category.ts';
 import { formatDuration, parseDuration } from '../../domain/durations.ts';
-import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat-schedule.ts';
+import { type HeartbeatSchedule, readSchedule } from '../../domain/heartbeat/heartbeat-schedule.ts';
 import { describeMemberProblem, describeSettingProblem } from '../../domain/input-problem.ts';
 import { describeRefusal, refusalOfSchedule } from '../../domain/refusal.ts';
 import {

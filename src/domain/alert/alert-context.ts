@@ -1,5 +1,5 @@
 /** What decisions about alerts ask of the rest of the program. */
-import type { Scope } from '../current.ts';
+import type { Scope } from '../status/current.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { MatchedService } from './match.ts';
 import type { AlertRule } from './rule.ts';

@@ -1,8 +1,8 @@
 /** Events that alerts are made from: the registry appends one to an ordered feed in the transaction of each change. */
 
-import type { Scope } from '../current.ts';
 import type { Phase } from '../failure.ts';
-import type { IncidentStatus, Severity, StatusReason } from '../incident.ts';
+import type { IncidentStatus, Severity, StatusReason } from '../incident/incident.ts';
+import type { Scope } from '../status/current.ts';
 import type { ServiceStatus, Verdict } from '../status.ts';
 
 /** An incident as an event tells it. */

@@ -1,8 +1,9 @@
 /** Makes the events of alerts from the changes that the registry writes. */
-import type { CurrentStatus, Transition } from '../current.ts';
-import { isScopeTransition } from '../current.ts';
-import type { Incident, IncidentStatus } from '../incident.ts';
-import type { Maintenance } from '../maintenance.ts';
+
+import type { Incident, IncidentStatus } from '../incident/incident.ts';
+import type { Maintenance } from '../incident/maintenance.ts';
+import type { CurrentStatus, Transition } from '../status/current.ts';
+import { isScopeTransition } from '../status/current.ts';
 import type { AlertEvent, EventIncident } from './event.ts';
 
 /** An event before it is appended to the feed. */

@@ -1,7 +1,8 @@
 /** Messages of alerts, before a channel writes them in its own form. */
-import type { Scope } from '../current.ts';
+
 import type { Phase } from '../failure.ts';
-import type { StatusReason } from '../incident.ts';
+import type { StatusReason } from '../incident/incident.ts';
+import type { Scope } from '../status/current.ts';
 import type { ServiceStatus } from '../status.ts';
 import type { EventIncident } from './event.ts';
 import type { AlertEventName } from './rule.ts';

@@ -4,8 +4,8 @@
  * is offline").
  */
 
-import { judgeAttempt } from '../../domain/judge.ts';
 import { type Attempt, MAX_RETURNED_MS } from '../../domain/result.ts';
+import { judgeAttempt } from '../../domain/status/judge.ts';
 
 /** Shorter delays are normal for an event loop, and are neither kept nor summed. */
 const WORTH_KEEPING_MS = 20;

@@ -6,7 +6,7 @@
  */
 
 import { DAY_MS } from '../../domain/durations.ts';
-import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, withLastStatus, worstSeverity } from '../build-entry.ts';
 import type { FeedKind, FeedSource } from '../feed-kind.ts';
 import {

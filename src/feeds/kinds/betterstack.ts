@@ -4,7 +4,7 @@
  * `/index.json`.
  */
 
-import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, withLastStatus } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase } from '../feed-urls.ts';

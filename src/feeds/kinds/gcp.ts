@@ -3,7 +3,7 @@
  * in Markdown. A feed URL replaces this address.
  */
 
-import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, withLastStatus } from '../build-entry.ts';
 import type { FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';

@@ -4,7 +4,7 @@
  * upcoming and has no times.
  */
 
-import type { FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, COMMON_STATUSES, withLastStatus } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';

@@ -3,7 +3,7 @@
  * serves `/summary.json`.
  */
 
-import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance, COMMON_STATUSES } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';

@@ -3,7 +3,7 @@
  * and others. Where a page offers both, `atom` is the better choice: its entries say when they were changed.
  */
 
-import type { FeedEntry } from '../../domain/feed-entry.ts';
+import type { FeedEntry } from '../../domain/incident/feed-entry.ts';
 import type { FeedKind, FeedSource } from '../feed-kind.ts';
 import { pageBase } from '../feed-urls.ts';
 import { readItemEntries } from '../item-entries.ts';

@@ -4,7 +4,7 @@
  * feed URL replaces this address.
  */
 
-import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import {
   buildIncident,
   buildMaintenance,

@@ -3,7 +3,7 @@
  * of the history.
  */
 
-import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedEntry, FeedIncident, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';

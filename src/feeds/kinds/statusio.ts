@@ -3,7 +3,7 @@
  * `https://api.status.io/1.0/status/<page id>`, does not follow from the page's: the catalogue has it as feed URL.
  */
 
-import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
+import type { FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/incident/feed-entry.ts';
 import { buildIncident, buildMaintenance } from '../build-entry.ts';
 import { FeedFormatError, type FeedKind, type FeedSource } from '../feed-kind.ts';
 import { pageBase, safeLink } from '../feed-urls.ts';

@@ -4,7 +4,12 @@
  * `https://example.statuspage.io` for a page whose own host does not.
  */
 
-import type { FeedEntry, FeedIncident, FeedMaintenance, FeedUpdate } from '../../domain/feed-entry.ts';
+import type {
+  FeedEntry,
+  FeedIncident,
+  FeedMaintenance,
+  FeedUpdate,
+} from '../../domain/incident/feed-entry.ts';
 import {
   buildIncident,
   buildMaintenance,

@@ -2,7 +2,7 @@
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import type { AlertMessage, MessageItem } from '../../domain/alert/message.ts';
 import { formatTime, formatTimeOrNull } from '../../domain/durations.ts';
-import { describeReasonOrNull } from '../../domain/incident.ts';
+import { describeReasonOrNull } from '../../domain/incident/incident.ts';
 import { Type } from '../../json-schema.ts';
 import { signatureHeaders } from '../webhook-signature.ts';
 import {

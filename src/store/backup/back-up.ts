@@ -8,11 +8,11 @@ import { dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { messageOf } from '../../error.ts';
-import { copySnapshot, openSqliteTarget } from '../registry/copy-registry.ts';
-import { registryFile } from '../registry/registry-file.ts';
+import { registryFile } from '../database/registry-file.ts';
 import { findLogDamage } from '../sqlite/log-damage.ts';
 import { findDamage } from '../sqlite/open-full.ts';
 import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
+import { copySnapshot, openSqliteTarget } from './copy-registry.ts';
 import {
   BACKUP_FILES,
   BackupError,
@@ -134,7 +134,7 @@ function releaseLease(file: string): void {
 
 /** Copies the registry from PostgreSQL to a file, in a folder of its own: a registry is not made beside other stores. */
 async function copyPostgres(url: string, folder: string): Promise<void> {
-  const { openPostgresSource } = await import('../registry/postgres/copy-end.ts');
+  const { openPostgresSource } = await import('./copy-end.ts');
   const own = join(folder, 'registry');
   const source = await openPostgresSource(url);
   try {

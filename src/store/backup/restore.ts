@@ -7,11 +7,11 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { type CopyReport, copyRegistry, openSqliteSource } from '../registry/copy-registry.ts';
-import { openRegistryDatabase } from '../registry/registry-database.ts';
-import { registryFile } from '../registry/registry-file.ts';
+import { openRegistryDatabase } from '../database/registry-database.ts';
+import { registryFile } from '../database/registry-file.ts';
 import { syncFile, syncFolder } from '../sqlite/sync-files.ts';
 import { applyRestore, finishMove, type RestoreOutcome } from './apply-restore.ts';
+import { type CopyReport, copyRegistry, openSqliteSource } from './copy-registry.ts';
 import { stagingFolder } from './durable-files.ts';
 import {
   BACKUP_FILES,
@@ -101,7 +101,7 @@ async function stage(from: string, to: string, manifest: BackupManifest, note: N
 
 /** Moves the staged registry into an empty database. */
 async function copyToPostgres(folder: string, url: string, now: number): Promise<CopyReport> {
-  const { openPostgresTarget } = await import('../registry/postgres/copy-end.ts');
+  const { openPostgresTarget } = await import('./copy-end.ts');
   const source = await openSqliteSource(folder);
   try {
     const target = await openPostgresTarget(url);

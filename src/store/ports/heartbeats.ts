@@ -1,5 +1,5 @@
 /** Port of the registry: received heartbeats, and the dependencies that services report with them. */
-import type { DependencyReport, HeartbeatKind } from '../../domain/heartbeat-body.ts';
+import type { DependencyReport, HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
 import type { Verdict } from '../../domain/status.ts';
 
 /** A received heartbeat, written in the transaction of the status update that it led to. */

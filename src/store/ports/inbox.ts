@@ -2,8 +2,9 @@
  * Port of the registry: the inbox. Serving processes store heartbeats here for the monitor to evaluate, so that either
  * side may end at any time and each heartbeat is still evaluated exactly once.
  */
-import type { CurrentStatus } from '../../domain/current.ts';
-import type { HeartbeatKind } from '../../domain/heartbeat-body.ts';
+
+import type { HeartbeatKind } from '../../domain/heartbeat/heartbeat-body.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 
 /** A stored entry. */
 export interface InboxEntry {

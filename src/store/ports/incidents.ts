@@ -1,5 +1,5 @@
 /** Port of the registry: reading incidents, our own and those of vendors. */
-import type { Incident, IncidentStatus } from '../../domain/incident.ts';
+import type { Incident, IncidentStatus } from '../../domain/incident/incident.ts';
 
 /** The position of an incident in the list of its service. */
 export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;

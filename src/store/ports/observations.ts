@@ -2,10 +2,11 @@
  * Port of the observations that an external time series stores beside samples: transitions, incidents and heartbeats.
  * The embedded sample store has none.
  */
-import type { Transition } from '../../domain/current.ts';
-import type { DependencyReport } from '../../domain/heartbeat-body.ts';
-import type { Incident } from '../../domain/incident.ts';
+
+import type { DependencyReport } from '../../domain/heartbeat/heartbeat-body.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { Service } from '../../domain/service.ts';
+import type { Transition } from '../../domain/status/current.ts';
 import type { Verdict } from '../../domain/status.ts';
 
 /** A stored heartbeat with its own verdict. */

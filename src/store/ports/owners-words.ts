@@ -1,6 +1,6 @@
 /** Port of the registry: what owners say themselves. */
-import type { OwnerIncident } from '../../domain/owner-incident.ts';
-import type { OwnerMaintenance } from '../../domain/owner-maintenance.ts';
+import type { OwnerIncident } from '../../domain/incident/owner-incident.ts';
+import type { OwnerMaintenance } from '../../domain/incident/owner-maintenance.ts';
 
 /** An incident before it is stored. */
 export interface NewOwnerIncident

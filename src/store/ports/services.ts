@@ -1,11 +1,11 @@
 /** Port of the registry: the services, and the ordered feed of their changes. */
 import type { Category } from '../../domain/category.ts';
 import type { CheckTarget } from '../../domain/check-target.ts';
-import type { CurrentStatus } from '../../domain/current.ts';
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { Refusal } from '../../domain/refusal.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
 import type { CheckDefinition, Service } from '../../domain/service.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 
 /** Codes of errors that a caller can handle. They are stable. */
 export type RegistryErrorCode =

@@ -1,5 +1,5 @@
 /** Port of the status store: the current record of each service, read on every request. */
-import type { CurrentStatus, Scope, StatusHead } from '../../domain/current.ts';
+import type { CurrentStatus, Scope, StatusHead } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 
 /** Numbers of stored records. Reading them costs the same with ten services as with a million. */

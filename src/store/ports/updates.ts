@@ -1,7 +1,8 @@
 /** Port of the registry: status updates of services, and the feed of transitions that they produce. */
-import type { CurrentStatus, Transition } from '../../domain/current.ts';
-import type { Incident } from '../../domain/incident.ts';
+
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { ProbeMemory } from '../../domain/result.ts';
+import type { CurrentStatus, Transition } from '../../domain/status/current.ts';
 import type { HeartbeatWrite } from './heartbeats.ts';
 
 /** The changes by one evaluated result, which {@link UpdateStore.commitUpdates} writes in one transaction. */

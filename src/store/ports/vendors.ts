@@ -1,7 +1,7 @@
 /** Port of the registry: incidents and maintenances from vendors' status pages. */
-import type { FeedEntry } from '../../domain/feed-entry.ts';
-import type { Severity } from '../../domain/incident.ts';
-import type { Maintenance } from '../../domain/maintenance.ts';
+import type { FeedEntry } from '../../domain/incident/feed-entry.ts';
+import type { Severity } from '../../domain/incident/incident.ts';
+import type { Maintenance } from '../../domain/incident/maintenance.ts';
 
 /** The entries that one document of a vendor's feed lists for one service. */
 export interface VendorReading {

@@ -1,6 +1,8 @@
 /** Several changes of what an account has, in one transaction. */
 import { isDeepStrictEqual } from 'node:util';
 import type { OwnedPage } from '../../domain/status-page.ts';
+import { type Calls, type OpenRegistry, write } from '../database/registry-calls.ts';
+import { RegistryError } from '../database/registry-error.ts';
 import {
   type ContentChanges,
   type ContentOptions,
@@ -10,17 +12,20 @@ import {
   type WantedPage,
   type WantedService,
 } from '../ports/account-content.ts';
-import { ensureAccount } from './account-rows.ts';
-import { putAlerts, removeAlerts } from './alert-content.ts';
+import { ensureAccount } from './accounts/account-rows.ts';
+import { putAlerts, removeAlerts } from './alerts/alert-content.ts';
 import { refuseOvertaken } from './content-revisions.ts';
-import { putMaintenances, withdrawMaintenances } from './maintenance-content.ts';
-import { addServices, ownedServices, removeService } from './owner-services.ts';
 import { chosenCheck, registerService } from './ownership.ts';
-import { type Calls, type OpenRegistry, write } from './registry-calls.ts';
-import { RegistryError } from './registry-error.ts';
-import { type ServiceRow, type ServiceUpdate, toDefinition, updateServices } from './service-rows.ts';
-import { loadNameRule } from './slugs.ts';
-import { addPage, changePage, pagesOf, putPicture, removePage } from './status-page-rows.ts';
+import { putMaintenances, withdrawMaintenances } from './pages/maintenance-content.ts';
+import { addPage, changePage, pagesOf, putPicture, removePage } from './pages/status-page-rows.ts';
+import { addServices, ownedServices, removeService } from './services/owner-services.ts';
+import {
+  type ServiceRow,
+  type ServiceUpdate,
+  toDefinition,
+  updateServices,
+} from './services/service-rows.ts';
+import { loadNameRule } from './services/slugs.ts';
 
 /** Ends the transaction of changes that must not be kept. */
 class RolledBack extends Error {

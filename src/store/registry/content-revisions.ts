@@ -1,11 +1,12 @@
 /** The revisions of what an account has, compared with those that the author of changes has seen. */
+
+import type { OpenRegistry } from '../database/registry-calls.ts';
 import type { RefusedContent, SeenContent } from '../ports/account-content.ts';
-import { CHANNEL_CALLS } from './channel-rows.ts';
-import { ownerMaintenancesOf } from './owner-maintenance-rows.ts';
-import { ownedServices } from './owner-services.ts';
-import type { OpenRegistry } from './registry-calls.ts';
-import { RULE_CALLS } from './rule-rows.ts';
-import { pagesOf } from './status-page-rows.ts';
+import { CHANNEL_CALLS } from './alerts/channel-rows.ts';
+import { RULE_CALLS } from './alerts/rule-rows.ts';
+import { ownerMaintenancesOf } from './pages/owner-maintenance-rows.ts';
+import { pagesOf } from './pages/status-page-rows.ts';
+import { ownedServices } from './services/owner-services.ts';
 
 /** The revisions by domain, slug, name or number. */
 type Revisions = ReadonlyMap<string | number, number>;

@@ -1,4 +1,9 @@
 /** Outcomes of changes with the keys of clients. Writing functions run inside the transaction of the change. */
+
+import type { JointOutcome } from '../database/group-commit.ts';
+import type { OpenRegistry } from '../database/registry-calls.ts';
+import { RegistryError } from '../database/registry-error.ts';
+import { type Batch, statement } from '../database/registry-store.ts';
 import {
   IDEMPOTENCY_MS,
   type IdempotentOutcome,
@@ -6,10 +11,6 @@ import {
   MAX_IDEMPOTENT_CHANGES,
   MAX_IDEMPOTENT_CHARACTERS,
 } from '../ports/idempotency.ts';
-import type { JointOutcome } from './group-commit.ts';
-import type { OpenRegistry } from './registry-calls.ts';
-import { RegistryError } from './registry-error.ts';
-import { type Batch, statement } from './registry-store.ts';
 
 /** Old outcomes are deleted with one of so many new ones. */
 const PRUNE_EVERY = 64;

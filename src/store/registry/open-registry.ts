@@ -4,9 +4,9 @@ import type { Log } from '../../log.ts';
 import type { Methods } from '../../thread/rpc.ts';
 import { watchSilence } from '../../thread/silence-watch.ts';
 import { FATAL, superviseThread } from '../../thread/supervised-thread.ts';
+import { registryFile } from '../database/registry-file.ts';
 import { watchWrites } from '../sqlite/watch-writes.ts';
 import { createRegistryClient, type RegistryClient } from './registry-client.ts';
-import { registryFile } from './registry-file.ts';
 import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
 
 /** Options for opening a registry. */
@@ -78,7 +78,7 @@ export async function openRegistryInProcess(
 export async function openMethods(data: RegistryThreadData): Promise<RegistryMethods> {
   const { postgresUrl = null } = data;
   if (postgresUrl === null) return await (await import('./registry-thread.ts')).openRegistryMethods(data);
-  const { openPostgresMethods } = await import('./postgres/postgres-methods.ts');
+  const { openPostgresMethods } = await import('./postgres-methods.ts');
   return await openPostgresMethods(postgresUrl, data);
 }
 

@@ -1,5 +1,9 @@
 /** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
+import type { JointOutcome } from '../database/group-commit.ts';
+import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
+import { RegistryError } from '../database/registry-error.ts';
+import { type Batch, fromRow, type RegistryStore, statement } from '../database/registry-store.ts';
 import {
   type DomainClaim,
   MAX_CLAIMS,
@@ -8,10 +12,9 @@ import {
   type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
-import type { JointOutcome } from './group-commit.ts';
-import { forgetHeartbeats } from './heartbeat-rows.ts';
-import { addNotice } from './notice-rows.ts';
-import { forgetOwnersWords } from './owner-maintenance-rows.ts';
+import { addNotice } from './accounts/notice-rows.ts';
+import { forgetOwnersWords } from './pages/owner-maintenance-rows.ts';
+import { forgetHeartbeats } from './services/heartbeat-rows.ts';
 import {
   findOwned,
   ownedServices,
@@ -20,10 +23,7 @@ import {
   refuseStale,
   registerDomain,
   slugFor,
-} from './owner-services.ts';
-import { type Calls, type DomainLimits, read, write } from './registry-calls.ts';
-import { RegistryError } from './registry-error.ts';
-import { type Batch, fromRow, type RegistryStore, statement } from './registry-store.ts';
+} from './services/owner-services.ts';
 import {
   type ServiceRow,
   type ServiceUpdate,
@@ -31,8 +31,8 @@ import {
   toService,
   updateService,
   updateServices,
-} from './service-rows.ts';
-import { loadNameRule, MAX_FORMER_SLUGS, type NameRule, refuseTakenName } from './slugs.ts';
+} from './services/service-rows.ts';
+import { loadNameRule, MAX_FORMER_SLUGS, type NameRule, refuseTakenName } from './services/slugs.ts';
 
 /**
  * Finds or registers the account's service with that domain, inside the caller's transaction. Throws `foreign_domain`,

@@ -6,11 +6,11 @@ import { type Call, createRemote } from '../../thread/rpc.ts';
 import type { Registry } from '../ports/registry.ts';
 import { loadInPages } from '../ports/services.ts';
 import type { RegistryHealth } from '../ports/storage-health.ts';
-import { unpackStates } from './packed-states.ts';
 import { refuseWhileSilent } from './refuse-silent.ts';
 import type { SecretMethods } from './registry-methods.ts';
 import type { RegistryMethods } from './registry-thread.ts';
-import { outcomesOf, toRoutineRows } from './routine-rows.ts';
+import { unpackStates } from './states/packed-states.ts';
+import { outcomesOf, toRoutineRows } from './states/routine-rows.ts';
 import { createStorageWatch } from './storage-watch.ts';
 import { type ChangeFeed, type ChangeWatch, startChangeWatch, watchCommits } from './watch-changes.ts';
 

@@ -1,58 +1,58 @@
 /** The methods of the registry's thread that are the same for all databases. */
 
 import { isKeyOf } from '../../domain/credential-seal.ts';
+import { ensureInstallation, getFact, INSTALLATION_FACT } from '../database/fact-rows.ts';
+import type { JointOutcome, JointWrite, JointWrites } from '../database/group-commit.ts';
+import { type Calls, type DomainLimits, type OpenRegistry, read, write } from '../database/registry-calls.ts';
+import type { RegistryStore } from '../database/registry-store.ts';
+import type { Secrets } from '../database/secrets.ts';
+import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from '../lease/held-lease.ts';
 import { IDEMPOTENT_NAMES, type IdempotentName, type IdempotentRequest } from '../ports/idempotency.ts';
 import type { LeaseRequest } from '../ports/lease.ts';
 import type { Registry } from '../ports/registry.ts';
 import { CONTENT_CALLS } from './account-content.ts';
-import { ACCOUNT_CALLS } from './account-rows.ts';
-import { ALERT_CALLS } from './alert-rows.ts';
-import { CHANNEL_FAILURE_CALLS } from './channel-failure-rows.ts';
-import { CHANNEL_CALLS, removeAllChannels } from './channel-rows.ts';
-import { removeLostCredentials } from './credential-rows.ts';
-import { ensureInstallation, getFact, INSTALLATION_FACT } from './fact-rows.ts';
-import type { JointOutcome, JointWrite, JointWrites } from './group-commit.ts';
-import { HEARTBEAT_CALLS } from './heartbeat-rows.ts';
-import { type HeldLease, releaseLease, renewLease, takeLease, touchLease } from './held-lease.ts';
+import { ACCOUNT_CALLS } from './accounts/account-rows.ts';
+import { INVITATION_CALLS } from './accounts/invitation-rows.ts';
+import { KEY_CALLS } from './accounts/key-rows.ts';
+import { MEMBER_CALLS } from './accounts/member-rows.ts';
+import { PEOPLE_CALLS } from './accounts/people-rows.ts';
+import { SETUP_LINK_CALLS } from './accounts/setup-link-rows.ts';
+import { SIGN_IN_GUARD_CALLS } from './accounts/sign-in-guard-rows.ts';
+import { removeAllPasswords, SIGN_IN_CALLS } from './accounts/sign-in-rows.ts';
+import { ALERT_CALLS } from './alerts/alert-rows.ts';
+import { CHANNEL_FAILURE_CALLS } from './alerts/channel-failure-rows.ts';
+import { CHANNEL_CALLS, removeAllChannels } from './alerts/channel-rows.ts';
+import { MESSAGE_CALLS } from './alerts/message-rows.ts';
+import { RULE_CALLS } from './alerts/rule-rows.ts';
 import {
   callIdempotent,
   callIdempotentTogether,
   findIdempotent,
   forgetIdempotent,
 } from './idempotency-rows.ts';
-import { INBOX_CALLS } from './inbox-rows.ts';
-import { INCIDENT_CALLS } from './incident-rows.ts';
-import { INVITATION_CALLS } from './invitation-rows.ts';
-import { KEY_CALLS } from './key-rows.ts';
-import { LETTER_CALLS } from './letter-rows.ts';
-import { MEMBER_CALLS } from './member-rows.ts';
+import { INCIDENT_CALLS } from './incidents/incident-rows.ts';
+import { removeAllWebhooks, WEBHOOK_CALLS } from './incidents/webhook-rows.ts';
+import { LETTER_CALLS } from './letters/letter-rows.ts';
+import { removeAllSubscriptions, SUBSCRIPTION_CALLS } from './letters/subscription-rows.ts';
 import { mergeAccounts, planMerge, removeEmptyAccount } from './merge-accounts.ts';
-import { MESSAGE_CALLS } from './message-rows.ts';
-import { OWNER_INCIDENT_CALLS } from './owner-incident-rows.ts';
-import { OWNER_MAINTENANCE_CALLS } from './owner-maintenance-rows.ts';
-import { addService, addServices, removeService } from './owner-services.ts';
 import { changeService, changeServices, findService, OWNERSHIP_CALLS, servicesOf } from './ownership.ts';
-import type { StateMethods } from './packed-states.ts';
-import { PEOPLE_CALLS } from './people-rows.ts';
-import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './put-catalogue.ts';
-import { registerTogether } from './register-together.ts';
-import { type Calls, type DomainLimits, type OpenRegistry, read, write } from './registry-calls.ts';
-import type { RegistryStore } from './registry-store.ts';
-import { RETENTION_CALLS } from './retention-rows.ts';
+import { OWNER_INCIDENT_CALLS } from './pages/owner-incident-rows.ts';
+import { OWNER_MAINTENANCE_CALLS } from './pages/owner-maintenance-rows.ts';
+import { PAGE_CALLS } from './pages/status-page-rows.ts';
 import { type ResealedCheck, type RotatedSecrets, rotateSecrets } from './rotate-secrets.ts';
-import type { RoutineMethods } from './routine-rows.ts';
-import { RULE_CALLS } from './rule-rows.ts';
-import type { Secrets } from './secret-box.ts';
-import { CHANGE_CALLS } from './service-rows.ts';
-import { SERVICE_STATE_CALLS } from './service-state-rows.ts';
-import { SETUP_LINK_CALLS } from './setup-link-rows.ts';
-import { SIGN_IN_GUARD_CALLS } from './sign-in-guard-rows.ts';
-import { removeAllPasswords, SIGN_IN_CALLS } from './sign-in-rows.ts';
-import { PAGE_CALLS } from './status-page-rows.ts';
-import { removeAllSubscriptions, SUBSCRIPTION_CALLS } from './subscription-rows.ts';
-import { UPDATE_CALLS } from './update-rows.ts';
-import { VENDOR_CALLS } from './vendor-rows.ts';
-import { removeAllWebhooks, WEBHOOK_CALLS } from './webhook-rows.ts';
+import { removeLostCredentials } from './services/credential-rows.ts';
+import { HEARTBEAT_CALLS } from './services/heartbeat-rows.ts';
+import { addService, addServices, removeService } from './services/owner-services.ts';
+import { endCatalogue, hasCatalogue, putCatalogue, putCataloguePage } from './services/put-catalogue.ts';
+import { registerTogether } from './services/register-together.ts';
+import { CHANGE_CALLS } from './services/service-rows.ts';
+import { INBOX_CALLS } from './states/inbox-rows.ts';
+import type { StateMethods } from './states/packed-states.ts';
+import { RETENTION_CALLS } from './states/retention-rows.ts';
+import type { RoutineMethods } from './states/routine-rows.ts';
+import { SERVICE_STATE_CALLS } from './states/service-state-rows.ts';
+import { UPDATE_CALLS } from './states/update-rows.ts';
+import { VENDOR_CALLS } from './states/vendor-rows.ts';
 
 /** Methods of the port that the client implements by others, or that need more than a transaction. */
 type OtherMethods =

@@ -1,14 +1,14 @@
 /** The registry's thread: opens the file and serves the calls over one connection. */
 import { statfsSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
+import { createGroupCommit } from '../database/group-commit.ts';
+import { openRegistryDatabase, type RegistryDatabase } from '../database/registry-database.ts';
+import { explainSqliteError, fullDisk } from '../database/registry-error.ts';
+import { createSqliteStore } from '../database/sqlite-store.ts';
+import { createHeldLease } from '../lease/held-lease.ts';
 import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createHeldLease } from './held-lease.ts';
-import { openRegistryDatabase, type RegistryDatabase } from './registry-database.ts';
-import { explainSqliteError, fullDisk } from './registry-error.ts';
+import { createSecrets } from '../secrets/secret-box.ts';
 import { createRegistryMethods, type RegistryParts } from './registry-methods.ts';
-import { createSecrets } from './secret-box.ts';
-import { createSqliteStore } from './sqlite-store.ts';
 
 /** Maximum duration of the work in one transaction, milliseconds (architecture, The stores). */
 const MAX_GROUP_MS = 5;

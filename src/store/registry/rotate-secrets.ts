@@ -1,11 +1,11 @@
 /** Encrypts everything that is sealed in the registry with another key, inside the caller's transaction. */
-import { eachPage, ROWS_PER_PAGE } from './each-page.ts';
+import { eachPage, ROWS_PER_PAGE } from '../database/each-page.ts';
+import type { OpenRegistry } from '../database/registry-calls.ts';
+import { type Batch, type RegistryStore, statement } from '../database/registry-store.ts';
+import type { KeyChange } from '../database/secrets.ts';
 import { forgetIdempotent } from './idempotency-rows.ts';
-import type { OpenRegistry } from './registry-calls.ts';
-import { type Batch, type RegistryStore, statement } from './registry-store.ts';
-import type { KeyChange } from './secret-box.ts';
-import { toDefinition, updateServices } from './service-rows.ts';
-import { mailboxText } from './subscription-rows.ts';
+import { mailboxText } from './letters/subscription-rows.ts';
+import { toDefinition, updateServices } from './services/service-rows.ts';
 
 /** Credentials of a check that are encrypted with the next key. */
 export interface ResealedCheck {

@@ -7,8 +7,8 @@ import type { Clock } from '../../clock.ts';
 import { errorCodeOf, messageOf } from '../../error.ts';
 import type { Log } from '../../log.ts';
 import { SILENCE_MS } from '../../thread/silence-watch.ts';
+import type { RegistryFaultCode } from '../database/registry-error.ts';
 import { refusalOf, type StorageProblem } from '../ports/storage-health.ts';
-import type { RegistryFaultCode } from './registry-error.ts';
 
 /** The code of an error about content that is damaged. */
 const DAMAGED: RegistryFaultCode = 'registry_damaged';

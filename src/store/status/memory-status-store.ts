@@ -1,9 +1,9 @@
 /** The status store in this process's memory. */
 import { IdMap } from '../../async/id-map.ts';
 import { createListeners } from '../../async/listeners.ts';
-import { type CurrentStatus, headOf, type StatusHead } from '../../domain/current.ts';
-import type { StatusRows } from '../../domain/shared-statuses.ts';
-import { StatusTable } from '../../domain/status-table.ts';
+import { type CurrentStatus, headOf, type StatusHead } from '../../domain/status/current.ts';
+import type { StatusRows } from '../../domain/status/shared-statuses.ts';
+import { StatusTable } from '../../domain/status/status-table.ts';
 import type { Log } from '../../log.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createStatusTally } from './status-tally.ts';

@@ -7,7 +7,7 @@ import {
   type StoredRegions,
   toStoredCheck,
   toStoredRegions,
-} from '../../domain/current.ts';
+} from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import { type HeldRecord, isUnread, type UnreadRecord } from './memory-status-store.ts';
 import { redisScript } from './redis-client.ts';

@@ -2,7 +2,7 @@
  * The status store of a process that only serves: a copy of the monitor's statuses in Redis. It follows the stream of
  * changes, and reads everything again if it has missed some. Without Redis it serves the last copy.
  */
-import type { CurrentStatus, StatusHead } from '../../domain/current.ts';
+import type { CurrentStatus, StatusHead } from '../../domain/status/current.ts';
 import type { StatusStore } from '../ports/status.ts';
 import { createMemoryStatusStore, type MemoryStatusStore } from './memory-status-store.ts';
 import { pairsOf, type RedisClient } from './redis-client.ts';

@@ -3,7 +3,7 @@
  * missed, or lost in a failover, are written again from the registry.
  */
 import { createCoalescingLoop } from '../../async/coalescing-loop.ts';
-import type { Transition } from '../../domain/current.ts';
+import type { Transition } from '../../domain/status/current.ts';
 import { messageOf } from '../../error.ts';
 import type { UpdateStore } from '../ports/updates.ts';
 import { type RedisClient, redisScript, runScript } from './redis-client.ts';

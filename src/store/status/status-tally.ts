@@ -1,6 +1,6 @@
 /** How many services have which status, kept up to date with each stored record. */
-import { failingRegions } from '../../domain/agree.ts';
-import type { CurrentStatus } from '../../domain/current.ts';
+import { failingRegions } from '../../domain/status/agree.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import type { StatusCounts } from '../ports/status.ts';
 
 /** What is counted of a record. */

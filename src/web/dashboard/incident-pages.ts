@@ -5,14 +5,14 @@ import {
   openOwnerIncident,
   updateOwnerIncident,
 } from '../../app/owner-incidents.ts';
-import { INCIDENT_STATUSES } from '../../domain/incident.ts';
+import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
 import {
   OWNER_INCIDENT_BOUNDS,
   OWNER_SEVERITIES,
   type OwnerIncident,
   ownerIncidentId,
   readOwnerIncidentId,
-} from '../../domain/owner-incident.ts';
+} from '../../domain/incident/owner-incident.ts';
 import type { Route } from '../../http/route.ts';
 import type { Language } from '../language/language.ts';
 import { viewSaid } from '../parts/owners-words.ts';

@@ -12,8 +12,8 @@ import {
   type OwnerMaintenance,
   ownerMaintenanceId,
   readOwnerMaintenanceId,
-} from '../../domain/owner-maintenance.ts';
-import { wallOf } from '../../domain/recurrence.ts';
+} from '../../domain/incident/owner-maintenance.ts';
+import { wallOf } from '../../domain/incident/recurrence.ts';
 import type { Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { nextOccurrences } from '../../view/owners-words.ts';

@@ -3,7 +3,7 @@
  * one, and a page that changes one.
  */
 import { nameSubjects, readSubjects, type Subjects } from '../../app/subjects.ts';
-import { OWNER_INCIDENT_BOUNDS } from '../../domain/owner-incident.ts';
+import { OWNER_INCIDENT_BOUNDS } from '../../domain/incident/owner-incident.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Phrase } from '../../language/phrase.ts';

@@ -1,6 +1,7 @@
 /** The table of an account's services on the dashboard: status, uptime of 30 days, newest check, and the last 24 hours as bars. */
-import { unknownStatus } from '../../domain/current.ts';
+
 import type { Service } from '../../domain/service.ts';
+import { unknownStatus } from '../../domain/status/current.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { daysUntil, hoursUntil } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';

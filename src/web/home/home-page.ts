@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { CATEGORIES } from '../../domain/category.ts';
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import { dashDomain, fullName } from '../../domain/service.ts';
 import { SERVICE_STATUSES } from '../../domain/status.ts';
 import { enumParameter, readParameters } from '../../http/parameters.ts';

@@ -1,8 +1,8 @@
 /** The services of the home page: counts by status, services that are down or slow, and all services by category. */
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { CATEGORIES, type Category } from '../../domain/category.ts';
-import { type CurrentStatus, unknownStatus } from '../../domain/current.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import { type CurrentStatus, unknownStatus } from '../../domain/status/current.ts';
 import type { ServiceStatus } from '../../domain/status.ts';
 import type { StatusStore } from '../../store/ports/status.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';

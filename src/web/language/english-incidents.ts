@@ -1,5 +1,5 @@
 /** Texts of the pages of incidents and of the heat map, in English. */
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { WordOf } from '../../language/phrase.ts';
 
 /** The texts of these pages. */

@@ -1,9 +1,9 @@
 /** Texts of the page of a service and of the pages of its incidents, beside the verdict, in English. */
 
 import { describeCauseInSeconds, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
-import type { MaintenancePhase } from '../../domain/maintenance.ts';
+import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
+import type { VendorStatus } from '../../domain/incident/vendor-status.ts';
 import type { DayKind } from '../../domain/sample.ts';
-import type { VendorStatus } from '../../domain/vendor-status.ts';
 import { inSeconds } from '../../language/formats.ts';
 import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';

@@ -1,5 +1,5 @@
 /** Texts of the status pages of owners, in English. */
-import type { PageStanding, PageVerdict } from '../../domain/page-verdict.ts';
+import type { PageStanding, PageVerdict } from '../../domain/status/page-verdict.ts';
 import { type Moment, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 const some = (count: number, all: number, verb: (are: string) => string): string => {

@@ -2,8 +2,9 @@
  * The texts of pages in English. Every other language has exactly these keys. A sentence is one entry, and a function
  * where it contains a value, since languages differ in word order. Sentences with times are phrases.
  */
+
+import type { VendorStatus } from '../../domain/incident/vendor-status.ts';
 import type { BadgeStyle, PictureTheme, PictureWindow } from '../../domain/picture.ts';
-import type { VendorStatus } from '../../domain/vendor-status.ts';
 import { type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import { SHARED_TEXTS } from '../../language/shared-texts.ts';
 import type { BadgeFormat, BadgeMeasure, BadgeVariant } from '../../view/badge-query.ts';

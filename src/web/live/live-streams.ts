@@ -12,7 +12,7 @@ import type { ServerResponse } from 'node:http';
 import { getOrInsert } from '../../async/bounded-map.ts';
 import { createCooperativeQueue } from '../../async/cooperative-queue.ts';
 import type { Clock } from '../../clock.ts';
-import { unknownStatus } from '../../domain/current.ts';
+import { unknownStatus } from '../../domain/status/current.ts';
 import {
   createOpenStreams,
   MAX_WRITES_PER_TURN,

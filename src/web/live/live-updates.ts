@@ -19,9 +19,10 @@
  *
  * Scripts of pages listen to `upbeat:news` (its detail is the {@link LiveUpdate}) and `upbeat:parts` on the document.
  */
-import { responseTimeOf } from '../../domain/agree.ts';
-import type { CurrentStatus } from '../../domain/current.ts';
+
 import { formatTime } from '../../domain/durations.ts';
+import { responseTimeOf } from '../../domain/status/agree.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import { SERVICE_STATUSES, type ServiceStatus } from '../../domain/status.ts';
 import { age, asMarkup, escapeMarkup, type Phrase } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';

@@ -1,5 +1,5 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 

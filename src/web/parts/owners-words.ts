@@ -1,7 +1,7 @@
 /** Incidents and maintenance in the words of owners, for templates. */
 import { renderOwnerText } from '../../app/owner-text.ts';
 import { BoundedMap, getOrInsert } from '../../async/bounded-map.ts';
-import type { OwnerIncident } from '../../domain/owner-incident.ts';
+import type { OwnerIncident } from '../../domain/incident/owner-incident.ts';
 import { time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 

@@ -1,5 +1,5 @@
 /** The status of a service on pages: its shape, its pill, and the verdict as a sentence. */
-import type { CurrentStatus } from '../../domain/current.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';

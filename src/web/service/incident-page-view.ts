@@ -1,6 +1,6 @@
 /** The page of an incident as plain data for the template. Pure. */
-import type { Incident } from '../../domain/incident.ts';
-import type { Trouble } from '../../domain/incident-companions.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
+import type { Trouble } from '../../domain/incident/incident-companions.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { Window } from '../../view/time-ranges.ts';

@@ -1,9 +1,9 @@
 /** The page of one incident: on one axis of time with what belongs to it, its timeline, and its neighbours. */
 
 import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
-import type { Incident } from '../../domain/incident.ts';
-import { gatherTrouble } from '../../domain/incident-companions.ts';
-import { readOwnerIncidentId } from '../../domain/owner-incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
+import { gatherTrouble } from '../../domain/incident/incident-companions.ts';
+import { readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';

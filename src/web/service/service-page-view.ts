@@ -1,10 +1,11 @@
 /** The page of a service and its dependencies as plain data for the template. Pure. */
-import { failingRegions, responseTimeOf } from '../../domain/agree.ts';
-import type { CurrentStatus, LatestCheck } from '../../domain/current.ts';
+
 import { DAY_MS } from '../../domain/durations.ts';
-import type { Maintenance } from '../../domain/maintenance.ts';
+import type { Maintenance } from '../../domain/incident/maintenance.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import { failingRegions, responseTimeOf } from '../../domain/status/agree.ts';
+import type { CurrentStatus, LatestCheck } from '../../domain/status/current.ts';
 import type { Verdict } from '../../domain/status.ts';
 import { portOf } from '../../kinds/settings.ts';
 import { age, lasting, type Phrase, phraseOf, time } from '../../language/phrase.ts';

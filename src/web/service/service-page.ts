@@ -1,11 +1,11 @@
 /** The page of one service, and the response times of a range for its chart. */
 
 import { createPromiseCache } from '../../async/promise-cache.ts';
-import { unknownStatus } from '../../domain/current.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/durations.ts';
-import type { Incident } from '../../domain/incident.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import { unknownStatus } from '../../domain/status/current.ts';
 import { readParameters } from '../../http/parameters.ts';
 import { retryLater } from '../../http/problem.ts';
 import { type HttpRequest, json, type Route } from '../../http/route.ts';

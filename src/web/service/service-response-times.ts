@@ -2,9 +2,10 @@
  * Response times of a range, as columns for the chart, as a drawing for pages without scripts, and as rows of a table.
  * And the phases of the last check as a waterfall.
  */
-import type { LatestCheck } from '../../domain/current.ts';
+
 import type { Phase } from '../../domain/failure.ts';
 import type { Bucket } from '../../domain/sample.ts';
+import type { LatestCheck } from '../../domain/status/current.ts';
 import type { RangeName, Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import type { ResponseTimes } from '../parts/page-messages.ts';

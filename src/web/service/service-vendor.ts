@@ -4,11 +4,11 @@ import {
   acknowledgements,
   type LagSummary,
   summarizeLags,
-} from '../../domain/acknowledgement.ts';
-import type { CurrentStatus } from '../../domain/current.ts';
-import type { Incident } from '../../domain/incident.ts';
+} from '../../domain/incident/acknowledgement.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
+import type { ServiceVendorStatus, VendorStatus } from '../../domain/incident/vendor-status.ts';
 import type { Service } from '../../domain/service.ts';
-import type { ServiceVendorStatus, VendorStatus } from '../../domain/vendor-status.ts';
+import type { CurrentStatus } from '../../domain/status/current.ts';
 import { type Phrase, phraseOf, time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 import { viewPageIncident, webAddress } from '../parts/incidents.ts';

@@ -1,10 +1,10 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
 import { DAY_MS } from '../../domain/durations.ts';
-import type { Incident } from '../../domain/incident.ts';
-import { ownerIncidentId, worstSaid } from '../../domain/owner-incident.ts';
-import type { PageStanding } from '../../domain/page-verdict.ts';
+import type { Incident } from '../../domain/incident/incident.ts';
+import { ownerIncidentId, worstSaid } from '../../domain/incident/owner-incident.ts';
 import { fullName } from '../../domain/service.ts';
+import type { PageStanding } from '../../domain/status/page-verdict.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { prefersPage } from '../../http/problem.ts';

@@ -1,7 +1,7 @@
 /** What every reading keeps to, whatever the document was. */
 import type { Test } from 'tap';
-import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
-import { INCIDENT_STATUSES } from '../../../src/domain/incident.ts';
+import type { FeedEntry } from '../../../src/domain/incident/feed-entry.ts';
+import { INCIDENT_STATUSES } from '../../../src/domain/incident/incident.ts';
 import type { FeedReading } from '../../../src/feeds/build-entry.ts';
 
 const MARKUP = /<[a-z/!?]/i;

@@ -1,6 +1,6 @@
 /** Reads documents with a kind as the poller would, from fixtures or from what a test writes. */
 import { readFileSync } from 'node:fs';
-import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
+import type { FeedEntry } from '../../../src/domain/incident/feed-entry.ts';
 import { type FeedReading, readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import type { FeedKind, FeedSource } from '../../../src/feeds/feed-kind.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
+import type { FeedEntry } from '../../../src/domain/incident/feed-entry.ts';
 import { FeedFormatError } from '../../../src/feeds/feed-kind.ts';
 import { rss } from '../../../src/feeds/kinds/rss.ts';
 import { at, NOW, PAGE, readDocument, WRONG_DOCUMENTS } from './read-document.ts';

@@ -1,7 +1,7 @@
 /** Recorded documents of vendors with the entries that a reader of their page would name. */
 
 import { readFileSync } from 'node:fs';
-import type { FeedEntry } from '../../../src/domain/feed-entry.ts';
+import type { FeedEntry } from '../../../src/domain/incident/feed-entry.ts';
 import { readFeedDocument } from '../../../src/feeds/build-entry.ts';
 import { FEED_KINDS } from '../../../src/feeds/kinds-table.ts';
 

@@ -51,7 +51,7 @@ try {
   const previous = makeTree(folder, 'previous', '0.0.1', values.previous);
   const next = makeTree(folder, 'next', '99.0.0');
   writeFileSync(
-    join(next, 'src/store/registry/postgres/migrations/9999-trial-compatible.ts'),
+    join(next, 'src/store/database/postgres/migrations/9999-trial-compatible.ts'),
     "export const statements = ['ALTER TABLE services ADD COLUMN trial integer'];\n",
   );
   const { cluster, site, install } = await openCluster(folder);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Demo, type DemoOptions, ownEnvironment, startDemo } from '../../../demo/demo.ts';
 import { systemClock } from '../../../src/clock.ts';
-import type { Transition } from '../../../src/domain/current.ts';
+import type { Transition } from '../../../src/domain/status/current.ts';
 import { silentLog } from '../../../src/log.ts';
 import { openRegistry } from '../../../src/store/registry/open-registry.ts';
 import { freePort } from '../../support/free-port.ts';

@@ -1,11 +1,11 @@
 /** Samples, transitions, incidents and heartbeats as lines of InfluxDB's line protocol; docs/influxdb.md describes tags and fields. */
 import { createHash } from 'node:crypto';
-import { isScopeTransition, type Transition } from '../../../domain/current.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { FAILURE_CLASSES } from '../../../domain/failure.ts';
-import { MAX_DEPENDENCIES } from '../../../domain/heartbeat-body.ts';
-import { describeReason, type Incident, type IncidentUpdate } from '../../../domain/incident.ts';
+import { MAX_DEPENDENCIES } from '../../../domain/heartbeat/heartbeat-body.ts';
+import { describeReason, type Incident, type IncidentUpdate } from '../../../domain/incident/incident.ts';
 import type { Sample } from '../../../domain/sample.ts';
+import { isScopeTransition, type Transition } from '../../../domain/status/current.ts';
 import type { ServiceStatus } from '../../../domain/status.ts';
 import type { ObservedHeartbeat } from '../../ports/observations.ts';
 import { CODE_SHIFT, codeOf, isSuspect, latencyOf, STRIDE, verdictOf } from '../encoding.ts';

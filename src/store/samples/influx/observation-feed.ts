@@ -4,7 +4,7 @@
  */
 import { createCoalescingLoop } from '../../../async/coalescing-loop.ts';
 import type { Cancel, Clock } from '../../../clock.ts';
-import type { Transition } from '../../../domain/current.ts';
+import type { Transition } from '../../../domain/status/current.ts';
 import { messageOf } from '../../../error.ts';
 import type { Log } from '../../../log.ts';
 import type { IncidentStore } from '../../ports/incidents.ts';

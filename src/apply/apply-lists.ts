@@ -1,0 +1,74 @@
+/** The shape of a document of `apply`: its schema, and its lists. */
+
+import type { FieldRefusal } from '../app/change.ts';
+import { ChannelDocumentSchema } from '../app/channel-document.ts';
+import { PageDocumentSchema } from '../app/page-document.ts';
+import { createDocumentReader } from '../app/read-document.ts';
+import { RuleDocumentSchema } from '../app/rule-document.ts';
+import { ServiceDocumentSchema } from '../app/service-document.ts';
+import { type Static, Type } from '../json-schema.ts';
+import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
+
+/** The schema of a document. */
+export const ApplyDocumentSchema = Type.Object(
+  {
+    $schema: Type.Optional(Type.String({ description: 'The address of this schema, for editors.' })),
+    services: Type.Optional(Type.Array(ServiceDocumentSchema, { description: 'Services of the account.' })),
+    pages: Type.Optional(Type.Array(PageDocumentSchema, { description: 'Status pages of the account.' })),
+    channels: Type.Optional(Type.Array(ChannelDocumentSchema, { description: 'Where the account is told.' })),
+    rules: Type.Optional(Type.Array(RuleDocumentSchema, { description: 'Of which changes it is told.' })),
+    maintenances: Type.Optional(
+      Type.Array(AppliedMaintenanceSchema, { description: 'Maintenance that it announces.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** A document. */
+export type ApplyDocument = Static<typeof ApplyDocumentSchema>;
+
+/** The lists of a document. Their members are validated one by one. */
+export interface ApplyLists {
+  readonly services?: readonly unknown[];
+  readonly pages?: readonly unknown[];
+  readonly channels?: readonly unknown[];
+  readonly rules?: readonly unknown[];
+  readonly maintenances?: readonly unknown[];
+}
+
+const AnyList = Type.Optional(Type.Unsafe<readonly unknown[]>({ type: 'array' }));
+
+const readStructure = createDocumentReader<ApplyLists>(
+  Type.Object(
+    {
+      $schema: Type.Optional(Type.String()),
+      services: AnyList,
+      pages: AnyList,
+      channels: AnyList,
+      rules: AnyList,
+      maintenances: AnyList,
+    },
+    { additionalProperties: false },
+  ),
+);
+
+/** The names of the lists. */
+const LISTS = [
+  'services',
+  'pages',
+  'channels',
+  'rules',
+  'maintenances',
+] as const satisfies readonly (keyof ApplyLists)[];
+
+/** The lists of a document that are lists, and a refusal with `member_invalid` for each other member. */
+export function readLists(document: unknown): {
+  readonly lists: ApplyLists;
+  readonly refusals: readonly FieldRefusal[];
+} {
+  const structure = readStructure(document);
+  if (structure.ok) return { lists: structure.value, refusals: [] };
+  const given: Readonly<Record<string, unknown>> = Object(document);
+  const lists = LISTS.filter((name) => Array.isArray(given[name])).map((name) => [name, given[name]]);
+  return { lists: Object.fromEntries(lists), refusals: structure.refusals };
+}

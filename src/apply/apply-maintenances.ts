@@ -1,0 +1,156 @@
+/** Maintenance in a document of `apply`, and that of an account: both in the form that a plan compares. */
+
+import { accept, type Outcome } from '../app/change.ts';
+import {
+  MaintenanceDocumentSchema,
+  maintenanceDocumentOf,
+  readMaintenance,
+} from '../app/owner-maintenances.ts';
+import { createDocumentReader } from '../app/read-document.ts';
+import type { Subjects } from '../app/subjects.ts';
+import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
+import type { Service } from '../domain/service.ts';
+import { type Static, Type } from '../json-schema.ts';
+import type { WantedMaintenance } from '../store/ports/account-content.ts';
+import type { ContentItem } from './apply-plan.ts';
+
+/** The schema of a maintenance. Its start is required, because a file is applied again and again. */
+export const AppliedMaintenanceSchema = Type.Object(
+  {
+    ...MaintenanceDocumentSchema.properties,
+    title: Type.String({
+      ...MaintenanceDocumentSchema.properties.title,
+      description:
+        'Identifies it within the account; several with the same title are told apart by their order.',
+    }),
+    starts_at: Type.String({
+      maxLength: 40,
+      description:
+        'The first start, which may be past: ISO 8601, such as 2026-11-24T22:00:00Z, or on the clock of the time zone, such as 2026-11-24T22:00.',
+    }),
+    services: Type.Optional(
+      Type.Array(Type.String({ maxLength: 300 }), {
+        maxItems: 100,
+        description: 'Domains of services of the account.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** A maintenance as a document. */
+export type AppliedMaintenance = Static<typeof AppliedMaintenanceSchema>;
+
+const readStructure = createDocumentReader<AppliedMaintenance>(AppliedMaintenanceSchema);
+
+/** A maintenance of an account by the key of plans. */
+export type PresentMaintenances = ReadonlyMap<string, OwnerMaintenance>;
+
+/** Maintenance of an account by title. Further ones with the same title have their number in the order in which they were made. */
+export function keyMaintenances(said: readonly OwnerMaintenance[]): PresentMaintenances {
+  const keyOf = createKeys();
+  return new Map(said.toSorted((a, b) => a.id - b.id).map((one) => [keyOf(one.title), one]));
+}
+
+/** Makes the keys of titles: `Disks`, `Disks (2)`, and so on. */
+function createKeys(): (title: string) => string {
+  const counts = new Map<string, number>();
+  return (title) => {
+    const count = (counts.get(title) ?? 0) + 1;
+    counts.set(title, count);
+    return count === 1 ? title : `${title} (${count})`;
+  };
+}
+
+/** What maintenance of a document may be about. */
+export interface MaintenanceSubjects {
+  /** Services of the account by domain; null: the document adds it. */
+  readonly services: ReadonlyMap<string, Service | null>;
+  /** Slugs of its status pages. */
+  readonly pages: readonly string[];
+}
+
+/** Reads the maintenances of a document, in order. Refused as `announceMaintenance`, but for a start that is past. */
+export async function readWantedMaintenances(
+  members: readonly unknown[],
+  present: PresentMaintenances,
+  { services, pages }: MaintenanceSubjects,
+  now: number,
+): Promise<Outcome<WantedMaintenance>[]> {
+  // What is not stored yet has a negative number here.
+  const domains = [...services.keys()];
+  const subjects: Subjects = {
+    services: domains.map((domain, at) => {
+      const service = services.get(domain) ?? null;
+      return { id: service?.id ?? -1 - at, slug: service?.slug ?? domain, domain };
+    }),
+    pages: pages.map((slug, id) => ({ id, slug })),
+  };
+  const keyOf = createKeys();
+  const readings: Outcome<WantedMaintenance>[] = [];
+  for (const member of members) {
+    const structure = readStructure(member);
+    const reading = structure.ok
+      ? await readMaintenance(structure.value, subjects, now, { startsAt: null })
+      : structure;
+    if (!reading.ok) {
+      readings.push(reading);
+      continue;
+    }
+    const { services: ids, pages: numbers, ...said } = reading.value;
+    const key = keyOf(said.title);
+    readings.push(
+      accept({
+        ...said,
+        key,
+        id: present.get(key)?.id ?? null,
+        services: ids.map((id) => (id < 0 ? (domains[-1 - id] ?? '') : id)),
+        pages: numbers.flatMap((number) => pages[number] ?? []),
+      }),
+    );
+  }
+  return readings;
+}
+
+/** A stored maintenance as a document; null: everything that it was about is gone. */
+export function appliedMaintenanceOf(said: OwnerMaintenance, subjects: Subjects): AppliedMaintenance | null {
+  const document = maintenanceDocumentOf({ ...said, services: [], pages: [] }, subjects);
+  const { starts_at: start = '' } = document;
+  const domains = said.services.flatMap(
+    (id) => subjects.services.find((service) => service.id === id)?.domain ?? [],
+  );
+  const slugs = said.pages.flatMap((id) => subjects.pages.find((page) => page.id === id)?.slug ?? []);
+  if (domains.length + slugs.length === 0) return null;
+  return { ...document, starts_at: start, ...namesOf(domains, slugs) };
+}
+
+/** A stored maintenance as a plan compares it. */
+export function maintenanceItem(key: string, said: OwnerMaintenance, subjects: Subjects): ContentItem {
+  const { title: _, ...document } = appliedMaintenanceOf(said, subjects) ?? { title: '' };
+  return { type: 'maintenance', key, document, secrets: {} };
+}
+
+/** A maintenance of a document as it reads when it is stored. `present`: services of the account. */
+export function wantedMaintenanceItem(
+  { key, services, pages, ...said }: WantedMaintenance,
+  present: ReadonlyMap<string, Service>,
+): ContentItem {
+  const none = { services: [], pages: [] };
+  const domains = services.flatMap((one) =>
+    typeof one === 'string' ? one : ([...present.values()].find(({ id }) => id === one)?.domain ?? []),
+  );
+  const { title: _, ...document } = maintenanceDocumentOf({ ...said, ...none }, none);
+  return {
+    type: 'maintenance',
+    key,
+    document: { ...document, ...namesOf(domains, pages) },
+    secrets: {},
+  };
+}
+
+function namesOf(domains: readonly string[], slugs: readonly string[]) {
+  return {
+    ...(domains.length === 0 ? {} : { services: domains.toSorted() }),
+    ...(slugs.length === 0 ? {} : { pages: slugs.toSorted() }),
+  };
+}

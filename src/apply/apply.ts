@@ -1,0 +1,253 @@
+/** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
+
+import {
+  type AccountPrincipal,
+  accept,
+  type FieldRefusal,
+  type Outcome,
+  type Refused,
+  refuseRole,
+} from '../app/change.ts';
+import { sealSettings } from '../app/seal-settings.ts';
+import { claimPlace, hasMoved } from '../app/services.ts';
+import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import {
+  type PresentContent,
+  type ReadApplyContext,
+  readPresent,
+  readWanted,
+  type WantedContent,
+} from './apply-document.ts';
+import { readLists } from './apply-lists.ts';
+import { makePlan, type Plan, type PlannedChange } from './apply-plan.ts';
+
+/** The dependencies of `apply`. */
+export interface ApplyContext extends ReadApplyContext {
+  readonly registry: ReadApplyContext['registry'] &
+    Pick<OwnershipStore, 'claimAddresses'> &
+    CredentialStore &
+    ContentStore;
+  /** The addresses to which a domain resolves now; not called for the operator. */
+  readonly resolve: (domain: string) => Promise<readonly string[]>;
+  readonly now: () => number;
+  /** Without a slash at its end. */
+  readonly siteUrl: string;
+}
+
+/** How a document is applied. */
+export interface ApplyOptions {
+  /** Nothing is changed. */
+  readonly dryRun: boolean;
+  /** What the account has and the document does not list is removed. A list that is absent removes nothing. */
+  readonly prune: boolean;
+  /** Receives the number of changes that are made, and that of all changes. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Receives the plan before anything is changed. */
+  readonly onPlan?: (plan: Plan) => Promise<void>;
+  /**
+   * Makes the last of the transactions in place of the registry's method, also where there is nothing to change, so that it can
+   * store with it that the document was applied.
+   */
+  readonly putLast?: ContentStore['putContent'];
+}
+
+/** A refused document. */
+export interface ApplyRefused extends Refused {
+  /** Changes that were made before the registry refused one; the next run makes the others. */
+  readonly made: readonly PlannedChange[];
+}
+
+/** The outcome of `apply`. */
+export type ApplyOutcome = { readonly ok: true; readonly value: Plan } | ApplyRefused;
+
+/**
+ * Maximum number of services that are changed in one transaction, for which other processes wait. It is rolled back as a
+ * whole if one of its changes is refused.
+ */
+export const MAX_SERVICES_TOGETHER = 1_000;
+
+/**
+ * Applies a document. What another change has overtaken since it was planned is refused. If anything is refused, nothing is changed; only where another process interferes with thousands of
+ * changes, some of them may have been made. The fields of refusals are paths such as `services.3.check.settings.port`. The
+ * codes are those of {@link readWanted}, `role_required`, and those of the registry's `putContent`.
+ */
+export async function applyDocument(
+  context: ApplyContext,
+  principal: AccountPrincipal,
+  document: unknown,
+  options: ApplyOptions,
+): Promise<ApplyOutcome> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return { ...denied, made: [] };
+  const planned = await planDocument(context, principal, document, options.prune);
+  if (!planned.ok) return { ...planned, made: [] };
+  const { plan, wanted, present } = planned.value;
+  const unplaced = options.dryRun ? null : await claimPlaces(context, principal, plan, wanted, present);
+  if (unplaced !== null) return unplaced;
+  const steps = splitPlan(plan, wanted, present, context.siteUrl, options);
+  await options.onPlan?.(plan);
+  const refused = await makeChanges(context, principal, steps, wanted, options);
+  if (refused === null) return { ok: true, value: plan };
+  // Another run may have made the same changes in the meantime.
+  const isOvertaken = refused.refusals.every(({ refusal }) => refusal.code.endsWith('_stale'));
+  const after = isOvertaken ? await planDocument(context, principal, document, options.prune) : null;
+  return after?.ok === true && after.value.plan.changes.length === 0 ? { ok: true, value: plan } : refused;
+}
+
+/** Reads a document and compares it with what the account has. Refused as {@link readWanted}. */
+async function planDocument(
+  context: ApplyContext,
+  principal: AccountPrincipal,
+  document: unknown,
+  prune: boolean,
+): Promise<
+  Outcome<{ readonly plan: Plan; readonly wanted: WantedContent; readonly present: PresentContent }>
+> {
+  const { lists, refusals } = readLists(document);
+  const present = await readPresent(context, principal.accountId, lists);
+  const wanted = await readWanted(context, principal, lists, present, prune);
+  const all = [...refusals, ...(wanted.ok ? [] : wanted.refusals)];
+  if (!wanted.ok || all.length > 0) return { ok: false, refusals: all };
+  const plan = makePlan(present.items, wanted.value, prune ? present.listed : new Set());
+  return accept({ plan, wanted: wanted.value, present });
+}
+
+/** Permits checks of services that a member gives another kind or address, as `changeService` does; null: all are permitted. */
+async function claimPlaces(
+  context: ApplyContext,
+  { role }: AccountPrincipal,
+  { changes }: Plan,
+  { services, pathOf }: WantedContent,
+  present: PresentContent,
+): Promise<ApplyRefused | null> {
+  const refusals: FieldRefusal[] = [];
+  const moved = role === 'operator' ? [] : changes.filter(({ type }) => type === 'service');
+  for (const { key } of moved) {
+    const [before, after] = [present.services.get(key)?.check, services.get(key)?.service.check];
+    if (before === undefined || after === undefined || !hasMoved(before, after)) continue;
+    const place = await claimPlace(context, key, after);
+    if (place.ok) continue;
+    for (const { refusal } of place.refusals) refusals.push({ field: pathOf('service', key), refusal });
+  }
+  return refusals.length === 0 ? null : { ok: false, refusals, made: [] };
+}
+
+/** Changes in one transaction, with their part of the plan. */
+interface Step {
+  readonly changes: ContentChanges;
+  readonly planned: readonly PlannedChange[];
+}
+
+/** Splits a plan into transactions: removals first, pages last. */
+function splitPlan(
+  { changes }: Plan,
+  wanted: WantedContent,
+  present: PresentContent,
+  siteUrl: string,
+  { putLast }: ApplyOptions,
+): Step[] {
+  const isRemoval = ({ action }: PlannedChange) => action === 'remove';
+  const services = changes.filter(({ type }) => type === 'service');
+  const ordered = [...services.filter(isRemoval), ...services.filter((one) => !isRemoval(one))];
+  const pages = changes.filter(({ type }) => type === 'page');
+  const others = changes.filter(({ type }) => type !== 'service' && type !== 'page');
+  const keysOf = (type: PlannedChange['type'], removed: boolean) =>
+    others.filter((one) => one.type === type && isRemoval(one) === removed).map(({ key }) => key);
+  const alerts = {
+    removedRules: keysOf('rule', true).flatMap((name) => present.alerts.rules.get(name)?.id ?? []),
+    removedChannels: keysOf('channel', true).flatMap((name) => present.alerts.channels.get(name)?.id ?? []),
+    channels: keysOf('channel', false).flatMap((name) => wanted.channels.get(name) ?? []),
+    rules: keysOf('rule', false).flatMap((name) => wanted.rules.get(name) ?? []),
+  };
+  const maintenances = {
+    removed: keysOf('maintenance', true).flatMap((key) => present.maintenances.get(key)?.id ?? []),
+    wanted: keysOf('maintenance', false).flatMap((key) => wanted.maintenances.get(key) ?? []),
+    siteUrl,
+  };
+  const hasType = (...types: PlannedChange['type'][]) => others.some(({ type }) => types.includes(type));
+  const count = Math.max(1, Math.ceil(ordered.length / MAX_SERVICES_TOGETHER));
+  const steps = Array.from({ length: count }, (_, index): Step => {
+    const some = ordered.slice(index * MAX_SERVICES_TOGETHER, (index + 1) * MAX_SERVICES_TOGETHER);
+    const ofPages = pages.filter((page) => index === (isRemoval(page) ? 0 : count - 1));
+    // Rules and maintenance may name services of any step.
+    const isLast = index === count - 1;
+    return {
+      planned: [...some, ...ofPages, ...(isLast ? others : [])],
+      changes: {
+        seen: [...some, ...ofPages, ...(isLast ? others : [])].flatMap((one) => seenOf(one, present)),
+        ...(isLast && hasType('channel', 'rule') ? { alerts } : {}),
+        ...(isLast && hasType('maintenance') ? { maintenances } : {}),
+        removedPages: ofPages.filter(isRemoval).map(({ key }) => key),
+        removedServices: some.filter(isRemoval).flatMap(({ key }) => present.services.get(key)?.slug ?? []),
+        services: some.flatMap(({ key }) => {
+          const found = wanted.services.get(key);
+          if (found === undefined) return [];
+          const { secrets: _secrets, check, ...service } = found.service;
+          const { kept } = found.credentials;
+          const sealed = Object.keys(kept).length === 0 ? {} : { sealed: kept };
+          return { ...service, check: { ...check, ...sealed } };
+        }),
+        pages: ofPages.flatMap(({ key }) => wanted.pages.get(key) ?? []),
+      },
+    };
+  });
+  return steps.filter(({ planned }) => planned.length > 0 || putLast !== undefined);
+}
+
+/** The revision on which a planned change is based; empty: several maintenances may have a title. */
+function seenOf({ type, key, action }: PlannedChange, present: PresentContent): SeenContent[] {
+  if (type === 'maintenance') {
+    const said = present.maintenances.get(key);
+    return said === undefined || action === 'create'
+      ? []
+      : [{ type, key, id: said.id, revision: said.revision }];
+  }
+  const { services, pages, alerts } = present;
+  const known = { service: services, page: pages, channel: alerts.channels, rule: alerts.rules }[type];
+  return [{ type, key, revision: known.get(key)?.revision ?? null }];
+}
+
+/** Makes the changes; null: all are made. A plan of several transactions is tried as a whole first. */
+async function makeChanges(
+  { registry, now }: ApplyContext,
+  { role, accountId }: AccountPrincipal,
+  steps: readonly Step[],
+  { services, pathOf }: WantedContent,
+  { dryRun, onProgress, putLast = registry.putContent }: ApplyOptions,
+): Promise<ApplyRefused | null> {
+  const put = async (
+    changes: ContentChanges,
+    dryRun: boolean,
+    putContent = registry.putContent,
+  ): Promise<FieldRefusal[]> => {
+    const options = { now: now(), verified: role === 'operator', dryRun };
+    const refused = await putContent(accountId, changes, options);
+    return refused.map(({ type, key, refusal }) => ({ field: pathOf(type, key), refusal }));
+  };
+  if (dryRun || steps.length > 1) {
+    const refusals: FieldRefusal[] = [];
+    for (const { changes } of steps) refusals.push(...(await put(changes, true)));
+    if (refusals.length > 0) return { ok: false, refusals, made: [] };
+  }
+  if (dryRun) return null;
+  const made: PlannedChange[] = [];
+  const total = steps.reduce((sum, { planned }) => sum + planned.length, 0);
+  for (const [index, { changes, planned }] of steps.entries()) {
+    const open = changes.services.map(({ domain, check }) => ({
+      domain,
+      check,
+      secrets: services.get(domain)?.credentials.fresh,
+    }));
+    const checks = await sealSettings(registry, open);
+    const sealed = changes.services.map((one, index) => ({ ...one, check: checks[index] ?? one.check }));
+    const isLast = index === steps.length - 1;
+    const given = { ...changes, services: sealed };
+    const refusals = await put(given, false, isLast ? putLast : registry.putContent);
+    if (refusals.length > 0) return { ok: false, refusals, made };
+    made.push(...planned);
+    onProgress?.(made.length, total);
+  }
+  return null;
+}

@@ -1,0 +1,154 @@
+/** The rules for received heartbeats: their time, response time and verdict (decisions, Heartbeats). */
+
+import type { StatusReason } from '../incident/incident.ts';
+import { NO_TIMING } from '../result.ts';
+import { MAX_SAMPLE_LATENCY_MS, type Sample } from '../sample.ts';
+import type { CheckDefinition, Service } from '../service.ts';
+import type { LatestCheck } from '../status/current.ts';
+import { judgeLatency, type Verdict } from '../status.ts';
+import type { HeartbeatReport } from './heartbeat-body.ts';
+import { awaitedRun, longestGap } from './heartbeat-schedule.ts';
+
+/** How far the sender's clock may be ahead of ours, milliseconds. */
+const MAX_AHEAD_MS = 300_000;
+/** Maximum age of a heartbeat by its timestamp, milliseconds. */
+const MAX_BEHIND_MS = 600_000;
+
+/** What is wrong with a timestamp at `now`; null: nothing. */
+export function refuseTimestamp(timestamp: number, now: number): string | null {
+  if (timestamp - now > MAX_AHEAD_MS) return 'is more than 5 minutes ahead of our clock';
+  if (now - timestamp > MAX_BEHIND_MS) return 'is more than 10 minutes behind our clock';
+  return null;
+}
+
+/** `checked_at`: the earlier of timestamp and arrival, epoch milliseconds. */
+export function checkedAtOf({ timestamp }: Pick<HeartbeatReport, 'timestamp'>, arrivedAt: number): number {
+  return timestamp === null ? arrivedAt : Math.min(timestamp, arrivedAt);
+}
+
+/** `response_time`: the largest latency reported, whole milliseconds; null: none was. */
+export function responseTimeOf({
+  dependencies,
+  pingMs,
+}: Pick<HeartbeatReport, 'dependencies' | 'pingMs'>): number | null {
+  let largest = pingMs ?? null;
+  for (const { latencyMs } of dependencies ?? [])
+    if (latencyMs !== null && (largest === null || latencyMs > largest)) largest = latencyMs;
+  return largest;
+}
+
+/**
+ * The verdict of the status word counts, whatever the dependencies report; only `ok` with a response time over `slowOverMs`
+ * becomes `slow`, as for a check.
+ */
+export function judgeHeartbeat(word: Verdict, responseTimeMs: number | null, slowOverMs: number): Verdict {
+  return word === 'up' ? judgeLatency(responseTimeMs ?? 0, slowOverMs) : word;
+}
+
+/** A received heartbeat with its own verdict. */
+export interface Beat {
+  readonly verdict: Verdict;
+  /** The status word; null: none was given. */
+  readonly reported: string | null;
+  /** Null: no latency was reported; shown as 0. */
+  readonly responseTimeMs: number | null;
+  /** Epoch milliseconds. */
+  readonly checkedAt: number;
+}
+
+/** The reason for the verdict of a heartbeat; null: it is up. */
+export function reasonOfHeartbeat(
+  { kind, word, exitCode }: HeartbeatReport,
+  { verdict, responseTimeMs }: Beat,
+): StatusReason | null {
+  if (verdict === 'up') return null;
+  if (kind === 'fail' && verdict === 'down')
+    return { code: 'run_failed', ...(exitCode === undefined ? {} : { exitCode }) };
+  if (verdict === 'down') return { code: 'reported_down' };
+  return word === 'slow'
+    ? { code: 'reported_slow' }
+    : { code: 'reported_response_time', responseTimeMs: responseTimeMs ?? 0 };
+}
+
+/** A heartbeat as the latest check. */
+export function latestOfBeat({ verdict, reported, responseTimeMs, checkedAt }: Beat): LatestCheck {
+  return {
+    ...NO_DETAILS,
+    status: verdict,
+    reported,
+    responseTimeMs: responseTimeMs ?? 0,
+    statusCode: 200,
+    checkedAt,
+  };
+}
+
+/** A missed heartbeat as the latest check: no response, at the deadline. */
+export function latestOfSilence(deadlineAt: number): LatestCheck {
+  return {
+    ...NO_DETAILS,
+    status: 'down',
+    responseTimeMs: null,
+    statusCode: 0,
+    checkedAt: deadlineAt,
+    source: 'silence',
+  };
+}
+
+const NO_DETAILS = {
+  source: 'heartbeat',
+  reported: null,
+  failure: null,
+  blocked: false,
+  timing: NO_TIMING,
+  certificateExpiresAt: null,
+} as const;
+
+/** The sample of a heartbeat or a missed one; without a latency it is left out of percentiles. */
+export function sampleOfLatest(
+  serviceId: number,
+  { status, checkedAt, statusCode }: LatestCheck,
+  latencyMs: number | null,
+): Sample {
+  return {
+    serviceId,
+    at: checkedAt,
+    status,
+    latencyMs: latencyMs === null ? null : Math.min(latencyMs, MAX_SAMPLE_LATENCY_MS),
+    statusCode,
+    suspect: false,
+  };
+}
+
+/**
+ * How long a service may be silent from `from` on, milliseconds: its grace, and before it the time until the next run of its
+ * schedule, or its period, or `silenceMs` if its owner set neither.
+ */
+export function silenceOf(
+  { periodMs, graceMs = 0, schedule }: CheckDefinition,
+  silenceMs: number,
+  from: number,
+): number {
+  if (schedule !== undefined) return awaitedRun(schedule, from) - from + graceMs;
+  return (periodMs ?? silenceMs) + graceMs;
+}
+
+/** The longest expected time between two heartbeats of a service, milliseconds; 0: its owner set none. */
+export function expectedInterval({ periodMs = 0, graceMs = 0, schedule }: CheckDefinition): number {
+  return (schedule === undefined ? periodMs : longestGap(schedule)) + graceMs;
+}
+
+/** The reason for a missed heartbeat: its deadline `deadlineAt` passed after `silenceMs` of silence. */
+export function reasonOfSilence(
+  { schedule, graceMs = 0 }: CheckDefinition,
+  deadlineAt: number,
+  silenceMs: number,
+): StatusReason {
+  return schedule === undefined
+    ? { code: 'no_heartbeat', silenceMs }
+    : { code: 'run_missed', runAt: deadlineAt - graceMs };
+}
+
+/** Whether heartbeats determine the status of the service: it is monitored by heartbeats and not paused. */
+export function isHeartbeatMonitored({ paused, check }: Pick<Service, 'paused' | 'check'>): boolean {
+  return !paused && check.kind === 'heartbeat';
+}

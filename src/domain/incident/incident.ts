@@ -1,0 +1,198 @@
+/**
+ * Incidents (contract 2.3) of vendors and of our own checks, and the reasons for a status: codes with parameters, and their
+ * English texts for the API, webhooks, feeds and English pages. Other languages are in `src/language/`.
+ */
+import { type Coded, isKnown, type ParamsOf, textOf } from '../coded-text.ts';
+import { formatDuration, formatTime } from '../durations.ts';
+import { describeFailure, type Failure, isKnownFailure } from '../failure.ts';
+
+/** In the order in which an incident usually moves. */
+export const INCIDENT_STATUSES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
+
+/** State of an incident. */
+export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+
+/** In ascending order; `maintenance` is not part of the scale (decisions, Incidents). */
+export const SEVERITIES = ['minor', 'major', 'critical', 'maintenance'] as const;
+
+/** Severity of an incident. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** One entry of an incident's timeline. */
+export interface IncidentUpdate {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly status: IncidentStatus;
+  /** Plain text; in English for an own incident. */
+  readonly text: string;
+  /** What a text of ours says, for other languages; absent: the vendor's words, or from before 0.2. */
+  readonly note?: IncidentNote;
+}
+
+type OfResponseTime = { readonly responseTimeMs: number };
+
+/** Every reason with its parameters. Times are milliseconds. */
+const REASONS = {
+  check_failed: ({ failure }: { readonly failure: Failure }) => describeFailure(failure),
+  slow_response: ({ responseTimeMs }: OfResponseTime) => `it took ${seconds(responseTimeMs)} to answer`,
+  /** Reported by a health endpoint or a heartbeat. */
+  reported_down: 'it reports that it is down',
+  reported_slow: 'it reports that it is slow',
+  reported_response_time: ({ responseTimeMs }: OfResponseTime) =>
+    `it reports a response time of ${seconds(responseTimeMs)}`,
+  /** `exitCode` of the process, never 0; absent: not reported. */
+  run_failed: ({ exitCode }: { readonly exitCode?: number }) =>
+    `it reports that a run failed${exitCode === undefined ? '' : ` with exit code ${exitCode}`}`,
+  no_heartbeat: ({ silenceMs }: { readonly silenceMs: number }) =>
+    `no heartbeat arrived for ${formatDuration(silenceMs)}`,
+  /** `runAt`: when the schedule expected it, epoch milliseconds. */
+  run_missed: ({ runAt }: { readonly runAt: number }) =>
+    `no heartbeat arrived for the run of ${formatTime(runAt)}`,
+  /** English text that another version recorded; it is shown as it is. */
+  text: ({ text }: { readonly text: string }) => text,
+};
+
+/** The reasons with their parameters. */
+export type StatusReasonParams = ParamsOf<typeof REASONS>;
+
+/** Why a service is down or slow. */
+export type StatusReason = Coded<StatusReasonParams>;
+
+/** What kind of outage opened an own incident. */
+export type Outage = 'silent' | 'reports_failure' | 'errors' | 'insecure' | 'unreachable';
+
+const UNKNOWN_REASON = 'no reason is known';
+
+/** After the name of the service. */
+const OUTAGES: Readonly<Record<Outage, string>> = {
+  silent: 'has gone silent',
+  reports_failure: 'reports a failure',
+  errors: 'answers with errors',
+  insecure: 'cannot be reached securely',
+  unreachable: 'is not reachable',
+};
+
+interface TroubleParams {
+  /** Of the service. */
+  readonly domain: string;
+  /** Reported by the service itself; false: our checks fail. */
+  readonly isReported: boolean;
+  /** Null: not known. */
+  readonly reason: StatusReason | null;
+}
+
+interface OpeningParams extends TroubleParams {
+  readonly name: string;
+  readonly outage: Outage;
+}
+
+/** What we write into the timeline of an incident, with parameters. */
+const NOTES = {
+  /** Always the first entry; `name` and `outage` form the title. */
+  opened: ({ domain, isReported, reason }: OpeningParams) =>
+    `${trouble(domain, isReported)}: ${orUnknown(reason)}.`,
+  failing_again: ({ domain, isReported, reason }: TroubleParams) =>
+    `${trouble(domain, isReported)} again: ${orUnknown(reason)}.`,
+  /** `reason`: why it is still slow; null: it is not. */
+  recovering: ({ domain, reason }: Omit<TroubleParams, 'isReported'>) =>
+    `${domain} answers again${reason === null ? '' : `, though slowly: ${describeReason(reason)}`}. We watch it.`,
+  /** `checks`: number of good checks in a row. */
+  resolved: ({ domain, checks }: { readonly domain: string; readonly checks: number }) =>
+    `${domain} has answered ${checks} checks in a row.`,
+
+  // Of a vendor's incident or maintenance, where the vendor writes nothing.
+  vanished: 'The status page no longer lists it.',
+  maintenance_began: 'The maintenance has begun.',
+  maintenance_over: 'The maintenance is over.',
+};
+
+/** The entries that we write with their parameters. */
+export type IncidentNoteParams = ParamsOf<typeof NOTES>;
+
+/** An entry that we write into the timeline of an incident. */
+export type IncidentNote = Coded<IncidentNoteParams>;
+
+/** The first entry in the timeline of an own incident. */
+export type OpeningNote = Extract<IncidentNote, { readonly code: 'opened' }>;
+
+/** An incident of one service. */
+export interface Incident {
+  /** Unique over all sources and stable across restarts; for own incidents `own-<serviceId>-<seq>`. */
+  readonly id: string;
+  readonly serviceId: number;
+  /** `owner`: the owner of the service says so. */
+  readonly source: 'own' | 'vendor' | 'owner';
+  readonly title: string;
+  /** Plain text, never markup. */
+  readonly description: string;
+  readonly severity: Severity;
+  readonly status: IncidentStatus;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Null while it is unresolved. */
+  readonly resolvedAt: number | null;
+  readonly sourceUrl: string;
+  /** Good checks in a row since it went to `monitoring`; 0 otherwise. Own incidents only. */
+  readonly goodChecks: number;
+  /** Oldest first. */
+  readonly updates: readonly IncidentUpdate[];
+}
+
+/** Why a service is down or slow, in one line that completes a sentence about it: `it took 4.2 s to answer`. */
+export function describeReason(reason: StatusReason): string {
+  return textOf(REASONS, reason, UNKNOWN_REASON);
+}
+
+/** As {@link describeReason}; null stays null. */
+export function describeReasonOrNull(reason: StatusReason | null): string | null {
+  return reason === null ? null : describeReason(reason);
+}
+
+/** The title of an own incident. */
+export function describeOpening({ name, outage }: OpeningNote): string {
+  return `${name} ${OUTAGES[outage]}`;
+}
+
+/** An entry that we wrote into the timeline of an incident. */
+export function describeNote(note: IncidentNote): string {
+  return textOf(NOTES, note, '');
+}
+
+/** The text of an entry of a timeline, with its note. */
+export function noteOf(note: IncidentNote): Required<Pick<IncidentUpdate, 'text' | 'note'>> {
+  return { text: describeNote(note), note };
+}
+
+/** The reason that a store has kept. `text` is the same in English: it stands where this version does not know the code. */
+export function fromStoredReason(reason: StatusReason | null, text: string | null): StatusReason | null {
+  if (reason !== null && isKnownReason(reason)) return reason;
+  return text === null ? null : { code: 'text', text };
+}
+
+/** The timeline that a store has kept; an entry whose note this version does not know is shown by its text. */
+export function fromStoredUpdates(updates: readonly IncidentUpdate[]): readonly IncidentUpdate[] {
+  return updates.map((update) => {
+    const { note, ...rest } = update;
+    return note === undefined || isKnownNote(note) ? update : rest;
+  });
+}
+
+function isKnownNote(note: IncidentNote): boolean {
+  return isKnown(NOTES, note) && (!('reason' in note) || note.reason === null || isKnownReason(note.reason));
+}
+
+function isKnownReason(reason: StatusReason): boolean {
+  return isKnown(REASONS, reason) && (reason.code !== 'check_failed' || isKnownFailure(reason.failure));
+}
+
+function trouble(domain: string, isReported: boolean): string {
+  return isReported ? `${domain} is down` : `Our checks of ${domain} fail`;
+}
+
+function orUnknown(reason: StatusReason | null): string {
+  return reason === null ? UNKNOWN_REASON : describeReason(reason);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,123 @@
+/** Maintenance that owners announce for their services and status pages, once or recurring. */
+import { DAY_MS } from '../durations.ts';
+import type { OwnerText } from './owner-incident.ts';
+import { occurrencesFrom } from './recurrence.ts';
+
+/** Bounds, which the documentation and refusals state. */
+export const OWNER_MAINTENANCE_BOUNDS = {
+  /** Of an account, those that are over included. */
+  perAccount: 500,
+  subjects: 100,
+  titleCharacters: 200,
+  textCharacters: 10_000,
+  minDurationMs: 60_000,
+  maxDurationMs: 30 * DAY_MS,
+  /** Of one that recurs, so that none lasts until the next one. */
+  maxRecurringMs: DAY_MS,
+  /** How far ahead the first one may be. */
+  maxAheadMs: 2 * 366 * DAY_MS,
+} as const;
+
+/** A change of one occurrence. */
+export interface OccurrenceChange {
+  /** The start of the occurrence, epoch milliseconds. */
+  readonly startsAt: number;
+  /** Its end, epoch milliseconds; null: it is cancelled. */
+  readonly endsAt: number | null;
+}
+
+/** A maintenance of an account. */
+export interface OwnerMaintenance extends OwnerText {
+  readonly id: number;
+  readonly accountId: number;
+  readonly title: string;
+  /** Start of the first occurrence, epoch milliseconds. */
+  readonly startsAt: number;
+  readonly durationMs: number;
+  /** IANA name of the time zone in which it recurs and is shown to its owner. */
+  readonly timeZone: string;
+  /** The value of `RRULE`; null: it happens once. */
+  readonly recurrence: string | null;
+  /** IDs of services of the account. */
+  readonly services: readonly number[];
+  /** IDs of status pages of the account; it also concerns the services of the account on them. */
+  readonly pages: readonly number[];
+  /** Occurrences that were changed by themselves. */
+  readonly changes: readonly OccurrenceChange[];
+  /** When the owner withdrew it, epoch milliseconds; null: it is in force. */
+  readonly cancelledAt: number | null;
+  /** Increases with each change. */
+  readonly revision: number;
+  /** When it was announced, epoch milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** One occurrence. */
+export interface Occurrence {
+  readonly startsAt: number;
+  readonly endsAt: number;
+}
+
+/** Occurrences that a query may return. */
+const MAX_OCCURRENCES = 200;
+
+/** The occurrences that end after `from`, in order, at most `limit`; none if it was withdrawn. */
+export async function occurrencesOf(
+  maintenance: Omit<OwnerMaintenance, keyof OwnerText | 'title'>,
+  from: number,
+  limit: number,
+): Promise<readonly Occurrence[]> {
+  const { startsAt, durationMs, timeZone, recurrence: rule, changes, cancelledAt } = maintenance;
+  if (cancelledAt !== null) return [];
+  // A changed occurrence may last longer than others.
+  const longest = Math.max(durationMs, ...changes.map((one) => (one.endsAt ?? one.startsAt) - one.startsAt));
+  const wanted = Math.min(MAX_OCCURRENCES, limit + changes.length + 1);
+  const starts =
+    rule === null ? [startsAt] : await occurrencesFrom({ rule, startsAt, timeZone }, from - longest, wanted);
+  const changed = new Map(changes.map((one) => [one.startsAt, one.endsAt]));
+  return starts
+    .flatMap((start): Occurrence[] => {
+      const endsAt = changed.has(start) ? (changed.get(start) ?? null) : start + durationMs;
+      return endsAt === null || endsAt <= from ? [] : [{ startsAt: start, endsAt }];
+    })
+    .slice(0, limit);
+}
+
+/** The ID of an occurrence for one service, in lists of maintenances and of incidents. */
+export function occurrenceId(id: number, startsAt: number, serviceId: number): string {
+  return `owner-m${id}-${Math.round(startsAt / 1_000)}-${serviceId}`;
+}
+
+/** The ID of an owner's maintenance in the API. */
+export function ownerMaintenanceId(id: number): string {
+  return `m${id}`;
+}
+
+/** The number in such an ID; null: it is none. */
+export function readOwnerMaintenanceId(text: string): number | null {
+  const digits = /^m(\d{1,15})$/.exec(text)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** What decides when a maintenance happens. */
+type Times = Pick<OwnerMaintenance, 'startsAt' | 'durationMs' | 'timeZone' | 'recurrence'>;
+
+/** The changes of single occurrences that stay when a maintenance is given these times: at other times there are others. */
+export function keptChanges(before: OwnerMaintenance, times: Times): readonly OccurrenceChange[] {
+  const isSame =
+    times.startsAt === before.startsAt &&
+    times.durationMs === before.durationMs &&
+    times.timeZone === before.timeZone &&
+    times.recurrence === before.recurrence;
+  return isSame ? before.changes : [];
+}
+
+/** The maintenance after a change of one occurrence; changes of occurrences long past are dropped. */
+export function withOccurrence(maintenance: OwnerMaintenance, change: OccurrenceChange, now: number) {
+  const kept = maintenance.changes.filter(
+    ({ startsAt }) =>
+      startsAt !== change.startsAt && startsAt > now - 2 * OWNER_MAINTENANCE_BOUNDS.maxDurationMs,
+  );
+  return { ...maintenance, changes: [...kept, change] };
+}

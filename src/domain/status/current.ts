@@ -1,0 +1,166 @@
+/** The current status of a service, and the transitions between statuses. */
+import { type Failure, fromStoredFailure, type StoredFailure, toStoredFailure } from '../failure.ts';
+import type { StatusReason } from '../incident/incident.ts';
+import type { Timing } from '../result.ts';
+import type { ProbedKind } from '../service.ts';
+import type { ServiceStatus, Verdict } from '../status.ts';
+
+/** The newest check or heartbeat of a service. */
+export interface LatestCheck {
+  readonly status: Verdict;
+  /** Whole milliseconds; null when no response arrived. */
+  readonly responseTimeMs: number | null;
+  /** 0 when no HTTP response arrived; 200 for a heartbeat (decisions). */
+  readonly statusCode: number;
+  /** Start of the last attempt, epoch milliseconds. */
+  readonly checkedAt: number;
+  readonly source: ProbedKind | 'heartbeat' | 'silence';
+  /** The status word of a health body or heartbeat; null: there was none. */
+  readonly reported: string | null;
+  readonly failure: Failure | null;
+  readonly blocked: boolean;
+  readonly timing: Timing;
+  readonly certificateExpiresAt: number | null;
+}
+
+/** Where a service fails: in the quorum of the voting regions, or in fewer of them (design, Places). */
+export type Scope = 'global' | 'partial';
+
+/** What the checks of one region say of a service. */
+export interface RegionStatus {
+  readonly region: string;
+  /** Its newest check; the status of the check is the region's verdict. */
+  readonly check: LatestCheck;
+  /** When the verdict began, epoch milliseconds: for `down` the start of the first failed attempt. */
+  readonly since: number;
+  /** When the newest check ended, epoch milliseconds; orders the checks of the region. */
+  readonly observedAt: number;
+  /** The verdict counts: the region has a vote, and its newest check is fresh. */
+  readonly votes: boolean;
+}
+
+/** The current record of one service. A record with a greater `(seq, observedAt)` replaces it. */
+export interface CurrentStatus {
+  readonly serviceId: number;
+  /** Number of the last transition, from 0. */
+  readonly seq: number;
+  /** When this record was observed, epoch milliseconds; orders records of one `seq`. */
+  readonly observedAt: number;
+  readonly status: ServiceStatus;
+  /** When the current status began, epoch milliseconds; null while unknown. */
+  readonly since: number | null;
+  /** Null before the first check. With several regions, the newest check that agrees with the status. */
+  readonly latest: LatestCheck | null;
+  /** By name. Absent where at most one region checks, as `scope` is. */
+  readonly regions?: readonly RegionStatus[];
+  /** Null: it fails in no voting region, or was never checked. */
+  readonly scope?: Scope | null;
+}
+
+/** Whether two records of a service are one: no two have the same order. A store may give another object for each read. */
+export function isSameObservation(a: CurrentStatus, b: CurrentStatus): boolean {
+  return a === b || (a.seq === b.seq && a.observedAt === b.observedAt && a.regions === b.regions);
+}
+
+/** What lists and counts need of a status. */
+export interface StatusHead extends Pick<CurrentStatus, 'serviceId' | 'seq' | 'observedAt' | 'status'> {
+  /** `checkedAt` of the latest check; null: there was none. */
+  readonly checkedAt: number | null;
+}
+
+/** The head of a status. */
+export function headOf({ serviceId, seq, observedAt, status, latest }: CurrentStatus): StatusHead {
+  return { serviceId, seq, observedAt, status, checkedAt: latest?.checkedAt ?? null };
+}
+
+/** A change of the scope, or the scope that a transition leaves. */
+export interface ScopeChange {
+  readonly from: Scope | null;
+  readonly to: Scope | null;
+  /** The voting regions in which the service fails after it, by name. */
+  readonly regions: readonly string[];
+}
+
+/**
+ * A change of a service's status or of its scope, numbered without gaps over all services. `from` and `to` are equal where
+ * the scope alone changed.
+ */
+export interface Transition {
+  /** Position in the feed of all transitions, from 1. */
+  readonly position: number;
+  readonly serviceId: number;
+  readonly slug: string;
+  /** Number of the service's own transitions, from 1. */
+  readonly seq: number;
+  readonly from: ServiceStatus;
+  readonly to: Verdict;
+  /** When the new status began: for `down` the start of the first failed attempt. Epoch milliseconds. */
+  readonly at: number;
+  /** When it was recorded, epoch milliseconds. */
+  readonly recordedAt: number;
+  /** Why; null for a recovery. */
+  readonly reason: StatusReason | null;
+  /** Absent: at most one region checked the service before and after it. */
+  readonly scope?: ScopeChange;
+}
+
+/** Whether the transition changes the scope alone. */
+export function isScopeTransition({ from, to }: Pick<Transition, 'from' | 'to'>): boolean {
+  return from === to;
+}
+
+/** A check in a store: versions before 0.2 did not store the reported word, and stored failures as text. */
+export interface StoredCheck extends Omit<LatestCheck, 'reported' | 'failure'> {
+  readonly reported?: string | null;
+  readonly failure: StoredFailure | null;
+}
+
+/** Converts a check for a store. */
+export function toStoredCheck(latest: LatestCheck): StoredCheck {
+  return latest.failure === null ? latest : { ...latest, failure: toStoredFailure(latest.failure) };
+}
+
+/** Converts a check from a store. */
+export function fromStoredCheck(kept: StoredCheck): LatestCheck {
+  const { reported = null, failure } = kept;
+  // The order of the members stays, so that a check and its copy have the same JSON.
+  return { ...kept, reported, failure: failure === null ? null : fromStoredFailure(failure) };
+}
+
+/** The regions of a status in a store. */
+export interface StoredRegions {
+  readonly scope: Scope | null;
+  /** `check` is null where it is the latest check of the status, which is stored beside them. */
+  readonly regions: readonly (Omit<RegionStatus, 'check'> & { readonly check: StoredCheck | null })[];
+}
+
+/** Converts the regions of a status for a store; null: at most one region checks. */
+export function toStoredRegions({ regions, scope = null, latest }: CurrentStatus): StoredRegions | null {
+  if (regions === undefined) return null;
+  return {
+    scope,
+    regions: regions.map(({ check, ...region }) => ({
+      ...region,
+      check: check === latest ? null : toStoredCheck(check),
+    })),
+  };
+}
+
+/** Converts regions from a store; `latest` is the latest check beside them. */
+export function fromStoredRegions(
+  { scope, regions }: StoredRegions,
+  latest: LatestCheck | null,
+): Required<Pick<CurrentStatus, 'regions' | 'scope'>> {
+  return {
+    regions: regions.flatMap(({ check: kept, ...region }) => {
+      const check = kept === null ? latest : fromStoredCheck(kept);
+      return check === null ? [] : [{ ...region, check }];
+    }),
+    scope,
+  };
+}
+
+/** A service that was never checked. */
+export function unknownStatus(serviceId: number): CurrentStatus {
+  return { serviceId, seq: 0, observedAt: 0, status: 'unknown', since: null, latest: null };
+}

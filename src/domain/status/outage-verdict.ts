@@ -1,0 +1,63 @@
+/** "Is it me or the service?": what a visitor who cannot reach a service should conclude. */
+
+import type { VendorStatus } from '../incident/vendor-status.ts';
+import type { ServiceStatus } from '../status.ts';
+import type { Scope } from './current.ts';
+
+/** The answers, each with its sentence. They contain no text of vendors or owners. */
+const SENTENCES = {
+  down: 'It is not just you: the service fails our checks.',
+  partly_down: 'It is not just you: the service fails our checks from some regions, and works from others.',
+  maintenance: 'The vendor announced that it works on the service now; our checks do not see it as down.',
+  vendor_problem: 'The vendor reports a problem, though our checks do not see the service as down.',
+  slow: 'The service answers our checks, but slowly.',
+  up: 'The service answers our checks as usual, so the cause is probably on your side or between you and it.',
+  unknown: 'We do not know: there is no recent check that could tell.',
+} as const;
+
+/** What a visitor should conclude. */
+export type OutageVerdict = keyof typeof SENTENCES;
+
+/** All verdicts. */
+export const OUTAGE_VERDICTS: readonly OutageVerdict[] = [
+  'down',
+  'partly_down',
+  'maintenance',
+  'vendor_problem',
+  'slow',
+  'up',
+  'unknown',
+];
+
+/** What is known of a service. */
+export interface OutageFacts {
+  readonly status: ServiceStatus;
+  /** Whether the status is older than two intervals, or our own connection has been down since its last check. */
+  readonly isOutdated: boolean;
+  /** Null: it fails in no region, or one region checks it. */
+  readonly scope: Scope | null;
+  /** Null: the vendor's status page is not read. */
+  readonly vendor: VendorStatus | null;
+}
+
+/** The verdict, and a sentence for people. Our own checks count more than the vendor. */
+export function judgeOutage({ status, isOutdated, scope, vendor }: OutageFacts): {
+  readonly verdict: OutageVerdict;
+  readonly sentence: string;
+} {
+  const verdict = verdictOf();
+  return { verdict, sentence: SENTENCES[verdict] };
+
+  function verdictOf(): OutageVerdict {
+    const word = wordOf(vendor);
+    if (status === 'unknown' || isOutdated) return word ?? 'unknown';
+    if (status === 'down') return 'down';
+    if (scope === 'partial') return 'partly_down';
+    return word ?? status;
+  }
+}
+
+function wordOf(vendor: VendorStatus | null): 'maintenance' | 'vendor_problem' | null {
+  if (vendor === null || vendor === 'unknown' || vendor === 'operational') return null;
+  return vendor === 'maintenance' ? 'maintenance' : 'vendor_problem';
+}

@@ -1,0 +1,107 @@
+/** Accounts. */
+import { firstFreeForm } from '../../../domain/service.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
+import type { Account, AccountStore } from '../../ports/accounts.ts';
+import { readMembers } from './member-rows.ts';
+import { NOTICE_CALLS } from './notice-rows.ts';
+
+/** Maximum length of an account's name, in characters. */
+const MAX_NAME_LENGTH = 60;
+
+/** Finds or creates the account with that name. */
+export async function ensureAccount(
+  { kysely, queries }: RegistryStore,
+  name: string,
+  now: number,
+): Promise<Account> {
+  await queries.run(
+    kysely
+      .insertInto('accounts')
+      .values({ name, created_at: now })
+      .onConflict((conflict) => conflict.column('name').doNothing()),
+  );
+  const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('name', '=', name));
+  if (row === undefined) throw new Error(`account ${name} was not written`);
+  return fromRow(row);
+}
+
+/** Accounts and their notices. */
+export const ACCOUNT_CALLS: Calls<Omit<AccountStore, 'planMerge' | 'mergeAccounts' | 'removeEmptyAccount'>> =
+  {
+    ensureAccount: write(ensureAccount),
+    listAccounts: read(async (store) => {
+      const { kysely, queries } = store;
+      const members = await readMembers(store, null);
+      const keys = countBy(
+        await queries.all(
+          kysely
+            .selectFrom('api_keys')
+            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+            .groupBy('account_id'),
+        ),
+      );
+      const services = countBy(
+        await queries.all(
+          kysely
+            .selectFrom('services')
+            .select(({ fn }) => ['account_id', fn.countAll<number>().as('count')])
+            .where('origin', '=', 'owner')
+            .where('removed', '=', 0)
+            .groupBy('account_id'),
+        ),
+      );
+      return (await queries.all(kysely.selectFrom('accounts').selectAll().orderBy('id'))).map((row) => ({
+        ...fromRow(row),
+        members: members.get(row.id) ?? [],
+        keys: keys.get(row.id) ?? 0,
+        services: services.get(row.id) ?? 0,
+      }));
+    }),
+    ...NOTICE_CALLS,
+  };
+
+function countBy(rows: readonly { account_id: number | null; count: number }[]): ReadonlyMap<number, number> {
+  return new Map(rows.map(({ account_id, count }) => [account_id ?? 0, count]));
+}
+
+/** Adds an account under that name, with a number appended if another account has it. */
+export async function addAccount(store: RegistryStore, name: string, now: number): Promise<Account> {
+  const { kysely, queries } = store;
+  const row = await queries.first(
+    kysely
+      .insertInto('accounts')
+      .values({ name: await freeName(store, name), created_at: now })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error('the account was not written');
+  return fromRow(row);
+}
+
+/** The account with that number. Throws `not_found` if there is none. */
+export async function readAccount({ kysely, queries }: RegistryStore, id: number): Promise<Account> {
+  const row = await queries.first(kysely.selectFrom('accounts').selectAll().where('id', '=', id));
+  if (row === undefined) throw new RegistryError('not_found', { code: 'no_account', account: String(id) });
+  return fromRow(row);
+}
+
+/** A name that a provider returns, without control characters and of at most 60 characters. */
+export function cleanName(name: string): string {
+  return name.replaceAll(/\p{C}/gu, '').trim().slice(0, MAX_NAME_LENGTH) || 'someone';
+}
+
+async function freeName({ kysely, queries }: RegistryStore, wanted: string): Promise<string> {
+  const name = cleanName(wanted);
+  // In ASCII the dot follows the dash, so this range contains the names with a dash and a suffix.
+  const rows = await queries.all(
+    kysely
+      .selectFrom('accounts')
+      .select('name')
+      .where((eb) =>
+        eb.or([eb('name', '=', name), eb.and([eb('name', '>=', `${name}-`), eb('name', '<', `${name}.`)])]),
+      ),
+  );
+  const taken = new Set(rows.map((row) => row.name));
+  return firstFreeForm(name, (form) => taken.has(form));
+}

@@ -1,0 +1,123 @@
+/** Channels of accounts. Their settings are encrypted, as the secrets of webhooks are. */
+import type { Channel } from '../../../domain/alert/channel.ts';
+import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { SecretBox } from '../../database/secrets.ts';
+import { type ChannelStore, MAX_CHANNELS } from '../../ports/channels.ts';
+import { addNotice } from '../accounts/notice-rows.ts';
+import { dropFromRules, noteRuleChange } from './rule-rows.ts';
+
+/** Channels. */
+export const CHANNEL_CALLS: Calls<ChannelStore> = {
+  addChannel: write(async (registry, channel) => {
+    const { kysely, queries, secrets } = registry;
+    const { accountId, name, kind, settings, language, confirmedAt, createdAt } = channel;
+    const rows = await rowsOf(registry, accountId);
+    if (rows.length >= MAX_CHANNELS)
+      throw new RegistryError('account_limit', { code: 'too_many_channels', max: MAX_CHANNELS });
+    refuseName(rows, name);
+    const box = await secrets.box();
+    const row = await queries.first(
+      kysely
+        .insertInto('channels')
+        .values({
+          account_id: accountId,
+          name,
+          kind,
+          settings: box.seal(JSON.stringify(settings)),
+          language,
+          confirmed_at: confirmedAt,
+          created_at: createdAt,
+          revision: 1,
+        })
+        .returningAll(),
+    );
+    if (row === undefined) throw new Error('the channel was not written');
+    await noteRuleChange(registry);
+    return toChannel(row, box);
+  }),
+  channelsOf: read(async (registry, accountId) => {
+    const rows = await rowsOf(registry, accountId);
+    if (rows.length === 0) return [];
+    const box = await registry.secrets.box();
+    return rows.map((row) => toChannel(row, box));
+  }),
+  changeChannel: write(async (registry, accountId, id, edit, revisions) => {
+    const { kysely, queries, secrets } = registry;
+    const rows = await rowsOf(registry, accountId);
+    const before = findRow(rows, id, revisions);
+    if (edit.name !== undefined && edit.name !== before.name) refuseName(rows, edit.name);
+    const box = await secrets.box();
+    const row = {
+      ...before,
+      name: edit.name ?? before.name,
+      settings: edit.settings === undefined ? before.settings : box.seal(JSON.stringify(edit.settings)),
+      language: edit.language ?? before.language,
+      confirmed_at: edit.confirmedAt === undefined ? before.confirmed_at : edit.confirmedAt,
+      revision: before.revision + 1,
+    };
+    const { id: _, ...values } = row;
+    await queries.run(kysely.updateTable('channels').set(values).where('id', '=', id));
+    await noteRuleChange(registry);
+    return toChannel(row, box);
+  }),
+  removeChannel: write(async (registry, accountId, id, revisions) => {
+    findRow(await rowsOf(registry, accountId), id, revisions);
+    await dropFromRules(registry, accountId, [id]);
+    await deleteChannel(registry, id);
+  }),
+};
+
+/** Removes all channels, also from rules, and sends their owners a notice. Returns their number. */
+export async function removeAllChannels(store: RegistryStore, now: number): Promise<number> {
+  const { kysely, queries } = store;
+  const rows = await queries.all(
+    kysely.selectFrom('channels').select(['id', 'account_id', 'name']).orderBy('id'),
+  );
+  for (const { id, account_id, name } of rows) {
+    await dropFromRules(store, account_id, [id]);
+    await deleteChannel(store, id);
+    await addNotice(store, account_id, now, { code: 'channel_removed', name });
+  }
+  return rows.length;
+}
+
+/** The channel in a row. */
+export function toChannel({ settings, ...row }: Row<'channels'>, box: SecretBox): Channel {
+  return { ...fromRow(row), settings: JSON.parse(box.open(settings)) };
+}
+
+async function deleteChannel({ kysely, queries }: RegistryStore, id: number): Promise<void> {
+  await queries.run(kysely.deleteFrom('alert_messages').where('channel_id', '=', id));
+  await queries.run(kysely.deleteFrom('alert_threads').where('channel_id', '=', id));
+  await queries.run(kysely.deleteFrom('channel_failures').where('channel_id', '=', id));
+  await queries.run(kysely.deleteFrom('channels').where('id', '=', id));
+}
+
+async function rowsOf(
+  { kysely, queries }: Pick<OpenRegistry, 'kysely' | 'queries'>,
+  accountId: number,
+): Promise<Row<'channels'>[]> {
+  return await queries.all(
+    kysely.selectFrom('channels').selectAll().where('account_id', '=', accountId).orderBy('name'),
+  );
+}
+
+function findRow(
+  rows: readonly Row<'channels'>[],
+  id: number,
+  revisions?: readonly number[],
+): Row<'channels'> {
+  const row = rows.find((known) => known.id === id);
+  if (row === undefined) throw new RegistryError('not_found', { code: 'no_channel', id });
+  if (revisions !== undefined && !revisions.includes(row.revision))
+    throw new RegistryError('stale', { code: 'channel_stale' });
+  return row;
+}
+
+function refuseName(rows: readonly Row<'channels'>[], name: string): void {
+  if (rows.some((row) => row.name === name))
+    throw new RegistryError('name_taken', { code: 'channel_name_taken', name });
+}

@@ -1,0 +1,204 @@
+/** Incidents. Each is written by one statement, and each list is read by one index scan. */
+
+import type { SelectQueryBuilder } from 'kysely';
+import { eventsOfIncident, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
+import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../../domain/incident/incident.ts';
+import { incidentEventType } from '../../../domain/webhook-event.ts';
+import { type Calls, read } from '../../database/registry-calls.ts';
+import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import type { RegistrySchema, Row } from '../../database/schema.ts';
+import type { IncidentKey, IncidentQuery, IncidentStore } from '../../ports/incidents.ts';
+import { deliverEvent } from './webhook-rows.ts';
+
+/** IDs of the incidents that a query selects, not yet ordered. */
+type FoundIncidents = SelectQueryBuilder<RegistrySchema, 'incidents', { id: string }>;
+
+/** The filters of a query, without its page. */
+type IncidentFilter = Omit<IncidentQuery, 'limit' | 'offset' | 'after'>;
+
+/** Newest `startedAt` first, then `id` (decisions, Incidents). Incidents of removed services are left out. */
+export async function listIncidents(store: RegistryStore, query: IncidentQuery): Promise<Incident[]> {
+  return await readPage(store, incidentsOf(store.kysely.selectFrom('incidents').select('id'), query), query);
+}
+
+/** Lists of incidents. */
+export const INCIDENT_CALLS: Calls<IncidentStore> = {
+  listIncidents: read(listIncidents),
+  countIncidents: read(async ({ kysely, queries }, query) => {
+    const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
+    return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
+  }),
+  findIncident: read(async ({ kysely, queries }, id) => {
+    const row = await queries.first(
+      kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
+    );
+    return row === undefined ? null : toIncident(row);
+  }),
+  incidentsSince: read(async ({ kysely, queries }, serviceId, from, until) => {
+    let found = kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('service_id', '=', serviceId)
+      .where('started_at', '>=', from);
+    if (until !== undefined) found = found.where('started_at', '<', until);
+    const rows = await queries.all(found.orderBy('started_at', 'desc').orderBy('id').limit(MAX_INCIDENTS));
+    return rows.map(toIncident).reverse();
+  }),
+  incidentsBeside: read(async ({ kysely, queries }, { id, serviceId, startedAt }) => {
+    const ofService = kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('service_id', '=', serviceId)
+      .where('listed', '=', sql.lit(1));
+    const older = await queries.first(
+      ofService
+        .where('started_at', '<=', startedAt)
+        .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]))
+        .orderBy('started_at', 'desc')
+        .orderBy('id')
+        .limit(1),
+    );
+    const newer = await queries.first(
+      ofService
+        .where('started_at', '>=', startedAt)
+        .where((eb) => eb.or([eb('started_at', '>', startedAt), eb('id', '<', id)]))
+        .orderBy('started_at')
+        .orderBy('id', 'desc')
+        .limit(1),
+    );
+    return {
+      older: older === undefined ? null : toIncident(older),
+      newer: newer === undefined ? null : toIncident(newer),
+    };
+  }),
+  incidentsOfServices: read(async (store, query) => {
+    const { serviceIds, running } = query;
+    if (serviceIds.length === 0) return [];
+    let page = store.kysely
+      .selectFrom('incidents')
+      .select('id')
+      .where('service_id', 'in', serviceIds)
+      .where('listed', '=', sql.lit(1));
+    if (running !== undefined) page = page.where('status', running ? '<>' : '=', 'resolved');
+    return await readPage(store, page, query);
+  }),
+};
+
+/** Adds the filters of the query. */
+function incidentsOf<Row>(
+  found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
+  { serviceId, status, verifiedOnly = false, maintenanceOnly = false }: IncidentFilter,
+): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
+  // The flags are literals, not parameters, because SQLite otherwise does not use the partial indexes.
+  let chosen = found.where('listed', '=', sql.lit(1));
+  if (serviceId !== undefined) chosen = chosen.where('service_id', '=', serviceId);
+  if (status !== undefined) chosen = chosen.where('status', '=', status);
+  // What owners say has the source `vendor` in the table.
+  if (maintenanceOnly)
+    chosen = chosen.where('severity', '=', sql.lit('maintenance')).where('source', '=', sql.lit('vendor'));
+  return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
+}
+
+/** Reads a page of `found`. The page is located in the index alone, and only its own rows are read completely. */
+async function readPage(
+  { kysely, queries }: RegistryStore,
+  found: FoundIncidents,
+  { after, limit, offset }: Pick<IncidentQuery, 'after' | 'limit' | 'offset'>,
+): Promise<Incident[]> {
+  const ids = startAfter(found, after)
+    .orderBy('started_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset);
+  const rows = await queries.all(
+    kysely
+      .selectFrom('incidents')
+      .selectAll()
+      .where('id', 'in', ids)
+      .orderBy('started_at', 'desc')
+      .orderBy('id'),
+  );
+  return rows.map(toIncident);
+}
+
+/** Leaves out what is at `after` or before it. Both conditions together let the index begin there. */
+function startAfter(found: FoundIncidents, after: IncidentKey | undefined): FoundIncidents {
+  if (after === undefined) return found;
+  const { id, startedAt } = after;
+  return found
+    .where('started_at', '<=', startedAt)
+    .where((eb) => eb.or([eb('started_at', '<', startedAt), eb('id', '>', id)]));
+}
+
+/** Maximum number of incidents in a query of a service's past, so that a flapping service does not block the thread. */
+const MAX_INCIDENTS = 1_000;
+
+const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
+  'SELECT status FROM incidents WHERE id = ?',
+);
+const PUT = statement(
+  `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
+     source_url, good_checks, updates, by_owner, listed, verified)
+   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+   ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
+     severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
+     resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
+     updates = excluded.updates`,
+);
+
+/**
+ * Writes or replaces an incident by its ID, inside the caller's transaction, with the webhook deliveries of a new
+ * incident or a changed status. Ignores an incident of an unknown service. Returns the events of alerts, which the caller
+ * appends. `now`: when the change is recorded, epoch milliseconds. `hasNews`: an update was added, which is an event although
+ * the status stays.
+ */
+export async function writeIncident(
+  store: RegistryStore,
+  incident: Incident,
+  now: number,
+  hasNews = false,
+): Promise<NewAlertEvent[]> {
+  const { queries } = store;
+  const stored = await queries.first(READ_STATUS(incident.id));
+  const changed = await queries.run(
+    PUT(
+      incident.id,
+      incident.source === 'own' ? 'own' : 'vendor',
+      incident.title,
+      incident.description,
+      incident.severity,
+      incident.status,
+      incident.startedAt,
+      incident.resolvedAt,
+      incident.sourceUrl,
+      incident.goodChecks,
+      JSON.stringify(incident.updates),
+      incident.source === 'owner' ? 1 : 0,
+      incident.serviceId,
+    ),
+  );
+  const type =
+    incidentEventType(stored?.status ?? null, incident.status) ?? (hasNews ? 'incident.updated' : null);
+  if (changed === 0 || type === null) return [];
+  await deliverEvent(store, incident.serviceId, (service) => ({ type, service, incident }));
+  return eventsOfIncident(stored?.status ?? null, incident, now, hasNews);
+}
+
+/** The incident in a row. */
+export function toIncident(row: Row<'incidents'>): Incident {
+  // Properties are named one by one, since `fromRow` would be slower and pages contain hundreds of incidents.
+  return {
+    id: row.id,
+    serviceId: row.service_id,
+    source: row.by_owner === 1 ? 'owner' : row.source,
+    title: row.title,
+    description: row.description,
+    severity: row.severity,
+    status: row.status,
+    startedAt: row.started_at,
+    resolvedAt: row.resolved_at,
+    sourceUrl: row.source_url,
+    goodChecks: row.good_checks,
+    updates: fromStoredUpdates(JSON.parse(row.updates)),
+  };
+}

@@ -1,0 +1,195 @@
+/** Maintenances that vendors and owners announce, and the current vendor state of each service. */
+
+import type { ExpressionBuilder } from 'kysely';
+import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
+import { type Calls, read } from '../../database/registry-calls.ts';
+import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import type { RegistrySchema, Row } from '../../database/schema.ts';
+import type { MaintenanceQuery, VendorState, VendorStore } from '../../ports/vendors.ts';
+
+/** Writes a maintenance, new or changed. `dueAt`: when the monitor looks at it next, epoch milliseconds; null: never. */
+export async function writeMaintenance(
+  { kysely, queries }: RegistryStore,
+  maintenance: Maintenance,
+  now: number,
+  dueAt = nextPhaseAt(maintenance, now),
+): Promise<void> {
+  const row = {
+    id: maintenance.id,
+    service_id: maintenance.serviceId,
+    title: maintenance.title,
+    description: maintenance.description,
+    starts_at: maintenance.startsAt,
+    ends_at: maintenance.endsAt,
+    told: maintenance.reportedState,
+    phase: maintenance.phase,
+    due_at: dueAt,
+    source_url: maintenance.sourceUrl,
+    updates: JSON.stringify(maintenance.updates),
+    owner_id: maintenance.ownerId ?? null,
+    announced_at: maintenance.announcedAt ?? null,
+    elsewhere: maintenance.isElsewhere === true ? 1 : 0,
+  };
+  const { id: _, ...rest } = row;
+  await queries.run(
+    kysely
+      .insertInto('maintenances')
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(rest)),
+  );
+}
+
+/** Marks a maintenance that its page no longer lists as over, regardless of its times. */
+export async function endMaintenance({ kysely, queries }: RegistryStore, id: string): Promise<void> {
+  await queries.run(
+    kysely
+      .updateTable('maintenances')
+      .set({ told: 'done', phase: 'ended', due_at: null })
+      .where('id', '=', id),
+  );
+}
+
+/** The filters of a query, without its page. */
+type MaintenanceFilter = Omit<MaintenanceQuery, 'limit' | 'offset' | 'after'>;
+
+function maintenancesOf(
+  kysely: RegistryStore['kysely'],
+  { serviceId, phase, verifiedOnly = false }: MaintenanceFilter,
+) {
+  let found = kysely
+    .selectFrom('maintenances')
+    .innerJoin('services', 'services.id', 'maintenances.service_id')
+    .where('maintenances.phase', '<>', sql.lit('ended'))
+    .where(isInForce)
+    .where('services.removed', '=', sql.lit(0));
+  if (phase !== undefined) found = found.where('maintenances.phase', '=', phase);
+  if (verifiedOnly) found = found.where('services.verified', '=', sql.lit(1));
+  return serviceId === undefined ? found : found.where('service_id', '=', serviceId);
+}
+
+/** Leaves out what its owner has withdrawn and the monitor has not ended yet. */
+function isInForce(eb: ExpressionBuilder<RegistrySchema, 'maintenances'>) {
+  return eb.or([eb('maintenances.owner_id', 'is', null), eb('told', '<>', 'done')]);
+}
+
+/** The maintenance in a row. */
+export function toMaintenance(row: Row<'maintenances'>): Maintenance {
+  const { due_at: _, told, updates, owner_id: ownerId, announced_at: announcedAt, elsewhere, ...rest } = row;
+  return {
+    ...fromRow(rest),
+    reportedState: told,
+    updates: JSON.parse(updates),
+    ...(ownerId === null ? {} : { ownerId }),
+    ...(announcedAt === null ? {} : { announcedAt }),
+    ...(elsewhere === 1 ? { isElsewhere: true } : {}),
+  };
+}
+
+/** The states of these services in the order of the input; empty for a service without vendor reports. */
+export async function readVendorStates(
+  { kysely, queries }: RegistryStore,
+  serviceIds: readonly number[],
+): Promise<VendorState[]> {
+  const states: VendorState[] = [];
+  for (const serviceId of serviceIds) {
+    // Literals, not parameters, because SQLite otherwise does not use the partial indexes.
+    const incidents = kysely
+      .selectFrom('incidents')
+      .where('service_id', '=', serviceId)
+      .where('source', '=', sql.lit('vendor'))
+      .where('by_owner', '=', sql.lit(0));
+    const open = await queries.all(
+      incidents
+        .select(['id', 'severity', 'started_at'])
+        .where('resolved_at', 'is', null)
+        .orderBy('started_at', 'desc')
+        .orderBy('id'),
+    );
+    const last = await queries.first(incidents.select(({ fn }) => fn.max('resolved_at').as('at')));
+    const maintenances = await queries.all(
+      kysely
+        .selectFrom('maintenances')
+        .selectAll()
+        .where('service_id', '=', serviceId)
+        .where('phase', '<>', sql.lit('ended'))
+        .orderBy('starts_at')
+        .orderBy('id'),
+    );
+    states.push({
+      serviceId,
+      open: open.map(fromRow),
+      lastResolvedAt: last?.at ?? null,
+      maintenances: maintenances.map(toMaintenance),
+    });
+  }
+  return states;
+}
+
+// Steps from one service to the next one by the index, so that the cost does not depend on the number of entries.
+const WITH_ENTRIES = statement<{ readonly service_id: number }>(
+  `WITH RECURSIVE listed (service_id) AS (
+     SELECT min(service_id) FROM vendor_entries
+     UNION ALL
+     SELECT (SELECT min(service_id) FROM vendor_entries WHERE service_id > listed.service_id)
+     FROM listed WHERE listed.service_id IS NOT NULL)
+   SELECT service_id FROM listed WHERE service_id IS NOT NULL`,
+);
+
+/** Maintenances, and the current vendor states. */
+export const MAINTENANCE_CALLS: Calls<
+  Pick<VendorStore, 'loadVendorStates' | 'listMaintenances' | 'countMaintenances' | 'maintenancesOfServices'>
+> = {
+  loadVendorStates: read(async (store) => {
+    const { kysely, queries } = store;
+    const ofOwners = kysely
+      .selectFrom('maintenances')
+      .select('service_id')
+      .distinct()
+      .where('owner_id', 'is not', null)
+      .where('phase', '<>', sql.lit('ended'));
+    const rows = [...(await queries.all(WITH_ENTRIES())), ...(await queries.all(ofOwners))];
+    const serviceIds = new Set(rows.map((row) => row.service_id));
+    return await readVendorStates(
+      store,
+      [...serviceIds].sort((a, b) => a - b),
+    );
+  }),
+  listMaintenances: read(async ({ kysely, queries }, query) => {
+    const { after } = query;
+    let found = maintenancesOf(kysely, query);
+    if (after !== undefined)
+      found = found
+        .where('starts_at', '>=', after.startsAt)
+        .where((eb) => eb.or([eb('starts_at', '>', after.startsAt), eb('maintenances.id', '>', after.id)]));
+    const rows = await queries.all(
+      found
+        .selectAll('maintenances')
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(query.limit)
+        .offset(query.offset),
+    );
+    return rows.map(toMaintenance);
+  }),
+  countMaintenances: read(async ({ kysely, queries }, query) => {
+    const counted = maintenancesOf(kysely, query).select((eb) => eb.fn.countAll<number>().as('total'));
+    return (await queries.first(counted))?.total ?? 0;
+  }),
+  maintenancesOfServices: read(async ({ kysely, queries }, serviceIds, limit) => {
+    if (serviceIds.length === 0) return [];
+    const rows = await queries.all(
+      kysely
+        .selectFrom('maintenances')
+        .innerJoin('services', 'services.id', 'maintenances.service_id')
+        .selectAll('maintenances')
+        .where('maintenances.phase', '<>', sql.lit('ended'))
+        .where(isInForce)
+        .where('services.removed', '=', sql.lit(0))
+        .where('service_id', 'in', serviceIds)
+        .orderBy('starts_at')
+        .orderBy('maintenances.id')
+        .limit(limit),
+    );
+    return rows.map(toMaintenance);
+  }),
+};

@@ -1,0 +1,261 @@
+/** Webhooks and their deliveries. */
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../../clock.ts';
+import { MAX_DELIVERY_WAIT_MS } from '../../../domain/delivery-retries.ts';
+import { describeDeliveryProblem, fromStoredDeliveryProblem } from '../../../domain/refusal.ts';
+import {
+  type EventService,
+  messageId,
+  type WebhookEvent,
+  webhookBody,
+} from '../../../domain/webhook-event.ts';
+import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { type Batch, fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { SecretBox } from '../../database/secrets.ts';
+import { type Delivery, MAX_WEBHOOKS, type Webhook, type WebhookStore } from '../../ports/webhooks.ts';
+import { addNotice } from '../accounts/notice-rows.ts';
+
+const MAX_SHOWN = 50;
+/**
+ * Maximum number of due deliveries of one account in a call, so that its slow receivers do not delay those of others.
+ */
+const MAX_DUE_PER_ACCOUNT = 8;
+/** Maximum number of stored deliveries of a webhook; the oldest are deleted beyond it, delivered or not. */
+const MAX_KEPT = 10_000;
+
+// Steps from one webhook with waiting deliveries to the next one by the index, so that the cost depends neither on the number of
+// webhooks nor on that of deliveries.
+const WAITING = statement<{ readonly webhook_id: number }>(
+  `WITH RECURSIVE waiting (webhook_id) AS (
+     SELECT min(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
+     UNION ALL
+     SELECT (SELECT min(webhook_id) FROM deliveries
+             WHERE due_at IS NOT NULL AND webhook_id > waiting.webhook_id)
+     FROM waiting WHERE waiting.webhook_id IS NOT NULL)
+   SELECT webhook_id FROM waiting WHERE webhook_id IS NOT NULL`,
+);
+/** The first deliveries of a webhook that are due within a span. */
+const DUE: Batch<Pick<Row<'deliveries'>, 'id' | 'webhook_id'> & { readonly due_at: number }> = {
+  types: ['bigint', 'bigint', 'bigint'],
+  sql: `SELECT id, webhook_id, due_at FROM deliveries
+        WHERE webhook_id = ? AND due_at IS NOT NULL AND due_at > ? AND due_at <= ?
+        ORDER BY due_at, id LIMIT ${MAX_DUE_PER_ACCOUNT}`,
+};
+
+const DELIVERY: Batch<Row<'deliveries'>> = {
+  types: ['bigint'],
+  sql: 'SELECT * FROM deliveries WHERE id = ?',
+};
+const NEWEST_TOO_MANY = statement<{ readonly id: number }>(
+  `SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT}`,
+);
+
+/** Webhooks and deliveries. */
+export const WEBHOOK_CALLS: Calls<WebhookStore> = {
+  addWebhook: write(async (registry, webhook) => {
+    const { kysely, queries, secrets } = registry;
+    const { accountId, url, secret, createdAt } = webhook;
+    if ((await webhooksOf(registry, accountId)).length >= MAX_WEBHOOKS)
+      throw new RegistryError('account_limit', { code: 'too_many_webhooks', max: MAX_WEBHOOKS });
+    const box = await secrets.box();
+    const row = await queries.first(
+      kysely
+        .insertInto('webhooks')
+        .values({ account_id: accountId, url, secret: box.seal(secret), created_at: createdAt })
+        .returningAll(),
+    );
+    if (row === undefined) throw new Error('the webhook was not written');
+    return toWebhook(row, box);
+  }),
+  webhooksOf: read(webhooksOf),
+  removeWebhook: write(async ({ kysely, queries }, accountId, id) => {
+    if ((await queries.first(ownWebhooks(kysely, accountId).where('id', '=', id))) === undefined)
+      return false;
+    await queries.run(kysely.deleteFrom('deliveries').where('webhook_id', '=', id));
+    return (await queries.run(kysely.deleteFrom('webhooks').where('id', '=', id))) > 0;
+  }),
+  addDelivery: write(async ({ kysely, queries }, accountId, webhookId, { message, type, body, now }) => {
+    const own = ownWebhooks(kysely, accountId).where('id', '=', webhookId);
+    if ((await queries.first(own)) === undefined) return false;
+    await queries.run(
+      kysely
+        .insertInto('deliveries')
+        .values({ message, webhook_id: webhookId, type, body, created_at: now, due_at: now }),
+    );
+    return true;
+  }),
+  deliveriesOf: read(async ({ kysely, queries }, accountId) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('deliveries')
+        .innerJoin('webhooks', 'webhooks.id', 'deliveries.webhook_id')
+        .selectAll('deliveries')
+        .where('account_id', '=', accountId)
+        .orderBy('deliveries.id', 'desc')
+        .limit(MAX_SHOWN),
+    );
+    return rows.map(toDelivery);
+  }),
+  replayDelivery: write(async ({ kysely, queries }, accountId, id, now) => {
+    const replay = kysely
+      .updateTable('deliveries')
+      .set({ due_at: now, attempts: 0, delivered_at: null, problem: null, problem_code: null })
+      .where('id', '=', id)
+      .where('webhook_id', 'in', ownWebhooks(kysely, accountId));
+    return (await queries.run(replay)) > 0;
+  }),
+  dueDeliveries: read(async (registry, now, limit) => {
+    const { kysely, queries, secrets } = registry;
+    const due = await firstDue(registry, now);
+    if (due.length === 0) return [];
+    const ids = [...new Set(due.map(({ webhook_id }) => webhook_id))];
+    const webhooks = await queries.all(kysely.selectFrom('webhooks').selectAll().where('id', 'in', ids));
+    const byId = new Map(webhooks.map((row) => [row.id, row]));
+    const taken = new Map<number, number>();
+    const chosen = due.filter(({ webhook_id: id }) => {
+      const account = byId.get(id)?.account_id ?? 0;
+      const place = (taken.get(account) ?? 0) + 1;
+      taken.set(account, place);
+      return place <= MAX_DUE_PER_ACCOUNT;
+    });
+    const taking = chosen.slice(0, limit);
+    const rows = await queries.firstEach(
+      DELIVERY,
+      taking.map(({ id }) => [id]),
+    );
+    const box = await secrets.box();
+    return rows.flatMap((row, index) => {
+      const webhook = row === undefined ? undefined : byId.get(row.webhook_id);
+      // Its outcome may have been stored meanwhile.
+      if (row === undefined || webhook === undefined || row.due_at !== taking[index]?.due_at) return [];
+      return { ...toDelivery(row), url: webhook.url, secret: box.open(webhook.secret) };
+    });
+  }),
+  noteDelivery: write(async ({ kysely, queries }, outcome) => {
+    const { id, wasDueAt, deliveredAt, problem, dueAt } = outcome;
+    const row = await queries.first(
+      kysely
+        .updateTable('deliveries')
+        .set((eb) => ({
+          attempts: eb('attempts', '+', 1),
+          delivered_at: deliveredAt,
+          problem: problem === null ? null : describeDeliveryProblem(problem),
+          problem_code: problem === null ? null : JSON.stringify(problem),
+          due_at: dueAt,
+        }))
+        .where('id', '=', id)
+        .where('due_at', '=', wasDueAt)
+        .returning('webhook_id'),
+    );
+    if (row === undefined || deliveredAt === null) return;
+    // The receiver is back: what has failed for it need not wait for hours. What is due may be on its way.
+    await queries.run(
+      kysely
+        .updateTable('deliveries')
+        .set({ due_at: deliveredAt })
+        .where('webhook_id', '=', row.webhook_id)
+        .where('due_at', '>', deliveredAt)
+        .where('due_at', '<=', deliveredAt + MAX_DELIVERY_WAIT_MS),
+    );
+  }),
+  forgetDeliveries: write(async ({ kysely, queries }, before) => {
+    await queries.run(
+      kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
+    );
+    let dropped = 0;
+    for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
+      const newestTooMany = await queries.first(NEWEST_TOO_MANY(id));
+      if (newestTooMany === undefined) continue;
+      const tooMany = kysely
+        .deleteFrom('deliveries')
+        .where('webhook_id', '=', id)
+        .where('id', '<=', newestTooMany.id);
+      dropped += await queries.run(tooMany.where('due_at', 'is not', null));
+      await queries.run(tooMany);
+    }
+    return dropped;
+  }),
+};
+
+/** The first due deliveries of each webhook, in their order. */
+async function firstDue({ queries }: RegistryStore, now: number) {
+  const waiting = await queries.all(WAITING());
+  // No attempt asks for a longer wait: a later time is that of a clock that was ahead.
+  const longest = now + MAX_DELIVERY_WAIT_MS;
+  const spans = waiting.flatMap(({ webhook_id: id }) => [
+    [id, -1, now],
+    [id, longest, Number.MAX_SAFE_INTEGER],
+  ]);
+  const due = (await queries.allEach(DUE, spans)).flat();
+  return due.sort((a, b) => a.due_at - b.due_at || a.id - b.id);
+}
+
+/** Webhooks of an account, oldest first. */
+export async function webhooksOf(
+  { kysely, queries, secrets }: Pick<OpenRegistry, 'kysely' | 'queries' | 'secrets'>,
+  accountId: number,
+): Promise<Webhook[]> {
+  const box = await secrets.box();
+  const rows = await queries.all(
+    kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).orderBy('id'),
+  );
+  return rows.map((row) => toWebhook(row, box));
+}
+
+/** Removes all webhooks with their deliveries, and sends their owners a notice. Returns the number of webhooks. */
+export async function removeAllWebhooks(store: RegistryStore, now: number): Promise<number> {
+  const { kysely, queries } = store;
+  const rows = await queries.all(kysely.selectFrom('webhooks').select(['account_id', 'url']));
+  for (const { account_id, url } of rows)
+    await addNotice(store, account_id, now, { code: 'webhook_removed', url });
+  await queries.run(kysely.deleteFrom('deliveries'));
+  await queries.run(kysely.deleteFrom('webhooks'));
+  return rows.length;
+}
+
+function ownWebhooks(kysely: RegistryStore['kysely'], accountId: number) {
+  return kysely.selectFrom('webhooks').select('id').where('account_id', '=', accountId);
+}
+
+function toWebhook(row: Row<'webhooks'>, box: SecretBox): Webhook {
+  return { ...fromRow(row), secret: box.open(row.secret) };
+}
+
+function toDelivery({ problem, problem_code: code, ...row }: Row<'deliveries'>): Delivery {
+  return {
+    ...fromRow(row),
+    problem: fromStoredDeliveryProblem(code === null ? null : JSON.parse(code), problem),
+  };
+}
+
+const FIND_WEBHOOKS = statement<EventService & { readonly id: number }>(
+  `SELECT webhooks.id AS id, slug, name, domain FROM services
+   JOIN webhooks ON webhooks.account_id = services.account_id WHERE services.id = ? ORDER BY webhooks.id`,
+);
+const ADD_DELIVERY = statement(
+  'INSERT INTO deliveries (message, webhook_id, type, body, created_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+);
+
+/**
+ * Writes a delivery of the event for each webhook of the service's owner, due at once, inside the transaction of the
+ * transition or incident that it reports: none is lost or created twice
+ * (docs/adr/0016-deliveries-are-written-beside-their-change.md). For a service whose owner has no webhook, this costs
+ * one index lookup.
+ */
+export async function deliverEvent(
+  { queries }: RegistryStore,
+  serviceId: number,
+  eventOf: (service: EventService) => WebhookEvent,
+): Promise<void> {
+  const webhooks = await queries.all(FIND_WEBHOOKS(serviceId));
+  const [first] = webhooks;
+  if (first === undefined) return;
+  const { slug, name, domain } = first;
+  const event = eventOf({ slug, name, domain });
+  const now = systemClock.now();
+  const body = webhookBody(event, now);
+  for (const { id } of webhooks)
+    await queries.run(ADD_DELIVERY(messageId(randomBytes(16)), id, event.type, body, now, now));
+}

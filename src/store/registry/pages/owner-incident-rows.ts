@@ -1,0 +1,176 @@
+/** Incidents that owners write, and their rows in the lists of their services. */
+import {
+  asServiceIncident,
+  OWNER_INCIDENT_BOUNDS,
+  type OwnerIncident,
+  ownerIncidentId,
+} from '../../../domain/incident/owner-incident.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { NewOwnerIncident, OwnersWordsStore, PageWordsQuery } from '../../ports/owners-words.ts';
+import { addAlertEvents } from '../alerts/alert-rows.ts';
+import { writeIncident } from '../incidents/incident-rows.ts';
+import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
+
+/** Maximum number of incidents that a page shows. */
+const MAX_ON_PAGE = 50;
+
+type IncidentCalls = Pick<
+  OwnersWordsStore,
+  | 'addOwnerIncident'
+  | 'ownerIncidentsOf'
+  | 'findOwnerIncident'
+  | 'putOwnerIncident'
+  | 'removeOwnerIncident'
+  | 'incidentsSaidOn'
+>;
+
+/** Incidents of owners. */
+export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
+  addOwnerIncident: write(async (store, incident) => {
+    const { kysely, queries } = store;
+    const { accountId, now, siteUrl, ...said } = incident;
+    const counted = kysely
+      .selectFrom('owner_incidents')
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .where('account_id', '=', accountId);
+    const max = OWNER_INCIDENT_BOUNDS.perAccount;
+    if (((await queries.first(counted))?.total ?? 0) >= max)
+      throw new RegistryError('account_limit', { code: 'too_many_incidents', max });
+    const row = await queries.first(
+      kysely
+        .insertInto('owner_incidents')
+        .values({
+          ...toColumns({ ...said, postMortem: null }),
+          ...{ account_id: accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
+        })
+        .returningAll(),
+    );
+    if (row === undefined) throw new Error('the incident was not written');
+    const made = toOwnerIncident(row);
+    await showOnServices(store, made, { siteUrl: row.site_url, updatesBefore: 0, now });
+    await tellPagesOfIncident(store, null, made, row.site_url, now);
+    return made;
+  }),
+  ownerIncidentsOf: read(async (store, accountId) => {
+    const rows = await store.queries.all(ofAccount(store, accountId));
+    return rows.map(toOwnerIncident);
+  }),
+  findOwnerIncident: read(async (store, accountId, id) => {
+    const row = await findRow(store, accountId, id);
+    return row === undefined ? null : toOwnerIncident(row);
+  }),
+  putOwnerIncident: write(async (store, incident, now) => {
+    const { kysely, queries } = store;
+    const { id, accountId, revision, createdAt: _, updatedAt: __, ...said } = incident;
+    const row = await findRow(store, accountId, id);
+    if (row === undefined) return 'missing';
+    if (row.revision !== revision) return 'stale';
+    await queries.run(
+      kysely
+        .updateTable('owner_incidents')
+        .set({ ...toColumns(said), revision: revision + 1, updated_at: now })
+        .where('id', '=', id),
+    );
+    const before = toOwnerIncident(row);
+    const dropped = before.services.filter((serviceId) => !incident.services.includes(serviceId));
+    for (const serviceId of dropped) await removeFromService(store, id, serviceId);
+    const shown = { siteUrl: row.site_url, updatesBefore: before.updates.length, now };
+    await showOnServices(store, incident, shown);
+    await tellPagesOfIncident(store, before, incident, row.site_url, now);
+    return 'changed';
+  }),
+  removeOwnerIncident: write(async (store, accountId, id, revision) => {
+    const row = await findRow(store, accountId, id);
+    if (row === undefined) return 'missing';
+    if (revision !== undefined && row.revision !== revision) return 'stale';
+    for (const serviceId of toOwnerIncident(row).services) await removeFromService(store, id, serviceId);
+    await store.queries.run(store.kysely.deleteFrom('owner_incidents').where('id', '=', id));
+    return 'changed';
+  }),
+  incidentsSaidOn: read(async (store, query) => {
+    const rows = await store.queries.all(ofAccount(store, query.accountId));
+    const concerned = rows.map(toOwnerIncident).filter((said) => concerns(said, query));
+    const open = concerned.filter(({ status }) => status !== 'resolved');
+    const over = concerned.filter(({ status }) => status === 'resolved');
+    return [...open, ...over].slice(0, MAX_ON_PAGE).sort((a, b) => b.startedAt - a.startedAt);
+  }),
+};
+
+/** Whether an incident or a maintenance concerns a page or services on it. */
+export function concerns(
+  { services, pages }: Pick<OwnerIncident, 'services' | 'pages'>,
+  { pageId, serviceIds }: PageWordsQuery,
+): boolean {
+  return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
+}
+
+/**
+ * Writes the incident into the lists of its services. `updatesBefore`: number of its updates before the change. `now`: when it
+ * is recorded, epoch milliseconds.
+ */
+async function showOnServices(
+  store: RegistryStore,
+  said: OwnerIncident,
+  {
+    siteUrl,
+    updatesBefore,
+    now,
+  }: { readonly siteUrl: string; readonly updatesBefore: number; readonly now: number },
+): Promise<void> {
+  const hasNews = said.updates.length > updatesBefore;
+  for (const { id, slug } of await ownedAmong(store, said.accountId, said.services)) {
+    const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(said.id)}-${id}`;
+    await addAlertEvents(store, await writeIncident(store, asServiceIncident(said, id, url), now, hasNews));
+  }
+}
+
+const REMOVE = statement('DELETE FROM incidents WHERE id = ? AND by_owner = 1');
+
+async function removeFromService({ queries }: RegistryStore, id: number, serviceId: number): Promise<void> {
+  await queries.run(REMOVE(`${ownerIncidentId(id)}-${serviceId}`));
+}
+
+function ofAccount({ kysely }: RegistryStore, accountId: number) {
+  return kysely
+    .selectFrom('owner_incidents')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc');
+}
+
+async function findRow({ kysely, queries }: RegistryStore, accountId: number, id: number) {
+  return await queries.first(
+    kysely.selectFrom('owner_incidents').selectAll().where('id', '=', id).where('account_id', '=', accountId),
+  );
+}
+
+function toColumns(
+  said: Omit<NewOwnerIncident, 'accountId' | 'siteUrl' | 'now'> & Pick<OwnerIncident, 'postMortem'>,
+) {
+  return {
+    title: said.title,
+    severity: said.severity,
+    status: said.status,
+    started_at: said.startedAt,
+    resolved_at: said.resolvedAt,
+    services: JSON.stringify(said.services),
+    pages: JSON.stringify(said.pages),
+    updates: JSON.stringify(said.updates),
+    post_mortem: said.postMortem === null ? null : JSON.stringify(said.postMortem),
+  };
+}
+
+function toOwnerIncident(row: Row<'owner_incidents'>): OwnerIncident {
+  const { services, pages, updates, post_mortem: postMortem, site_url: _, ...rest } = row;
+  return {
+    ...fromRow(rest),
+    services: JSON.parse(services),
+    pages: JSON.parse(pages),
+    updates: JSON.parse(updates),
+    postMortem: postMortem === null ? null : JSON.parse(postMortem),
+  };
+}

@@ -1,0 +1,361 @@
+/**
+ * Maintenance that owners announce. The next occurrences of each have rows among the maintenances of vendors, one for each
+ * service, so that everything that a vendor's maintenance does, these do.
+ */
+
+import { eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import { DAY_MS } from '../../../domain/durations.ts';
+import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
+import {
+  type Occurrence,
+  OWNER_MAINTENANCE_BOUNDS,
+  type OwnerMaintenance,
+  occurrenceId,
+  occurrencesOf,
+} from '../../../domain/incident/owner-maintenance.ts';
+import { getFact, setFact } from '../../database/fact-rows.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import {
+  MAX_ANNOUNCED_WINDOWS,
+  type NewOwnerMaintenance,
+  type OwnersWordsStore,
+} from '../../ports/owners-words.ts';
+import { addAlertEvents } from '../alerts/alert-rows.ts';
+import { toMaintenance, writeMaintenance } from '../incidents/maintenance-rows.ts';
+import { noteService } from '../services/service-rows.ts';
+import { concerns } from './owner-incident-rows.ts';
+import { ownedAmong, readPages, tellPagesOfMaintenance, tellPhase } from './page-words.ts';
+
+/** How long calendars still list a withdrawn maintenance, milliseconds. */
+const SHOWN_CANCELLED_MS = 30 * DAY_MS;
+/** The occurrence that runs or comes next, and the one after it. */
+const OCCURRENCES_AHEAD = 2;
+/** Occurrences of a maintenance within a day, at most daily, that may begin or end between two looks. */
+const OCCURRENCES_TOLD = 3;
+/** Name of the fact with the time up to which the maintenance of pages was told, epoch milliseconds. */
+const TOLD_FACT = 'page-maintenance-told';
+
+type MaintenanceCalls = Pick<
+  OwnersWordsStore,
+  | 'addOwnerMaintenance'
+  | 'ownerMaintenancesOf'
+  | 'findOwnerMaintenance'
+  | 'putOwnerMaintenance'
+  | 'maintenancesSaidOn'
+  | 'maintenancesSaidOf'
+  | 'announcedWindows'
+>;
+
+/** Maintenances of owners. */
+export const OWNER_MAINTENANCE_CALLS: Calls<MaintenanceCalls> = {
+  addOwnerMaintenance: write(addOwnerMaintenance),
+  ownerMaintenancesOf: read(ownerMaintenancesOf),
+  findOwnerMaintenance: read(async (store, accountId, id) => {
+    const row = await findRow(store, accountId, id);
+    return row === undefined || row.cancelled_at !== null ? null : toOwnerMaintenance(row);
+  }),
+  putOwnerMaintenance: write(putOwnerMaintenance),
+  maintenancesSaidOn: read(async (store, query, now) => {
+    const rows = await store.queries.all(shown(store, now).where('account_id', '=', query.accountId));
+    return rows.map(toOwnerMaintenance).filter((said) => concerns(said, query));
+  }),
+  maintenancesSaidOf: read(async (store, serviceId, now) => {
+    const { kysely, queries } = store;
+    const owner = kysely.selectFrom('services').select('account_id').where('id', '=', serviceId);
+    const rows = await queries.all(shown(store, now).where('account_id', '=', owner));
+    const said = rows.map(toOwnerMaintenance);
+    const [accountId] = said.map((one) => one.accountId);
+    if (accountId === undefined) return [];
+    const pages = await readPages(store, accountId);
+    const pageIds = new Set(pages.filter(({ services }) => services.includes(serviceId)).map(({ id }) => id));
+    return said.filter(
+      (one) => one.services.includes(serviceId) || one.pages.some((pageId) => pageIds.has(pageId)),
+    );
+  }),
+  announcedWindows: read(async ({ kysely, queries }, serviceId, from, to) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('maintenances')
+        .select(['starts_at', 'ends_at', 'announced_at'])
+        .where('service_id', '=', serviceId)
+        .where('owner_id', 'is not', null)
+        .where('starts_at', '<', to)
+        .where('ends_at', '>', from)
+        .whereRef('ends_at', '>', 'starts_at')
+        .orderBy('starts_at', 'desc')
+        .limit(MAX_ANNOUNCED_WINDOWS),
+    );
+    return rows
+      .map((row) => ({
+        from: Math.max(from, row.starts_at, row.announced_at ?? row.starts_at),
+        to: Math.min(to, row.ends_at ?? row.starts_at),
+      }))
+      .filter((window) => window.to > window.from)
+      .reverse();
+  }),
+};
+
+/** Stores a maintenance inside the caller's transaction, as the port describes it. */
+export async function addOwnerMaintenance(
+  store: RegistryStore,
+  { now, siteUrl, ...said }: NewOwnerMaintenance,
+): Promise<OwnerMaintenance> {
+  const { kysely, queries } = store;
+  const max = OWNER_MAINTENANCE_BOUNDS.perAccount;
+  if ((await ownerMaintenancesOf(store, said.accountId)).length >= max)
+    throw new RegistryError('account_limit', { code: 'too_many_maintenances', max });
+  const row = await queries.first(
+    kysely
+      .insertInto('owner_maintenances')
+      .values({
+        ...toColumns({ ...said, changes: [], cancelledAt: null }),
+        ...{ account_id: said.accountId, site_url: siteUrl, revision: 1, created_at: now, updated_at: now },
+      })
+      .returningAll(),
+  );
+  if (row === undefined) throw new Error('the maintenance was not written');
+  await planOccurrences(store, row, now);
+  const made = toOwnerMaintenance(row);
+  await tellPagesOfMaintenance(store, null, made, siteUrl, now);
+  return made;
+}
+
+/** Maintenances of an account in force, by their first start. */
+export async function ownerMaintenancesOf(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+): Promise<OwnerMaintenance[]> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('owner_maintenances')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('cancelled_at', 'is', null)
+      .orderBy('starts_at')
+      .orderBy('id'),
+  );
+  return rows.map(toOwnerMaintenance);
+}
+
+/** Replaces a maintenance inside the caller's transaction, as the port describes it. */
+export async function putOwnerMaintenance(
+  store: RegistryStore,
+  maintenance: OwnerMaintenance,
+  now: number,
+): Promise<'changed' | 'stale' | 'missing'> {
+  const { id, accountId, revision } = maintenance;
+  const row = await findRow(store, accountId, id);
+  if (row === undefined || row.cancelled_at !== null) return 'missing';
+  if (row.revision !== revision) return 'stale';
+  const changed = { ...toColumns(maintenance), revision: revision + 1, updated_at: now };
+  const { kysely, queries } = store;
+  await queries.run(kysely.updateTable('owner_maintenances').set(changed).where('id', '=', id));
+  await planOccurrences(store, { ...row, ...changed }, now);
+  await tellPagesOfMaintenance(store, toOwnerMaintenance(row), maintenance, row.site_url, now);
+  return 'changed';
+}
+
+/** Tells the subscribers of pages which maintenance of pages alone has begun and ended since the last call. */
+export async function tellPageMaintenances(store: RegistryStore, now: number): Promise<void> {
+  const { kysely, queries } = store;
+  const known = await getFact(store, TOLD_FACT);
+  const from = Math.max(known === null ? now : Number(known), now - DAY_MS);
+  if (known === null || from < now) await setFact(store, TOLD_FACT, String(now));
+  const rows = await queries.all(
+    kysely
+      .selectFrom('owner_maintenances')
+      .selectAll()
+      .where('cancelled_at', 'is', null)
+      .where('pages', '<>', '[]'),
+  );
+  for (const row of rows) {
+    const said = toOwnerMaintenance(row);
+    const isNew = (at: number) => at > from && at <= now && at >= said.createdAt;
+    for (const occurrence of await occurrencesOf(said, from, OCCURRENCES_TOLD)) {
+      const { startsAt, endsAt } = occurrence;
+      if (isNew(startsAt)) await tellPhase(store, said, occurrence, row.site_url, 'running', startsAt);
+      if (isNew(endsAt)) await tellPhase(store, said, occurrence, row.site_url, 'ended', endsAt);
+    }
+  }
+}
+
+/** Plans the next occurrences of the maintenances that concern a page, whose services or readers have changed. */
+export async function planOccurrencesOfPage(
+  store: RegistryStore,
+  accountId: number,
+  pageId: number,
+  now: number,
+): Promise<void> {
+  const { kysely, queries } = store;
+  const rows = await queries.all(
+    kysely
+      .selectFrom('owner_maintenances')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('cancelled_at', 'is', null),
+  );
+  for (const row of rows)
+    if (toOwnerMaintenance(row).pages.includes(pageId)) await planOccurrences(store, row, now);
+}
+
+/** Plans the next occurrences of the maintenances with these IDs, after some of them have ended. */
+export async function planNextOccurrences(
+  store: RegistryStore,
+  ids: readonly number[],
+  now: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  const { kysely, queries } = store;
+  const rows = await queries.all(kysely.selectFrom('owner_maintenances').selectAll().where('id', 'in', ids));
+  for (const row of rows) await planOccurrences(store, row, now, true);
+}
+
+/**
+ * Brings the rows of the next occurrences up to date. Rows that change are due at once: the monitor moves them to their phase
+ * and writes their incidents, and its process learns of it by the feed of changes. `isMonitor`: the caller does that.
+ */
+async function planOccurrences(
+  store: RegistryStore,
+  row: Row<'owner_maintenances'>,
+  now: number,
+  isMonitor = false,
+): Promise<void> {
+  const { kysely, queries } = store;
+  const said = toOwnerMaintenance(row);
+  const occurrences = await occurrencesOf(said, now, OCCURRENCES_AHEAD);
+  const wanted = new Map<string, Maintenance>();
+  for (const service of await servicesOf(store, said))
+    for (const occurrence of occurrences) {
+      const one = asMaintenance(said, occurrence, service, row.site_url, now);
+      wanted.set(one.id, one);
+    }
+  const stored = await queries.all(
+    kysely
+      .selectFrom('maintenances')
+      .selectAll()
+      .where('owner_id', '=', said.id)
+      .where('phase', '<>', sql.lit('ended')),
+  );
+  const touched = new Set<number>();
+  for (const before of stored.map(toMaintenance)) {
+    const after = wanted.get(before.id);
+    wanted.delete(before.id);
+    if (after !== undefined) {
+      const { announcedAt, updates, phase } = before;
+      await put({ ...after, ...(announcedAt === undefined ? {} : { announcedAt }), updates, phase });
+    } else if ((before.endsAt ?? now) > now) {
+      // One that was cancelled before it began leaves no incident.
+      const endsAt = before.startsAt >= now && before.phase === 'planned' ? before.startsAt - 1 : now;
+      await put({ ...before, endsAt, reportedState: 'done' });
+    }
+  }
+  for (const one of wanted.values()) {
+    await put(one);
+    // The later occurrences of a recurring one are not announced again.
+    if (!isMonitor && one.startsAt === occurrences[0]?.startsAt)
+      await addAlertEvents(store, eventsOfMaintenance(null, one, now));
+  }
+  if (!isMonitor) for (const serviceId of touched) await noteService(store, serviceId);
+
+  async function put(maintenance: Maintenance): Promise<void> {
+    touched.add(maintenance.serviceId);
+    await writeMaintenance(store, maintenance, now, isMonitor ? nextPhaseAt(maintenance, now) : now);
+  }
+}
+
+/** The account's services that a maintenance concerns: those that it names, and those on the pages that it names. */
+async function servicesOf(store: RegistryStore, { accountId, services, pages }: OwnerMaintenance) {
+  const onPages =
+    pages.length === 0
+      ? []
+      : (await readPages(store, accountId))
+          .filter(({ id }) => pages.includes(id))
+          .flatMap((page) => page.services);
+  return await ownedAmong(store, accountId, [...new Set([...services, ...onPages])]);
+}
+
+function asMaintenance(
+  said: OwnerMaintenance,
+  { startsAt, endsAt }: Occurrence,
+  service: { readonly id: number; readonly slug: string },
+  siteUrl: string,
+  now: number,
+): Maintenance {
+  return {
+    id: occurrenceId(said.id, startsAt, service.id),
+    serviceId: service.id,
+    title: said.title,
+    description: said.plain,
+    startsAt,
+    endsAt,
+    reportedState: 'planned',
+    phase: 'planned',
+    sourceUrl: `${siteUrl}/status/${service.slug}`,
+    updates: [],
+    ownerId: said.id,
+    announcedAt: now,
+  };
+}
+
+const FORGET_INCIDENTS = statement('DELETE FROM incidents WHERE service_id = ? AND by_owner = 1');
+const END_MAINTENANCES = statement(
+  `UPDATE maintenances SET told = 'done', ends_at = starts_at - 1, due_at = 0
+   WHERE service_id = ? AND owner_id IS NOT NULL AND phase <> 'ended'`,
+);
+
+/** Removes what the former owner of a service said of it. */
+export async function forgetOwnersWords({ queries }: RegistryStore, serviceId: number): Promise<void> {
+  await queries.run(FORGET_INCIDENTS(serviceId));
+  await queries.run(END_MAINTENANCES(serviceId));
+}
+
+function shown({ kysely }: RegistryStore, now: number) {
+  return kysely
+    .selectFrom('owner_maintenances')
+    .selectAll()
+    .where((eb) => eb.or([eb('cancelled_at', 'is', null), eb('cancelled_at', '>', now - SHOWN_CANCELLED_MS)]))
+    .orderBy('starts_at')
+    .orderBy('id');
+}
+
+async function findRow({ kysely, queries }: RegistryStore, accountId: number, id: number) {
+  return await queries.first(
+    kysely
+      .selectFrom('owner_maintenances')
+      .selectAll()
+      .where('id', '=', id)
+      .where('account_id', '=', accountId),
+  );
+}
+
+function toColumns(
+  said: Omit<NewOwnerMaintenance, 'accountId' | 'siteUrl' | 'now'> &
+    Pick<OwnerMaintenance, 'changes' | 'cancelledAt'>,
+) {
+  return {
+    title: said.title,
+    markdown: said.markdown,
+    plain: said.plain,
+    starts_at: said.startsAt,
+    duration_ms: said.durationMs,
+    time_zone: said.timeZone,
+    recurrence: said.recurrence,
+    services: JSON.stringify(said.services),
+    pages: JSON.stringify(said.pages),
+    changes: JSON.stringify(said.changes),
+    cancelled_at: said.cancelledAt,
+  };
+}
+
+function toOwnerMaintenance(row: Row<'owner_maintenances'>): OwnerMaintenance {
+  const { services, pages, changes, site_url: _, ...rest } = row;
+  return {
+    ...fromRow(rest),
+    services: JSON.parse(services),
+    pages: JSON.parse(pages),
+    changes: JSON.parse(changes),
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * The services and status pages that an owner's words concern. Subscribers of a page are told what is said of the page alone; where
+ * a service is on the page, the news of the service tell them.
+ */
+import { eventsOfIncident, eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import type { Maintenance } from '../../../domain/incident/maintenance.ts';
+import {
+  asServiceIncident,
+  type OwnerIncident,
+  ownerIncidentId,
+} from '../../../domain/incident/owner-incident.ts';
+import {
+  type Occurrence,
+  type OwnerMaintenance,
+  occurrencesOf,
+} from '../../../domain/incident/owner-maintenance.ts';
+import type { PageGroup } from '../../../domain/status-page.ts';
+import { type RegistryStore, sql } from '../../database/registry-store.ts';
+import { addSubscriptionChanges, pageSubject } from '../alerts/subscription-changes.ts';
+
+/** A live status page. */
+interface PublicPage {
+  readonly id: number;
+  readonly slug: string;
+  /** IDs of the services on it. */
+  readonly services: readonly number[];
+}
+
+/**
+ * The live pages of an account that everyone may see, with the services on them. What is said of a page for members alone is
+ * told on that page alone, since services and their calendars are public.
+ */
+export async function readPages(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+): Promise<PublicPage[]> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('status_pages')
+      .select(['id', 'slug', 'groups'])
+      .where('account_id', '=', accountId)
+      .where('removed', '=', 0)
+      .where('members_only', '=', 0),
+  );
+  return rows.map(({ id, slug, groups }) => {
+    const listed: readonly PageGroup[] = JSON.parse(groups);
+    return { id, slug, services: listed.flatMap(({ services }) => services) };
+  });
+}
+
+/** Live services that belong to the account, of those given. */
+export async function ownedAmong(
+  { kysely, queries }: RegistryStore,
+  accountId: number,
+  serviceIds: readonly number[],
+) {
+  if (serviceIds.length === 0) return [];
+  return await queries.all(
+    kysely
+      .selectFrom('services')
+      .select(['id', 'slug'])
+      .where('id', 'in', serviceIds)
+      .where('account_id', '=', accountId)
+      .where('removed', '=', sql.lit(0))
+      .orderBy('id'),
+  );
+}
+
+/** Tells of an incident that was written. `before`: what it was; null: it is new. */
+export async function tellPagesOfIncident(
+  store: RegistryStore,
+  before: OwnerIncident | null,
+  said: OwnerIncident,
+  siteUrl: string,
+  now: number,
+): Promise<void> {
+  if (said.pages.length === 0) return;
+  const hasNews = said.updates.length > (before?.updates.length ?? 0);
+  for (const { id, slug, services } of await readPages(store, said.accountId)) {
+    if (!said.pages.includes(id) || services.some((service) => said.services.includes(service))) continue;
+    const incident = {
+      ...asServiceIncident(said, pageSubject(id), `${siteUrl}/p/${slug}`),
+      id: ownerIncidentId(said.id),
+    };
+    await addSubscriptionChanges(store, eventsOfIncident(before?.status ?? null, incident, now, hasNews));
+  }
+}
+
+/** Tells of the next occurrence of a maintenance that was announced or withdrawn. */
+export async function tellPagesOfMaintenance(
+  store: RegistryStore,
+  before: OwnerMaintenance | null,
+  said: OwnerMaintenance,
+  siteUrl: string,
+  now: number,
+): Promise<void> {
+  if (said.pages.length === 0 || (before !== null && said.cancelledAt === null)) return;
+  const [next] = await occurrencesOf(before ?? said, now, 1);
+  if (next === undefined) return;
+  await tellPhase(store, said, next, siteUrl, said.cancelledAt === null ? 'planned' : 'ended', now);
+}
+
+/** Tells of an occurrence. `at`: when the phase began, epoch milliseconds. */
+export async function tellPhase(
+  store: RegistryStore,
+  said: OwnerMaintenance,
+  { startsAt, endsAt }: Occurrence,
+  siteUrl: string,
+  phase: Maintenance['phase'],
+  at: number,
+): Promise<void> {
+  for (const { id, slug, services } of await readPages(store, said.accountId)) {
+    if (!said.pages.includes(id) || (await ownedAmong(store, said.accountId, services)).length > 0) continue;
+    const maintenance: Maintenance = {
+      id: `owner-m${said.id}-${Math.round(startsAt / 1_000)}`,
+      serviceId: pageSubject(id),
+      title: said.title,
+      description: said.plain,
+      startsAt,
+      endsAt,
+      reportedState: 'planned',
+      phase,
+      sourceUrl: `${siteUrl}/p/${slug}`,
+      updates: [],
+      ownerId: said.id,
+    };
+    const before = phase === 'planned' ? null : phase === 'running' ? 'planned' : 'running';
+    await addSubscriptionChanges(store, eventsOfMaintenance(before, maintenance, at));
+  }
+}

@@ -1,0 +1,389 @@
+/** Status pages of owners, and their pictures. */
+
+import { createHash } from 'node:crypto';
+import {
+  type OwnedPage,
+  PAGE_BOUNDS,
+  type PageAccess,
+  PICTURE_USES,
+  type PictureUse,
+} from '../../../domain/status-page.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
+import { addNotice } from '../accounts/notice-rows.ts';
+import { noteRuleChange } from '../alerts/rule-rows.ts';
+import { endSubscriptions } from '../alerts/subscription-changes.ts';
+import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
+
+/** The tables of the pictures' bytes. The page's row has the rest in a column of the same name as the use. */
+const MARK_CHARACTERS = 32;
+const PICTURE_TABLES = { logo: 'status_page_logos', favicon: 'status_page_favicons' } as const;
+
+/** Status pages. */
+export const PAGE_CALLS: Calls<PageStore> = {
+  addPage: write(addPage),
+  findPage: read(async (store, slug) => {
+    const row = await findRow(store, slug);
+    return row === undefined ? null : toPage(row);
+  }),
+  pagesOf: read(pagesOf),
+  listPages: read(async ({ kysely, queries }) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('status_pages')
+        .innerJoin('accounts', 'accounts.id', 'status_pages.account_id')
+        .selectAll('status_pages')
+        .select('accounts.name as account_name')
+        .where('removed', '=', 0)
+        .orderBy('slug'),
+    );
+    return rows.map(({ account_name: accountName, ...row }) => ({ ...toPage(row), accountName }));
+  }),
+  changePage: write(changePage),
+  putPicture: write(putPicture),
+  findPagePassword: read(async ({ kysely, queries }, pageId) => {
+    const pages = kysely.selectFrom('status_pages').where('id', '=', pageId).where('removed', '=', 0);
+    return (await queries.first(pages.select('password_hash')))?.password_hash ?? null;
+  }),
+  findPicture: read(async (store, slug, use) => {
+    const row = await findRow(store, slug);
+    const about = row?.[use] ?? null;
+    if (row === undefined || about === null) return null;
+    const { kysely, queries } = store;
+    const stored = await queries.first(
+      kysely.selectFrom(PICTURE_TABLES[use]).select('bytes').where('page_id', '=', row.id),
+    );
+    return stored === undefined ? null : { ...JSON.parse(about), bytes: stored.bytes };
+  }),
+  removePage: write(removePage),
+  provePageDomain: write(provePageDomain),
+  provedPageDomains: read(async ({ kysely, queries }) => {
+    const rows = await queries.all(
+      kysely
+        .selectFrom('status_pages')
+        .select(['domain', 'slug', 'account_id', 'domain_checked_at', 'domain_missing_since'])
+        .where('domain_proved_at', 'is not', null)
+        .where(({ or, eb }) => or([eb('members_only', '=', 0), eb('password_hash', 'is not', null)]))
+        .where('removed', '=', 0)
+        .orderBy('domain'),
+    );
+    return rows.map((row) => ({
+      domain: row.domain ?? '',
+      slug: row.slug,
+      accountId: row.account_id,
+      checkedAt: row.domain_checked_at ?? 0,
+      missingSince: row.domain_missing_since,
+    }));
+  }),
+  notePageProof: write(notePageProof),
+};
+
+/** Creates a page inside the caller's transaction. Throws `account_limit` or `slug_taken`. */
+export async function addPage(store: RegistryStore, page: NewPage): Promise<OwnedPage> {
+  const { kysely, queries } = store;
+  const {
+    accountId,
+    slug,
+    title,
+    text,
+    groups,
+    logo = null,
+    favicon = null,
+    colour = null,
+    access = 'public',
+    passwordHash = null,
+    domain = null,
+    now,
+  } = page;
+  if ((await pagesOf(store, accountId)).length >= PAGE_BOUNDS.pagesPerAccount)
+    throw new RegistryError('account_limit', { code: 'too_many_pages', max: PAGE_BOUNDS.pagesPerAccount });
+  await refuseServiceName(store, slug);
+  const holder = await queries.first(kysely.selectFrom('status_pages').selectAll().where('slug', '=', slug));
+  if (holder !== undefined && (holder.removed === 0 || holder.account_id !== accountId))
+    throw new RegistryError('slug_taken', { code: 'page_slug_taken', slug });
+  const texts = { title, text, groups: JSON.stringify(groups), ...describePictures({ logo, favicon }) };
+  const look = { colour, ...readersOf(access, passwordHash), domain, ...UNPROVED };
+  const said = { ...texts, ...look, updated_at: now, removed: 0 };
+  const row = await queries.first(
+    holder === undefined
+      ? kysely
+          .insertInto('status_pages')
+          .values({ ...said, account_id: accountId, slug, revision: 1, created_at: now })
+          .returningAll()
+      : kysely
+          .updateTable('status_pages')
+          .set({ ...said, revision: holder.revision + 1, created_at: now })
+          .where('id', '=', holder.id)
+          .returningAll(),
+  );
+  if (row === undefined) throw new Error(`page ${slug} was not written`);
+  await putBytes(store, row.id, { logo, favicon });
+  await noteRuleChange(store);
+  return toPage(row);
+}
+
+/** Changes a page inside the caller's transaction, as the port describes it. */
+export async function changePage(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  revision: number,
+  { title, text, groups, logo, favicon, colour, access, passwordHash, domain }: PageEdit,
+  now: number,
+): Promise<'changed' | 'stale' | 'missing'> {
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined) return 'missing';
+  if (row.revision !== revision) return 'stale';
+  await putBytes(store, row.id, { logo, favicon });
+  if (groups !== undefined) await noteRuleChange(store);
+  await store.queries.run(
+    store.kysely
+      .updateTable('status_pages')
+      .set({
+        ...(title === undefined ? {} : { title }),
+        ...(text === undefined ? {} : { text }),
+        ...(groups === undefined ? {} : { groups: JSON.stringify(groups) }),
+        ...describePictures({ logo, favicon }),
+        ...(colour === undefined ? {} : { colour }),
+        ...(access === undefined ? {} : readersOf(access, passwordHash ?? row.password_hash)),
+        ...(domain === undefined || domain === row.domain ? {} : { domain, ...UNPROVED }),
+        revision: revision + 1,
+        updated_at: now,
+      })
+      .where('id', '=', row.id),
+  );
+  // Maintenance of a page concerns the services on it.
+  if (groups !== undefined || access !== undefined)
+    await planOccurrencesOfPage(store, accountId, row.id, now);
+  return 'changed';
+}
+
+/**
+ * The columns of who sees a page. A page with a password is also marked as one for members, so that an earlier version hides it,
+ * and queries for public pages read one column.
+ */
+function readersOf(access: PageAccess, passwordHash: string | null) {
+  if (access === 'password' && passwordHash === null) throw new Error('the page has no password');
+  return {
+    members_only: access === 'public' ? 0 : 1,
+    password_hash: access === 'password' ? passwordHash : null,
+  };
+}
+
+/** Sets or removes a picture inside the caller's transaction, as the port describes it. */
+export async function putPicture(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  use: PictureUse,
+  picture: StoredPicture | null,
+  now: number,
+): Promise<boolean> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined) return false;
+  await putBytes(store, row.id, { [use]: picture });
+  await queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({ ...describePictures({ [use]: picture }), revision: row.revision + 1, updated_at: now })
+      .where('id', '=', row.id),
+  );
+  return true;
+}
+
+/** Pictures to store by their use. Null: none; absent: unchanged. */
+type PutPictures = { readonly [use in PictureUse]?: StoredPicture | null | undefined };
+
+async function putBytes({ kysely, queries }: RegistryStore, pageId: number, put: PutPictures): Promise<void> {
+  for (const use of PICTURE_USES) {
+    const picture = put[use];
+    if (picture === undefined) continue;
+    const table = PICTURE_TABLES[use];
+    await queries.run(kysely.deleteFrom(table).where('page_id', '=', pageId));
+    if (picture !== null)
+      await queries.run(kysely.insertInto(table).values({ page_id: pageId, bytes: picture.bytes }));
+  }
+}
+
+/** The columns of pictures: JSON without their bytes. */
+function describePictures(put: PutPictures): { logo?: string | null; favicon?: string | null } {
+  const describe = (picture: StoredPicture | null) => {
+    if (picture === null) return null;
+    const { bytes: _, ...about } = picture;
+    return JSON.stringify(about);
+  };
+  return {
+    ...(put.logo === undefined ? {} : { logo: describe(put.logo) }),
+    ...(put.favicon === undefined ? {} : { favicon: describe(put.favicon) }),
+  };
+}
+
+/** Removes a page inside the caller's transaction, as the port describes it. */
+export async function removePage(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  revision?: number,
+): Promise<boolean> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined || (revision !== undefined && row.revision !== revision)) return false;
+  await putBytes(store, row.id, { logo: null, favicon: null });
+  await queries.run(
+    kysely
+      .updateTable('status_pages')
+      .set({
+        title: '',
+        text: '',
+        groups: '[]',
+        logo: null,
+        favicon: null,
+        colour: null,
+        password_hash: null,
+        domain: null,
+        ...UNPROVED,
+        removed: 1,
+      })
+      .where('id', '=', row.id),
+  );
+  await endSubscriptions(store, `page:${row.id}`);
+  await noteRuleChange(store);
+  return true;
+}
+
+const UNPROVED = { domain_proved_at: null, domain_checked_at: null, domain_missing_since: null };
+
+async function provePageDomain(
+  store: RegistryStore,
+  accountId: number,
+  slug: string,
+  domain: string,
+  now: number,
+): Promise<OwnedPage | 'missing'> {
+  const { kysely, queries } = store;
+  const row = await findRow(store, slug, accountId);
+  if (row === undefined || row.domain !== domain) return 'missing';
+  const former = await queries.first(
+    kysely
+      .updateTable('status_pages')
+      .set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) })
+      .where('domain', '=', domain)
+      .where('domain_proved_at', 'is not', null)
+      .where('id', '<>', row.id)
+      .returning('account_id'),
+  );
+  if (former !== undefined && former.account_id !== accountId)
+    await addNotice(store, former.account_id, now, { code: 'page_domain_lost', domain });
+  const proved = await queries.first(
+    kysely
+      .updateTable('status_pages')
+      .set({
+        domain_proved_at: row.domain_proved_at ?? now,
+        domain_checked_at: now,
+        domain_missing_since: null,
+        ...(row.domain_proved_at === null ? { revision: row.revision + 1 } : {}),
+      })
+      .where('id', '=', row.id)
+      .returningAll(),
+  );
+  return proved === undefined ? 'missing' : toPage(proved);
+}
+
+async function notePageProof(
+  store: RegistryStore,
+  accountId: number,
+  domain: string,
+  outcome: 'found' | 'missing' | 'lapses',
+  now: number,
+): Promise<void> {
+  const { kysely, queries } = store;
+  const proved = kysely
+    .updateTable('status_pages')
+    .where('account_id', '=', accountId)
+    .where('domain', '=', domain)
+    .where('domain_proved_at', 'is not', null);
+  if (outcome === 'lapses') {
+    const lapsed = await queries.first(
+      proved.set({ ...UNPROVED, revision: (eb) => eb('revision', '+', 1) }).returning('id'),
+    );
+    if (lapsed !== undefined) await addNotice(store, accountId, now, { code: 'page_domain_lapsed', domain });
+    return;
+  }
+  await queries.run(
+    proved.set({
+      domain_checked_at: now,
+      domain_missing_since:
+        outcome === 'found' ? null : (eb) => eb.fn.coalesce('domain_missing_since', eb.val(now)),
+    }),
+  );
+}
+
+/** Live pages of an account, by slug. */
+export async function pagesOf({ kysely, queries }: RegistryStore, accountId: number): Promise<OwnedPage[]> {
+  const rows = await queries.all(
+    kysely
+      .selectFrom('status_pages')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('removed', '=', 0)
+      .orderBy('slug'),
+  );
+  return rows.map(toPage);
+}
+
+/** As for badges, another account's page must not have the slug of a public service (decisions, Badge). */
+async function refuseServiceName({ kysely, queries }: RegistryStore, slug: string): Promise<void> {
+  const service = await queries.first(
+    kysely
+      .selectFrom('services')
+      .select('name')
+      .where('origin', '=', 'catalogue')
+      .where('removed', '=', 0)
+      .where((eb) => eb.or([eb('slug', '=', slug), eb('dashed', '=', slug)])),
+  );
+  if (service !== undefined)
+    throw new RegistryError('slug_taken', { code: 'page_slug_of_service', slug, name: service.name });
+}
+
+/** The live page with that slug, of any account or of the given one. */
+async function findRow({ kysely, queries }: RegistryStore, slug: string, accountId?: number) {
+  const pages = kysely
+    .selectFrom('status_pages')
+    .selectAll()
+    .where('slug', '=', slug)
+    .where('removed', '=', 0);
+  return await queries.first(accountId === undefined ? pages : pages.where('account_id', '=', accountId));
+}
+
+function withPassword(hash: string): Pick<OwnedPage, 'access' | 'passwordMark'> {
+  const passwordMark = createHash('sha256').update(hash).digest('hex').slice(0, MARK_CHARACTERS);
+  return { access: 'password', passwordMark };
+}
+
+function toPage(stored: Row<'status_pages'>): OwnedPage {
+  const { removed: _, members_only: isPrivate, password_hash: hash, colour, groups, ...rest } = stored;
+  const {
+    logo,
+    favicon,
+    domain,
+    domain_proved_at,
+    domain_missing_since,
+    domain_checked_at: __,
+    ...row
+  } = rest;
+  return {
+    ...fromRow(row),
+    groups: JSON.parse(groups),
+    logo: logo === null ? null : JSON.parse(logo),
+    ...(favicon === null ? {} : { favicon: JSON.parse(favicon) }),
+    ...(colour === null ? {} : { colour }),
+    ...(isPrivate === 0 ? {} : hash === null ? { access: 'members' } : withPassword(hash)),
+    ...(domain === null
+      ? {}
+      : { domain: { name: domain, provedAt: domain_proved_at, missingSince: domain_missing_since } }),
+  };
+}

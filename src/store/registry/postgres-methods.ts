@@ -1,0 +1,140 @@
+/** The registry's thread over PostgreSQL. */
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../clock.ts';
+import { createGroupCommit } from '../database/group-commit.ts';
+import { addressOf, openPostgresDatabase } from '../database/postgres/postgres-database.ts';
+import { explainAtWork, explainPostgresError, isMissingRight } from '../database/postgres/postgres-error.ts';
+import { createPostgresLink } from '../database/postgres/postgres-link.ts';
+import { createReadStore, createWriteStore } from '../database/postgres/postgres-store.ts';
+import { makeDirectory } from '../database/registry-database.ts';
+import { createHeldLease } from '../lease/held-lease.ts';
+import { MAX_REGISTRATIONS_PER_DAY } from '../ports/ownership.ts';
+import { refusalOf } from '../ports/storage-health.ts';
+import { createSecrets } from '../secrets/secret-box.ts';
+import { createRegistryMethods } from './registry-methods.ts';
+import type { RegistryMethods, RegistryThreadData } from './registry-thread.ts';
+
+/** Maximum duration of the work in one transaction, milliseconds, since other processes wait for it. */
+const MAX_GROUP_MS = 20;
+
+/**
+ * Opens the registry at `url`; throws as `openPostgresDatabase`. `onLostCommits` is called if the server lacks
+ * confirmed commits; by default the thread then ends.
+ */
+export async function openPostgresMethods(
+  url: string,
+  { dataDir, domainsPerAccount, secretKey = null, checksKey = null }: RegistryThreadData,
+  onLostCommits: (reason: Error) => void = endThread,
+): Promise<RegistryMethods> {
+  const target = addressOf(url);
+  makeDirectory(dataDir);
+  const kysely = await openPostgresDatabase(url);
+  const self = randomUUID();
+  /** Counters of commits that may concern this process; the second one counts only those of other processes. */
+  let commitsSeen = 0;
+  let foreignCommits = 0;
+  const link = createPostgresLink({
+    url,
+    address: target,
+    clock: systemClock,
+    onNotice(notice) {
+      commitsSeen += 1;
+      if (notice !== self) foreignCommits += 1;
+    },
+    onLostCommits,
+  });
+  const reader = createReadStore(kysely, link.readers);
+  const unordered = createReadStore(kysely, link.unordered, 'unordered');
+  const writer = createWriteStore({
+    kysely,
+    connection: link.writer,
+    onCommitted(position) {
+      // The notice of an own commit arrives after its answer, and what was answered is visible to the next read.
+      commitsSeen += 1;
+      link.noteCommit(position);
+    },
+    notice: self,
+  });
+  // No data directory: the file that marks the holder alive is for a full disk, whereas an unavailable server refuses
+  // all processes.
+  const lease = createHeldLease(reader, null);
+  const secrets = createSecrets(reader, dataDir, secretKey, checksKey);
+  const commits = createGroupCommit({
+    transactions: writer.transactions,
+    maxGroupMs: MAX_GROUP_MS,
+    monotonic: systemClock.monotonic,
+    guard: () => lease.guard(writer.store),
+  });
+  const explained = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw explainAtWork(error, target);
+    }
+  };
+  await link.open().catch((error: unknown) => {
+    throw explainPostgresError(error, target);
+  });
+
+  const methods = createRegistryMethods({
+    limits: { perAccount: domainsPerAccount, perDay: MAX_REGISTRATIONS_PER_DAY },
+    secrets,
+    lease,
+    read: (work) => explained(() => work(reader)),
+    write: (work, joint) => explained(() => commits.write(() => work(writer.store), joint)),
+    unordered: (work) => explained(() => work(unordered)),
+    writable: writer.store,
+  });
+  /** The end of the feed of changes at the last read, and the number of commits until then. */
+  let feedEnd = { seq: -1, commitsSeen: -1 };
+  return {
+    ...methods,
+
+    /** Returns a different number if another connection has committed since the last call. */
+    commitVersion: async () => foreignCommits,
+    /** The feed is polled many times a second. Without a commit there is nothing new in it. */
+    async changesAfter(seq) {
+      const seen = commitsSeen;
+      if (link.isListening && feedEnd.seq === seq && feedEnd.commitsSeen === seen) return [];
+      const changes = await methods.changesAfter(seq);
+      if (changes.length === 0) feedEnd = { seq, commitsSeen: seen };
+      return changes;
+    },
+    /**
+     * No other process can take the lease through an unavailable server. If one took it on another server, the fence
+     * shows it.
+     */
+    async markLease(fence, now) {
+      try {
+        await methods.markLease(fence, now);
+      } catch (error) {
+        if (refusalOf(error) === null) throw error;
+      }
+    },
+
+    /** A node that only makes checks may not write, so a successful read is enough. */
+    async tryWriting() {
+      try {
+        await methods.tryWriting();
+      } catch (error) {
+        if (!isMissingRight(error)) throw error;
+        await methods.lastChange();
+      }
+    },
+
+    /** Commits waiting writes and closes the connections. */
+    async close() {
+      lease.stopKeeping();
+      await commits.idle();
+      lease.close();
+      await link.close();
+    },
+  };
+}
+
+/** The state in memory is outdated, so the thread ends with an error and the program restarts. */
+function endThread(reason: Error): void {
+  setImmediate(() => {
+    throw reason;
+  });
+}

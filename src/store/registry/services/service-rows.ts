@@ -1,0 +1,315 @@
+/**
+ * Services as rows: functions that read, add, change and remove a service, each change with its entry in the feed of
+ * changes.
+ */
+import { isSameCheck } from '../../../domain/check-target.ts';
+import { type CheckDefinition, dashDomain, type Service } from '../../../domain/service.ts';
+import { type Calls, read } from '../../database/registry-calls.ts';
+import {
+  type Batch,
+  fromRow,
+  type Parameters,
+  type RegistryStore,
+  statement,
+} from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { NewService, ServiceStore } from '../../ports/services.ts';
+import { endSubscriptions } from '../alerts/subscription-changes.ts';
+import { toCheck } from './shared-checks.ts';
+
+/** A row of the services table. */
+export type ServiceRow = Row<'services'>;
+
+/** Maximum number of changes in a call. */
+const CHANGES_PER_CALL = 1_000;
+/** Maximum number of services that are added or changed by one statement. */
+const SERVICES_PER_STATEMENT = 1_000;
+
+/** The service in a row. */
+export function toService(row: ServiceRow): Service {
+  return { id: row.id, ...toDefinition(row), revision: row.revision };
+}
+
+/** The same without the columns that the registry assigns, for comparison with a new definition. */
+export function toDefinition(row: ServiceRow): NewService {
+  return {
+    slug: row.slug,
+    name: row.name,
+    domain: row.domain,
+    category: row.category,
+    origin: row.origin,
+    accountId: row.account_id,
+    verified: row.verified === 1,
+    paused: row.paused === 1,
+    check: toCheck(row.check_definition),
+    statusPage: null,
+    ...optionalMembersOf(row),
+  };
+}
+
+/** The members that few services have; null: it has none. */
+export function optionalMembersOf(
+  row: Pick<ServiceRow, 'status_page' | 'public_dependencies' | 'former_slugs'>,
+): Partial<Pick<NewService, 'statusPage' | 'publicDependencies' | 'formerSlugs'>> | null {
+  if (row.status_page === null && row.public_dependencies !== 1 && row.former_slugs === null) return null;
+  return {
+    statusPage: row.status_page === null ? null : JSON.parse(row.status_page),
+    ...(row.public_dependencies === 1 ? { publicDependencies: true } : {}),
+    ...(row.former_slugs === null ? {} : { formerSlugs: JSON.parse(row.former_slugs) }),
+  };
+}
+
+/** Adds a new service, or gives `row` another definition. */
+export async function putService(
+  store: RegistryStore,
+  row: ServiceRow | null,
+  service: NewService,
+): Promise<Service> {
+  return await (row === null ? insertService(store, service) : updateService(store, row, service));
+}
+
+/** Adds a new service, whose status is `unknown`. */
+export async function insertService(store: RegistryStore, service: NewService): Promise<Service> {
+  const [added] = await insertServices(store, [service]);
+  if (added === undefined) throw new Error(`service ${service.slug} was not written`);
+  return added;
+}
+
+/** Adds new services, whose status is `unknown`. Their ids, and their entries in the feed of changes, are in their order. */
+export async function insertServices(
+  store: RegistryStore,
+  services: readonly NewService[],
+): Promise<Service[]> {
+  const { queries } = store;
+  const added: Service[] = [];
+  for (let at = 0; at < services.length; at += SERVICES_PER_STATEMENT) {
+    const some = services.slice(at, at + SERVICES_PER_STATEMENT);
+    // Statements are sent without waiting where none needs the result of the one before; a connection runs them in order.
+    const [, rows] = await Promise.all([
+      queries.runEach(INSERT_SERVICE, some.map(toInsert)),
+      queries.firstEach(
+        READ_ID,
+        some.map(({ slug }) => [slug]),
+      ),
+    ]);
+    const stored = rows.flatMap((row, index) => {
+      const service = some[index];
+      return row === undefined || service === undefined ? [] : [{ id: row.id, ...service, revision: 1 }];
+    });
+    await Promise.all([
+      queries.runEach(
+        INSERT_CURRENT,
+        stored.map(({ id }) => [id]),
+      ),
+      queries.runEach(INSERT_CHANGE, stored.map(toChange)),
+    ]);
+    added.push(...stored);
+  }
+  return added;
+}
+
+const INSERTED_COLUMNS = [
+  'slug',
+  'dashed',
+  'name',
+  'domain',
+  'category',
+  'origin',
+  'account_id',
+  'verified',
+  'paused',
+  'check_definition',
+  'status_page',
+  'public_dependencies',
+  'former_slugs',
+  'ever_verified',
+] as const;
+const NUMBERS: ReadonlySet<string> = new Set([
+  'id',
+  'revision',
+  'account_id',
+  'verified',
+  'paused',
+  'public_dependencies',
+  'ever_verified',
+]);
+
+function typeOf(column: string): 'bigint' | 'text' {
+  return NUMBERS.has(column) ? 'bigint' : 'text';
+}
+
+const INSERT_SERVICE: Batch<unknown> = {
+  types: INSERTED_COLUMNS.map(typeOf),
+  sql: `INSERT INTO services (${INSERTED_COLUMNS.join(', ')}, revision, removed)
+   VALUES (${INSERTED_COLUMNS.map(() => '?').join(', ')}, 1, 0)`,
+};
+const READ_ID: Batch<Pick<ServiceRow, 'id'>> = {
+  types: ['text'],
+  sql: 'SELECT id FROM services WHERE slug = ?',
+};
+const INSERT_CURRENT: Batch<unknown> = {
+  types: ['bigint'],
+  sql: "INSERT INTO current (service_id, seq, observed_at, status) VALUES (?, 0, 0, 'unknown')",
+};
+const INSERT_CHANGE: Batch<unknown> = {
+  types: ['bigint', 'text', 'text'],
+  sql: 'INSERT INTO changes (service_id, slug, service) VALUES (?, ?, ?)',
+};
+
+function toChange(service: Service): Parameters {
+  return [service.id, service.slug, JSON.stringify(service)];
+}
+
+/** Runs after each change of a service. */
+const CHANGES_AFTER = statement<Row<'changes'>>(
+  `SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_PER_CALL}`,
+);
+
+function toInsert(service: NewService): Parameters {
+  const row = { ...toRow(service), ever_verified: service.verified ? 1 : 0 };
+  return INSERTED_COLUMNS.map((name) => row[name]);
+}
+
+/** Another definition of a live or removed service. */
+export interface ServiceUpdate {
+  readonly row: ServiceRow;
+  readonly service: NewService;
+}
+
+/** Gives a live or removed service another definition with the next revision. */
+export async function updateService(
+  store: RegistryStore,
+  row: ServiceRow,
+  service: NewService,
+): Promise<Service> {
+  const [updated] = await updateServices(store, [{ row, service }]);
+  if (updated === undefined) throw new Error(`service ${service.slug} was not written`);
+  return updated;
+}
+
+/**
+ * Gives different services other definitions, each with its next revision. Their entries in the feed of changes are in
+ * their order.
+ */
+export async function updateServices(
+  { queries }: RegistryStore,
+  updates: readonly ServiceUpdate[],
+): Promise<Service[]> {
+  const updated: Service[] = [];
+  for (let at = 0; at < updates.length; at += SERVICES_PER_STATEMENT) {
+    const some = updates.slice(at, at + SERVICES_PER_STATEMENT);
+    // Incidents repeat these two members of their service.
+    const shown = some.filter(
+      ({ row, service }) => row.removed === 1 || (row.verified === 1) !== service.verified,
+    );
+    // The probe memory was learned from the old check.
+    const moved = some.filter(({ row, service }) => !isSameCheck(toDefinition(row), service));
+    const stored = some.map(({ row, service }) => ({ id: row.id, ...service, revision: row.revision + 1 }));
+    await Promise.all([
+      queries.runEach(UPDATE_SERVICE, some.map(toUpdate)),
+      queries.runEach(
+        SHOW_INCIDENTS,
+        shown.map(({ row, service }) => [service.verified ? 1 : 0, row.id]),
+      ),
+      queries.runEach(
+        FORGET_MEMORY,
+        moved.map(({ row }) => [row.id]),
+      ),
+      queries.runEach(INSERT_CHANGE, stored.map(toChange)),
+    ]);
+    updated.push(...stored);
+  }
+  return updated;
+}
+
+const UPDATE_SERVICE: Batch<unknown> = {
+  types: [...INSERTED_COLUMNS, 'revision', 'id'].map(typeOf),
+  sql: `UPDATE services SET ${INSERTED_COLUMNS.map((name) => `${name} = ?`).join(', ')}, revision = ?, removed = 0
+   WHERE id = ?`,
+};
+const SHOW_INCIDENTS: Batch<unknown> = {
+  types: ['bigint', 'bigint'],
+  sql: 'UPDATE incidents SET listed = 1, verified = ? WHERE service_id = ?',
+};
+const FORGET_MEMORY: Batch<unknown> = {
+  types: ['bigint'],
+  sql: 'UPDATE current SET memory = NULL WHERE service_id = ?',
+};
+
+function toUpdate({ row, service }: ServiceUpdate): Parameters {
+  const columns = { ...toRow(service), ever_verified: service.verified ? 1 : row.ever_verified };
+  return [...INSERTED_COLUMNS.map((name) => columns[name]), row.revision + 1, row.id];
+}
+
+/**
+ * Removes a service from the list. Its row, status, transitions and incidents stay, because it may be added again; its
+ * credentials do not. `slug` replaces its slug, if other services may take that slug.
+ */
+export async function retireService(store: RegistryStore, row: ServiceRow, slug = row.slug): Promise<void> {
+  const { kysely, queries } = store;
+  await queries.run(
+    kysely
+      .updateTable('services')
+      .set({
+        removed: 1,
+        slug,
+        revision: row.revision + 1,
+        check_definition: JSON.stringify(withoutCredentials(toCheck(row.check_definition))),
+        ...(slug === row.slug ? {} : { former_slugs: null }),
+      })
+      .where('id', '=', row.id),
+  );
+  await queries.run(kysely.updateTable('incidents').set({ listed: 0 }).where('service_id', '=', row.id));
+  await endSubscriptions(store, `service:${row.id}`);
+  await queries.run(
+    kysely.insertInto('changes').values({ service_id: row.id, slug: row.slug, service: null }),
+  );
+}
+
+function withoutCredentials({ sealed: _sealed, ...check }: CheckDefinition): CheckDefinition {
+  return check;
+}
+
+/** Appends a live service as it is to the feed of changes, because something beside its definition has changed. */
+export async function noteService(store: RegistryStore, serviceId: number): Promise<void> {
+  const { kysely, queries } = store;
+  const live = kysely.selectFrom('services').selectAll().where('id', '=', serviceId).where('removed', '=', 0);
+  const row = await queries.first(live);
+  if (row !== undefined) await queries.runEach(INSERT_CHANGE, [toChange(toService(row))]);
+}
+
+/** The newest position of the feed of changes; 0: none. */
+export async function newestChange({ kysely, queries }: RegistryStore): Promise<number> {
+  const newest = kysely.selectFrom('changes').select('seq').orderBy('seq', 'desc').limit(1);
+  return (await queries.first(newest))?.seq ?? 0;
+}
+
+function toRow(service: NewService) {
+  return {
+    slug: service.slug,
+    dashed: dashDomain(service.domain),
+    name: service.name,
+    domain: service.domain,
+    category: service.category,
+    origin: service.origin,
+    account_id: service.accountId,
+    verified: service.verified ? 1 : 0,
+    paused: service.paused ? 1 : 0,
+    check_definition: JSON.stringify(service.check),
+    status_page: service.statusPage === null ? null : JSON.stringify(service.statusPage),
+    public_dependencies: service.publicDependencies === true ? 1 : 0,
+    former_slugs: service.formerSlugs === undefined ? null : JSON.stringify(service.formerSlugs),
+  };
+}
+
+/** The feed of changes. */
+export const CHANGE_CALLS: Calls<Pick<ServiceStore, 'changesAfter' | 'lastChange'>> = {
+  changesAfter: read(async ({ queries }, seq) => {
+    const rows = await queries.all(CHANGES_AFTER(seq));
+    return rows.map(({ service, ...row }) => ({
+      ...fromRow(row),
+      service: service === null ? null : JSON.parse(service),
+    }));
+  }),
+  lastChange: read(newestChange),
+};

@@ -1,0 +1,170 @@
+/**
+ * Rules for slugs and names of services, and for conflicts between them (decisions, Ownership, Heartbeats and Badge).
+ */
+import { BoundedMap, getOrInsert } from '../../../async/bounded-map.ts';
+import { systemClock } from '../../../clock.ts';
+import type { Notice } from '../../../domain/notice.ts';
+import type { Refusal } from '../../../domain/refusal.ts';
+import { nameKeys } from '../../../domain/resembling-names.ts';
+import { dashDomain, firstFreeForm } from '../../../domain/service.ts';
+import { RegistryError } from '../../database/registry-error.ts';
+import { type RegistryStore, statement } from '../../database/registry-store.ts';
+import { addNotice } from '../accounts/notice-rows.ts';
+import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
+
+/** Maximum number of former slugs of a service; the oldest are dropped beyond it. */
+export const MAX_FORMER_SLUGS = 5;
+
+const FIND_HOLDERS = statement<ServiceRow>('SELECT * FROM services WHERE slug = ? OR dashed = ?');
+const FIND_FORMS = statement<Pick<ServiceRow, 'id' | 'slug' | 'dashed'>>(
+  `SELECT id, slug, dashed FROM services
+   WHERE slug = ? OR dashed = ? OR (slug >= ? AND slug < ?) OR (dashed >= ? AND dashed < ?)`,
+);
+const FIND_FORMER_SLUGS = statement<Pick<ServiceRow, 'id' | 'former_slugs'>>(
+  'SELECT id, former_slugs FROM services WHERE former_slugs IS NOT NULL',
+);
+
+/** Exceptions for {@link findFreeSlug}. */
+export interface SlugSearch {
+  /** The service that needs a slug; its own slugs count as free. */
+  readonly exceptId?: number;
+  /** Slugs that are about to be assigned to other services. */
+  readonly reserved?: ReadonlySet<string>;
+}
+
+/**
+ * The dashed form of a domain if it is free, else that form with the lowest free number from 2 on. A form is taken if
+ * it is the slug, a former slug or the dashed domain of any service. One query, however many numbers are taken.
+ */
+export async function findFreeSlug(
+  store: RegistryStore,
+  domain: string,
+  search: SlugSearch = {},
+): Promise<string> {
+  const base = dashDomain(domain);
+  const taken = new Set([...(search.reserved ?? []), ...(await takenForms(store, base, search.exceptId))]);
+  return firstFreeForm(base, (form) => taken.has(form));
+}
+
+/** Whether `slug` leads to a service, or to the badge of one. */
+export async function isSlugTaken(store: RegistryStore, slug: string, exceptId?: number): Promise<boolean> {
+  return (await takenForms(store, slug, exceptId)).has(slug);
+}
+
+/**
+ * Frees the dashed form of a domain for a verified service: services that were never verified get a numbered slug, and
+ * their owners receive a notice. False: the catalogue or another verified service has the form.
+ */
+export async function clearDashedSlug(
+  store: RegistryStore,
+  domain: string,
+  exceptId?: number,
+): Promise<boolean> {
+  const slug = dashDomain(domain);
+  const rows = await store.queries.all(FIND_HOLDERS(slug, slug));
+  const isBadge = ({ origin, removed }: ServiceRow) => origin === 'catalogue' && removed === 0;
+  const holders = rows.filter((row) => row.id !== exceptId && (row.slug === slug || isBadge(row)));
+  if (holders.some((row) => row.origin === 'catalogue' || row.ever_verified === 1)) return false;
+  if ((await formerSlugs(store, exceptId)).includes(slug)) return false;
+  for (const row of holders) {
+    const free = await findFreeSlug(store, row.domain, { exceptId: row.id, reserved: new Set([slug]) });
+    await updateService(store, row, { ...toDefinition(row), slug: free });
+    await tellOwner(store, row, {
+      code: 'slug_to_verified',
+      slug,
+      takenBy: domain,
+      domain: row.domain,
+      newSlug: free,
+    });
+  }
+  return true;
+}
+
+/** The slug of a removed service that reserves nothing. Clients cannot request it, because valid slugs have no tilde. */
+export function releasedSlug({ slug, id }: Pick<ServiceRow, 'slug' | 'id'>): string {
+  return isReleased(slug) ? slug : `${slug}~${id}`;
+}
+
+/** Whether a slug was released when its service was removed. */
+export function isReleased(slug: string): boolean {
+  return slug.includes('~');
+}
+
+/** Sends a notice to the owner of a service, if it has one. */
+export async function tellOwner(
+  store: RegistryStore,
+  { account_id }: ServiceRow,
+  notice: Notice,
+): Promise<void> {
+  if (account_id !== null) await addNotice(store, account_id, systemClock.now(), notice);
+}
+
+/** `base` and its numbered forms that are taken. */
+async function takenForms(
+  store: RegistryStore,
+  base: string,
+  exceptId?: number,
+): Promise<ReadonlySet<string>> {
+  // In ASCII the dot follows the dash, so this range contains the forms with a dash and a suffix.
+  const [from, to] = [`${base}-`, `${base}.`];
+  const rows = await store.queries.all(FIND_FORMS(base, base, from, to, from, to));
+  const holders = rows.filter(({ id, slug }) => id !== exceptId && !isReleased(slug));
+  return new Set([
+    ...holders.flatMap(({ slug, dashed }) => [slug, dashed]),
+    ...(await formerSlugs(store, exceptId)),
+  ]);
+}
+
+/** Former slugs, which still lead to their services. There are few of them. */
+export async function formerSlugs({ queries }: RegistryStore, exceptId?: number): Promise<string[]> {
+  const rows = await queries.all(FIND_FORMER_SLUGS());
+  return rows.flatMap(({ id, former_slugs }) =>
+    id === exceptId || former_slugs === null ? [] : (JSON.parse(former_slugs) as string[]),
+  );
+}
+
+/** Names have no control characters, so that one separates them. */
+const SEPARATOR = '\u001f';
+/** One row, since a row for each name would cost more than all else that a change of a service does. */
+const CATALOGUE_NAMES = statement<{ readonly names: string | null }>(
+  `SELECT string_agg(name, '${SEPARATOR}') AS names FROM services WHERE origin = 'catalogue' AND removed = 0`,
+);
+let lastNames: { readonly names: string; readonly byKey: ReadonlyMap<string, string> } | null = null;
+
+/** The names of the catalogue by their keys. The list rarely changes, so that the last one is kept. */
+function namesByKey(names: string): ReadonlyMap<string, string> {
+  if (lastNames?.names === names) return lastNames.byKey;
+  const byKey = new Map<string, string>();
+  for (const name of names === '' ? [] : names.split(SEPARATOR))
+    for (const key of getOrInsert(keysOfNames, name, () => nameKeys(name)))
+      getOrInsert(byKey, key, () => name);
+  lastNames = { names, byKey };
+  return byKey;
+}
+
+/** Maximum number of cached keys of catalogue names; the cache is cleared beyond it. */
+const MAX_REMEMBERED = 10_000;
+const keysOfNames = new BoundedMap<string, readonly string[]>(MAX_REMEMBERED);
+
+/**
+ * Throws `name_taken` if a service of the catalogue has that name or one that resembles it. The service's own domain is
+ * always allowed.
+ */
+export async function refuseTakenName(store: RegistryStore, name: string, domain: string): Promise<void> {
+  if (name === domain) return;
+  const refusal = (await loadNameRule(store))(name, domain);
+  if (refusal !== null) throw new RegistryError('name_taken', refusal);
+}
+
+/** Why a service with that domain may not have the name; null: it may. */
+export type NameRule = (name: string, domain: string) => Refusal | null;
+
+/** The rule of {@link refuseTakenName}, of one query. */
+export async function loadNameRule({ queries }: RegistryStore): Promise<NameRule> {
+  const named = namesByKey((await queries.first(CATALOGUE_NAMES()))?.names ?? '');
+  return (name, domain) => {
+    if (name === domain) return null;
+    const [other] = nameKeys(name).flatMap((key) => named.get(key) ?? []);
+    return other === undefined ? null : { code: 'name_taken', name, other };
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * States of services on their way from the thread of the registry. Packed, a page of them is one array of numbers, one text
+ * and the few checks that differ, so that an object is copied for none of them. What few services have travels beside.
+ */
+import { CATEGORIES, type Category } from '../../../domain/category.ts';
+import { type ProbeMemory, shareMemory } from '../../../domain/result.ts';
+import { PROBED_KINDS, type Service } from '../../../domain/service.ts';
+import type { CurrentStatus, LatestCheck } from '../../../domain/status/current.ts';
+import { SERVICE_STATUSES, type ServiceStatus, type Verdict } from '../../../domain/status.ts';
+import type { ServiceState } from '../../ports/services.ts';
+import { toCheck } from '../services/shared-checks.ts';
+
+/** States that cross threads; `packStates` makes them. */
+export interface PackedStates {
+  /** {@link STRIDE} numbers for each service; NaN stands for null. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  /** JSON of slug, name and domain of each service, one after the other: it is parsed faster than a list of texts is copied. */
+  readonly texts: string;
+  /** JSON of the checks that the numbers refer to by place. */
+  readonly checks: readonly string[];
+  /** Words of health bodies that the numbers refer to by place, from 1; 0: none. */
+  readonly words: readonly string[];
+  /** By index: what few services have, and what does not fit the numbers. */
+  readonly rest: readonly (readonly [index: number, members: RareMembers])[];
+}
+
+/** Members that replace those made of the numbers. */
+export interface RareMembers extends Omit<Partial<ServiceState>, 'service' | 'memory'> {
+  readonly service?: Partial<Service>;
+}
+
+/** A method of this adapter only. */
+export interface StateMethods {
+  /** The states of `servicesBetween`. */
+  packedBetween(afterId: number, untilId: number): Promise<PackedStates>;
+}
+
+/** Numbers of a service. */
+export const STRIDE = 19;
+/** The place of each number; the newest check has ten. */
+export const AT = {
+  id: 0,
+  revision: 1,
+  accountId: 2,
+  check: 3,
+  seq: 4,
+  observedAt: 5,
+  since: 6,
+  askHealthAt: 7,
+  flags: 8,
+  responseTimeMs: 9,
+  statusCode: 10,
+  checkedAt: 11,
+  certificateExpiresAt: 12,
+  dnsMs: 13,
+  connectMs: 14,
+  tlsMs: 15,
+  firstByteMs: 16,
+  totalMs: 17,
+  word: 18,
+} as const;
+/** Bits of the flags, and where its small numbers begin: the places of words in lists. */
+export const FLAG = {
+  isOwned: 1,
+  isVerified: 2,
+  isPaused: 4,
+  needsGet: 8,
+  headSeen: 16,
+  healthSeen: 32,
+  hasLatest: 64,
+  isBlocked: 128,
+  statusShift: 8,
+  verdictShift: 10,
+  sourceShift: 12,
+  categoryShift: 16,
+} as const;
+
+/** The sources of checks by their numbers. */
+export const SOURCES: readonly LatestCheck['source'][] = [...PROBED_KINDS, 'heartbeat', 'silence'];
+
+/** The packed states in order. They share checks, memories and words that are equal, because there may be a million of them. */
+export function unpackStates({ numbers, texts, checks, words, rest }: PackedStates): ServiceState[] {
+  const names: readonly string[] = JSON.parse(texts);
+  const definitions = checks.map(toCheck);
+  const states: ServiceState[] = [];
+  for (let at = 0, text = 0; at < numbers.length; at += STRIDE) {
+    const id = numbers[at + AT.id] as number;
+    const flags = numbers[at + AT.flags] as number;
+    const service: Service = {
+      id,
+      slug: names[text++] as string,
+      name: names[text++] as string,
+      domain: names[text++] as string,
+      category: CATEGORIES[flags >>> FLAG.categoryShift] as Category,
+      origin: (flags & FLAG.isOwned) === 0 ? 'catalogue' : 'owner',
+      accountId: nullable(numbers[at + AT.accountId]),
+      verified: (flags & FLAG.isVerified) !== 0,
+      paused: (flags & FLAG.isPaused) !== 0,
+      check: definitions[numbers[at + AT.check] as number] as Service['check'],
+      statusPage: null,
+      revision: numbers[at + AT.revision] as number,
+    };
+    const current: CurrentStatus = {
+      serviceId: id,
+      seq: numbers[at + AT.seq] as number,
+      observedAt: numbers[at + AT.observedAt] as number,
+      status: SERVICE_STATUSES[(flags >>> FLAG.statusShift) & 3] as ServiceStatus,
+      since: nullable(numbers[at + AT.since]),
+      latest: (flags & FLAG.hasLatest) === 0 ? null : unpackCheck(numbers, at, flags, words),
+    };
+    const memory = unpackMemory(flags, numbers[at + AT.askHealthAt]);
+    states.push({ service, current, memory, openIncident: null });
+  }
+  for (const [index, { service, ...members }] of rest) {
+    const state = states[index] as ServiceState;
+    states[index] = { ...state, ...members, service: { ...state.service, ...service } };
+  }
+  return states;
+}
+
+function unpackMemory(flags: number, askHealthAt: number | undefined): ProbeMemory {
+  return shareMemory({
+    needsGet: (flags & FLAG.needsGet) !== 0,
+    headSeen: (flags & FLAG.headSeen) !== 0,
+    healthSeen: (flags & FLAG.healthSeen) !== 0,
+    askHealthAt: nullable(askHealthAt),
+  });
+}
+
+function unpackCheck(
+  numbers: Float64Array,
+  at: number,
+  flags: number,
+  words: readonly string[],
+): LatestCheck {
+  // The order of the members is that of a check that was just made, so that both have the same JSON.
+  return {
+    status: SERVICE_STATUSES[(flags >>> FLAG.verdictShift) & 3] as Verdict,
+    responseTimeMs: nullable(numbers[at + AT.responseTimeMs]),
+    statusCode: numbers[at + AT.statusCode] as number,
+    checkedAt: numbers[at + AT.checkedAt] as number,
+    source: SOURCES[(flags >>> FLAG.sourceShift) & 15] as LatestCheck['source'],
+    reported: words[(numbers[at + AT.word] as number) - 1] ?? null,
+    failure: null,
+    blocked: (flags & FLAG.isBlocked) !== 0,
+    timing: {
+      dnsMs: nullable(numbers[at + AT.dnsMs]),
+      connectMs: nullable(numbers[at + AT.connectMs]),
+      tlsMs: nullable(numbers[at + AT.tlsMs]),
+      firstByteMs: nullable(numbers[at + AT.firstByteMs]),
+      totalMs: nullable(numbers[at + AT.totalMs]),
+    },
+    certificateExpiresAt: nullable(numbers[at + AT.certificateExpiresAt]),
+  };
+}
+
+function nullable(value: number | undefined): number | null {
+  return value === undefined || Number.isNaN(value) ? null : value;
+}

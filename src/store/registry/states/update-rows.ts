@@ -1,0 +1,293 @@
+/**
+ * Status updates, each of which is one compare-and-set, and the feed of transitions that they produce. The statements
+ * are plain text because every evaluated result is written here.
+ */
+import { eventOfTransition, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
+import { describeReasonOrNull, fromStoredReason } from '../../../domain/incident/incident.ts';
+import { NO_MEMORY, type ProbeMemory } from '../../../domain/result.ts';
+import {
+  type CurrentStatus,
+  fromStoredCheck,
+  fromStoredRegions,
+  isScopeTransition,
+  type Transition,
+  unknownStatus,
+} from '../../../domain/status/current.ts';
+import { type Calls, read, write } from '../../database/registry-calls.ts';
+import {
+  type Batch,
+  type Parameters,
+  type RegistryStore,
+  statement,
+  together,
+} from '../../database/registry-store.ts';
+import type { Row } from '../../database/schema.ts';
+import type { CommitOutcome, StatusUpdate, UpdateStore } from '../../ports/updates.ts';
+import { addAlertEvents } from '../alerts/alert-rows.ts';
+import { writeIncident } from '../incidents/incident-rows.ts';
+import { deliverEvent } from '../incidents/webhook-rows.ts';
+import {
+  type HeartbeatState,
+  type NotedHeartbeat,
+  noteHeartbeat,
+  putHeartbeats,
+  readHeartbeatStates,
+} from '../services/heartbeat-rows.ts';
+import { answerInInbox, isOpenInInbox } from './inbox-rows.ts';
+import { checkUpdate, type RoutineMethods, toRow } from './routine-rows.ts';
+
+/** Maximum number of transitions of one service in a call. */
+const MAX_TRANSITIONS = 1_000;
+
+const UPDATE: Batch<unknown> = {
+  types: ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'text', 'bigint', 'bigint'],
+  sql: `UPDATE current SET seq = ?, observed_at = ?, status = ?, since = ?, latest = ?, regions = ?,
+     memory = coalesce(?, memory)
+   WHERE service_id = ? AND current.seq = ?
+     AND EXISTS (SELECT 1 FROM services WHERE services.id = service_id AND removed = 0)`,
+};
+const READ = statement<Row<'current'>>('SELECT * FROM current WHERE service_id = ?');
+const ADD_TRANSITION = statement<{ readonly position: number }>(
+  `INSERT INTO transitions (service_id, seq, from_status, to_status, at, recorded_at, reason, reason_code, scope)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING position`,
+);
+
+/**
+ * Writes updates inside the caller's transaction; the outcomes are in the order of the input. `stale`: another writer was
+ * first. Also for a removed or unknown service, and for a heartbeat of an account that no longer has the service; then
+ * `current.seq` is the expected one, and there is nothing to evaluate again. Throws for an update that contradicts
+ * itself, which is a bug of the caller.
+ */
+export async function commitUpdates(
+  store: RegistryStore,
+  updates: readonly StatusUpdate[],
+): Promise<CommitOutcome[]> {
+  for (const update of updates) checkUpdate(update);
+  const outcomes: CommitOutcome[] = [];
+  for (const round of toRounds(updates)) await commitRound(store, round, outcomes);
+  return outcomes;
+}
+
+/** An update and its place in the input. */
+type Entry = readonly [index: number, update: StatusUpdate];
+
+/**
+ * Splits updates into groups: updates of different services are written together, those of one service in their order.
+ */
+function toRounds(updates: readonly StatusUpdate[]): Entry[][] {
+  const rounds: Entry[][] = [];
+  const counts = new Map<number, number>();
+  for (const [index, update] of updates.entries()) {
+    const count = counts.get(update.serviceId) ?? 0;
+    counts.set(update.serviceId, count + 1);
+    const round = rounds[count];
+    if (round === undefined) rounds.push([[index, update]]);
+    else round.push([index, update]);
+  }
+  return rounds;
+}
+
+async function commitRound(
+  store: RegistryStore,
+  round: readonly Entry[],
+  outcomes: CommitOutcome[],
+): Promise<void> {
+  const states = await readStates(store, round);
+  const wanted = round.filter(([index, { heartbeat }]) => heartbeat === undefined || states.has(index));
+  const changed = await store.queries.runEach(
+    UPDATE,
+    wanted.map(([, update]) => toRow(update)),
+  );
+  const written = new Set(wanted.filter((_, place) => changed[place]).map(([index]) => index));
+  const noted: NotedHeartbeat[] = [];
+  const events: NewAlertEvent[] = [];
+  await store.each(round, async ([index, update]) => {
+    outcomes[index] = written.has(index)
+      ? await writeRest(store, update, states.get(index), { noted, events })
+      : await stale(store, update.serviceId);
+  });
+  await together(store, [() => putHeartbeats(store, noted), () => addAlertEvents(store, events)]);
+}
+
+/** The heartbeat summaries of services by index in the input, without those of updates that must not be written. */
+async function readStates(
+  store: RegistryStore,
+  round: readonly Entry[],
+): Promise<ReadonlyMap<number, HeartbeatState>> {
+  const beats = round.flatMap(([index, { serviceId, heartbeat }]) =>
+    heartbeat === undefined ? [] : [{ index, serviceId, ...heartbeat }],
+  );
+  const states = await readHeartbeatStates(
+    store,
+    beats.map(({ serviceId, accountId }) => [serviceId, accountId]),
+  );
+  // An answered entry is not written again, since its monitor may have ended before it received the response to its
+  // commit.
+  const areOpen = await store.each(beats, async ({ inboxId }) =>
+    inboxId === undefined ? true : await isOpenInInbox(store, inboxId),
+  );
+  const found = new Map<number, HeartbeatState>();
+  for (const [place, { index }] of beats.entries()) {
+    const state = states[place];
+    if (state !== undefined && areOpen[place] === true) found.set(index, state);
+  }
+  return found;
+}
+
+/** What the updates of a round add, to be written together. */
+interface RoundRows {
+  readonly noted: NotedHeartbeat[];
+  readonly events: NewAlertEvent[];
+}
+
+/** Writes the parts of an update other than the record. A heartbeat and events are added to the rows of the round. */
+async function writeRest(
+  store: RegistryStore,
+  update: StatusUpdate,
+  state: HeartbeatState | undefined,
+  { noted, events }: RoundRows,
+): Promise<CommitOutcome> {
+  const { serviceId, current, transition, incident, heartbeat, recordedAt } = update;
+  if (transition !== null) events.push(eventOfTransition(transition, current, update.lastGoodAt ?? null));
+  if (incident !== null) events.push(...(await writeIncident(store, incident, recordedAt)));
+  const written = transition === null ? null : await writeTransition(store, transition);
+  if (heartbeat === undefined || state === undefined) return { kind: 'committed', transition: written };
+  const { inboxId, responseTimeMs } = heartbeat;
+  const one = await noteHeartbeat(store, serviceId, state, heartbeat);
+  noted.push(one);
+  const { runMs } = one;
+  if (inboxId !== undefined)
+    await answerInInbox(store, inboxId, { kind: 'written', serviceId, current, responseTimeMs, runMs });
+  return { kind: 'committed', transition: written, runMs };
+}
+
+/** Writes the rows of routine updates, each by its compare-and-set. */
+async function commitRows(
+  store: RegistryStore,
+  rows: readonly Parameters[],
+): ReturnType<RoutineMethods['commitRows']> {
+  const changed = await store.queries.runEach(UPDATE, rows);
+  const missed = rows.flatMap((row, place) =>
+    changed[place] ? [] : [{ place, serviceId: Number(row.at(-2)) }],
+  );
+  return await store.each(missed, async ({ place, serviceId }) => [
+    place,
+    await readCurrent(store, serviceId),
+  ]);
+}
+
+async function stale(store: RegistryStore, serviceId: number): Promise<CommitOutcome> {
+  return { kind: 'stale', current: await readCurrent(store, serviceId) };
+}
+
+async function readCurrent({ queries }: RegistryStore, serviceId: number): Promise<CurrentStatus> {
+  const row = await queries.first(READ(serviceId));
+  return row === undefined ? unknownStatus(serviceId) : toCurrent(row);
+}
+
+async function writeTransition(
+  store: RegistryStore,
+  transition: Omit<Transition, 'position'>,
+): Promise<Transition> {
+  const { serviceId, seq, from, to, at, recordedAt, reason } = transition;
+  const text = describeReasonOrNull(reason);
+  const code = reason === null ? null : JSON.stringify(reason);
+  const scope = transition.scope === undefined ? null : JSON.stringify(transition.scope);
+  const type = isScopeTransition(transition) ? 'service.scope_changed' : 'service.status_changed';
+  const add = ADD_TRANSITION(serviceId, seq, from, to, at, recordedAt, text, code, scope);
+  const [row] = await together(store, [
+    () => store.queries.first(add),
+    async () => {
+      await deliverEvent(store, serviceId, (service) => ({ type, service, transition }));
+      return undefined;
+    },
+  ]);
+  if (row === undefined) throw new Error(`transition ${seq} of service ${serviceId} was not written`);
+  return { ...transition, position: row.position };
+}
+
+/** Updates and transitions. */
+export const UPDATE_CALLS: Calls<UpdateStore & RoutineMethods> = {
+  commitUpdates: write(commitUpdates),
+  commitRows: write(commitRows),
+  transitionsAfter: read((store, position, limit) =>
+    readTransitions(store, (query) =>
+      // Transitions of removed services are left out, since other services may have their slugs by now.
+      query.where('position', '>', position).where('removed', '=', 0).orderBy('position').limit(limit),
+    ),
+  ),
+  lastTransition: read(async ({ kysely, queries }) => {
+    const newest = kysely.selectFrom('transitions').select('position').orderBy('position', 'desc').limit(1);
+    return (await queries.first(newest))?.position ?? 0;
+  }),
+  transitionsOf: read((store, serviceId, from, to) =>
+    readTransitions(store, (query) =>
+      query
+        .where('service_id', '=', serviceId)
+        .where('at', '>=', from)
+        .where('at', '<', to)
+        .orderBy('at')
+        .orderBy('transitions.seq')
+        .limit(MAX_TRANSITIONS),
+    ),
+  ),
+};
+
+type TransitionQuery = ReturnType<typeof selectTransitions>;
+type TransitionRow = Omit<Transition, 'reason' | 'scope'> &
+  Pick<Row<'transitions'>, 'reason' | 'reason_code' | 'scope'>;
+
+async function readTransitions(
+  { kysely, queries }: RegistryStore,
+  choose: (query: TransitionQuery) => TransitionQuery,
+): Promise<Transition[]> {
+  return (await queries.all(choose(selectTransitions(kysely)))).map(toTransition);
+}
+
+/** The transition in a row of {@link selectTransitions}. */
+export function toTransition({ reason_code, scope, ...row }: TransitionRow): Transition {
+  return {
+    ...row,
+    reason: fromStoredReason(reason_code === null ? null : JSON.parse(reason_code), row.reason),
+    ...(scope === null ? {} : { scope: JSON.parse(scope) }),
+  };
+}
+
+/** Transitions with the current slugs of their services. */
+export function selectTransitions(kysely: RegistryStore['kysely']) {
+  return kysely
+    .selectFrom('transitions')
+    .innerJoin('services', 'services.id', 'transitions.service_id')
+    .select([
+      'position',
+      'service_id as serviceId',
+      'slug',
+      'transitions.seq as seq',
+      'from_status as from',
+      'to_status as to',
+      'at',
+      'recorded_at as recordedAt',
+      'reason',
+      'reason_code',
+      'scope',
+    ]);
+}
+
+/** The record in a row of the table `current`. */
+export function toCurrent(row: Omit<Row<'current'>, 'memory'>): CurrentStatus {
+  const latest = row.latest === null ? null : fromStoredCheck(JSON.parse(row.latest));
+  return {
+    serviceId: row.service_id,
+    seq: row.seq,
+    observedAt: row.observed_at,
+    status: row.status,
+    since: row.since,
+    latest,
+    ...(row.regions === null ? {} : fromStoredRegions(JSON.parse(row.regions), latest)),
+  };
+}
+
+/** The probe memory in a row of the table `current`; null: it is empty. */
+export function toMemory(stored: string | null): ProbeMemory {
+  return stored === null ? NO_MEMORY : { ...NO_MEMORY, ...JSON.parse(stored) };
+}
