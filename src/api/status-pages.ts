@@ -88,6 +88,10 @@ const PageSchema = namedObject('StatusPage', {
     updated_at: TimeSchema,
   }),
   status: enumOf(PAGE_STATUSES, 'The worst of its services; those that are paused do not count.'),
+  reported: nullable(
+    enumOf(OWNER_SEVERITIES),
+    'Severity of the worst open incident that its owner reports, whatever checks see; null: none is open.',
+  ),
   counts: object({
     up: whole('Operational.'),
     slow: whole('Slow.'),
@@ -170,6 +174,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
         updated_at: formatTime(page.updatedAt),
       },
       status: verdict.status,
+      reported: verdict.reported,
       counts: verdict.counts,
       groups: view.groups.map(({ name, services }) => ({
         name,

@@ -1,7 +1,7 @@
 /** The content of an owner's status page: its services with their standing, in the owner's order. */
 
 import type { Maintenance } from '../domain/incident/maintenance.ts';
-import type { OwnerIncident } from '../domain/incident/owner-incident.ts';
+import { type OwnerIncident, worstReported } from '../domain/incident/owner-incident.ts';
 import type { Occurrence, OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
@@ -156,7 +156,13 @@ export async function readPageView(request: HttpRequest, sources: PageViewSource
     }),
   }));
   const all = listed.flatMap(({ services }) => services);
-  const verdict = judgePage(all.map(({ standing }) => standing));
+  const verdict = judgePage(
+    all.map(({ standing }) => standing),
+    {
+      reported: worstReported(said),
+      inMaintenance: announced.some(({ occurrence }) => occurrence.startsAt <= at),
+    },
+  );
   return { page, groups: listed, services: all, verdict, maintenances, said, announced, at };
 }
 

@@ -259,15 +259,14 @@ t.test('pages show what the owner says as safe HTML, beside what checks see', as
     /<strong>Sorry\.<\/strong> \[x\]\(javascript:alert\(1\)\) &lt;script&gt;alert\(1\)&lt;\/script&gt; <a href="https:\/\/a\.example" rel="nofollow noopener">/;
   const page = (await world.get('/p/acme')).text;
   t.match(page, safe);
-  t.match(page, /The owner reports:<\/strong> &lt;b&gt;Late&lt;\/b&gt; \(major\)/);
+  t.notMatch(page, /The owner says/, "the whole page is the owner's");
   t.match(page, /Only here[\s\S]*Disks &amp; &lt;i&gt;more&lt;\/i&gt;[\s\S]*<em>Slow\.<\/em>/);
   t.match(page, /<a [^>]*href="webcal:\/\/upbeat\.test\/p\/acme\/calendar\.ics">/);
-  t.equal(page.match(/&lt;b&gt;Late/g)?.length, 2, 'it is shown once, and in the verdict');
+  t.equal(page.match(/&lt;b&gt;Late/g)?.length, 1, 'it is shown once');
   t.notMatch(page, /<script>alert|href="javascript/);
   t.match(
     page,
-    /data-live-part="overall">[\s\S]{0,300}No service has been checked yet/,
-    'the verdict is of checks',
+    /class="overall down"[^>]*data-live-part="overall">[\s\S]{0,300}Incident reported; no service has been checked yet/,
   );
   await send('POST', '/api/v1/maintenances', { title: 'Silent', duration: '1h', pages: ['acme'] }, ada);
   await world.registry.advanceMaintenances(NOW);
@@ -280,13 +279,66 @@ t.test('pages show what the owner says as safe HTML, beside what checks see', as
     'where there is no text, no line ends in nothing',
   );
   const german = (await world.get('/p/acme', { 'accept-language': 'de' })).text;
-  t.match(german, /Der Betreiber meldet:/);
+  t.match(german, /Vorfall gemeldet; noch wurde kein Dienst geprüft\./);
   t.match(
     (await world.get('/status/shop')).text,
     /The owner says[\s\S]*&lt;b&gt;Late[\s\S]*In progress|Maintenance/,
   );
   t.match((await world.get('/status/shop/incidents/owner-1-1')).text, safe);
   t.match((await world.get('/status/shop/incidents.atom')).text, /the owner says: &lt;b&gt;Late/);
+});
+
+t.test('a page is not green while its owner reports an incident', async (t) => {
+  const { world, ada, send } = await start(t);
+  await world.status.put([current(1, check(NOW - 30_000)), current(2, check(NOW - 30_000))]);
+  const read = async () => {
+    const [page, embed, json, shop] = await Promise.all([
+      world.get('/p/acme'),
+      world.get('/p/acme/embed'),
+      send('GET', '/api/v1/pages/acme'),
+      world.get('/status/shop'),
+    ]);
+    const [, title] = /<title>(.*?)<\/title>/.exec(page.text) ?? [];
+    const [, description] = /name="description" content="(.*?)"/.exec(page.text) ?? [];
+    const [, look, headline] = /class="overall (\w+)"[\s\S]*?<strong>(.*?)<\/strong>/.exec(page.text) ?? [];
+    const [, framed, inFrame] = /class="overall (\w+)"[\s\S]*?<strong>(.*?)<\/strong>/.exec(embed.text) ?? [];
+    const [, ofService, answer] = /<h1 class="answer (\w+)"[\s\S]*?<span>(.*?)<\/span>/.exec(shop.text) ?? [];
+    const { status, reported } = json.json;
+    return { title, description, look, headline, framed, inFrame, ofService, answer, status, reported };
+  };
+  const said = 'Incident reported; our checks pass.';
+  const ofCritical = {
+    title: `Acme: ${said}`,
+    description: said,
+    look: 'down',
+    headline: said,
+    framed: 'down',
+    inFrame: said,
+    ofService: 'down',
+    answer: 'Shop: incident reported; our checks pass',
+    status: 'up',
+    reported: 'critical',
+  };
+  const sent = await send('POST', '/api/v1/incidents', { ...SAID, severity: 'critical' }, ada);
+  t.match(await read(), ofCritical);
+  const path = `/api/v1/incidents/${sent.json.id}`;
+  await send('PATCH', path, { severity: 'minor' }, ada);
+  t.match(await read(), {
+    ...ofCritical,
+    look: 'slow',
+    framed: 'slow',
+    ofService: 'slow',
+    reported: 'minor',
+  });
+  await send('POST', `${path}/updates`, { status: 'resolved', text: 'Over.' }, ada);
+  t.match(await read(), {
+    look: 'up',
+    headline: 'All 2 services are operational.',
+    ofService: 'up',
+    answer: 'Shop is up',
+    reported: null,
+  });
+  t.match((await world.get('/p/acme')).text, /Recently resolved[\s\S]*Over\./);
 });
 
 t.test('maintenance is a calendar that readers take, with the same ids for ever', async (t) => {

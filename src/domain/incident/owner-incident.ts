@@ -105,15 +105,12 @@ export function asServiceIncident(said: OwnerIncident, serviceId: number, source
   };
 }
 
-/** The worst of the unresolved incidents, the newest of equal ones; null: none is unresolved. */
-export function worstSaid(incidents: readonly OwnerIncident[]): OwnerIncident | null {
-  let worst: OwnerIncident | null = null;
-  const rank = ({ severity }: OwnerIncident) => OWNER_SEVERITIES.indexOf(severity);
-  for (const incident of incidents) {
-    if (incident.status === 'resolved') continue;
-    const difference = worst === null ? 1 : rank(incident) - rank(worst);
-    if (difference > 0 || (difference === 0 && incident.startedAt > (worst?.startedAt ?? 0)))
-      worst = incident;
-  }
-  return worst;
+/** The worst severity of open incidents; null: none is open. */
+export function worstReported(
+  incidents: readonly Pick<Incident, 'severity' | 'status'>[],
+): OwnerSeverity | null {
+  const open = new Set(
+    incidents.filter(({ status }) => status !== 'resolved').map(({ severity }) => severity),
+  );
+  return OWNER_SEVERITIES.findLast((severity) => open.has(severity)) ?? null;
 }

@@ -1,4 +1,5 @@
 /** The overall verdict of a status page, and the number of services by status. */
+import type { OwnerSeverity } from '../incident/owner-incident.ts';
 import type { ServiceStatus } from '../status.ts';
 
 /** How a service counts on a page: `paused` and `maintenance` override the status of its last check. */
@@ -8,11 +9,22 @@ export type PageStanding = ServiceStatus | 'maintenance' | 'paused';
 export const PAGE_STATUSES = ['down', 'slow', 'maintenance', 'up', 'unknown'] as const;
 
 /** Status of a whole page. */
-type PageStatus = (typeof PAGE_STATUSES)[number];
+export type PageStatus = (typeof PAGE_STATUSES)[number];
+
+/** What the owner of a page says now, apart from what checks see. */
+export interface OwnersWord {
+  /** Severity of the worst open incident; null: none is open. */
+  readonly reported: OwnerSeverity | null;
+  /** Whether announced maintenance is in progress. */
+  readonly inMaintenance: boolean;
+}
 
 /** The verdict of a page. */
-export interface PageVerdict {
+export interface PageVerdict extends OwnersWord {
+  /** The worst status that checks see. */
   readonly status: PageStatus;
+  /** The status whose colour and shape the page has: `status`, or worse by the word of the owner. */
+  readonly look: PageStatus;
   readonly counts: Readonly<Record<PageStanding, number>>;
   /** Number of services that are not paused. */
   readonly watched: number;
@@ -27,10 +39,21 @@ export function standingOf(status: ServiceStatus, paused: boolean, inMaintenance
   return inMaintenance && (status === 'down' || status === 'slow') ? 'maintenance' : status;
 }
 
-/** The worst status of the services that are not paused; `unknown` if none was ever checked. */
-export function judgePage(standings: readonly PageStanding[]): PageVerdict {
+const LOOKS: Readonly<Record<OwnerSeverity, PageStatus>> = { minor: 'slow', major: 'down', critical: 'down' };
+
+/** The worst status of the services that are not paused, `unknown` if none was ever checked, beside the word of the owner. */
+export function judgePage(
+  standings: readonly PageStanding[],
+  { reported, inMaintenance }: OwnersWord,
+): PageVerdict {
   const counts = { up: 0, slow: 0, down: 0, unknown: 0, maintenance: 0, paused: 0 };
   for (const standing of standings) counts[standing]++;
-  const status = PAGE_STATUSES.find((word) => counts[word] > 0) ?? 'unknown';
-  return { status, counts, watched: standings.length - counts.paused };
+  const statuses: ReadonlySet<PageStatus> = new Set(PAGE_STATUSES.filter((word) => counts[word] > 0));
+  const looks = new Set(statuses);
+  if (reported !== null) looks.add(LOOKS[reported]);
+  if (inMaintenance) looks.add('maintenance');
+  const worst = (words: ReadonlySet<PageStatus>) =>
+    PAGE_STATUSES.find((word) => words.has(word)) ?? 'unknown';
+  const watched = standings.length - counts.paused;
+  return { status: worst(statuses), look: worst(looks), reported, inMaintenance, counts, watched };
 }

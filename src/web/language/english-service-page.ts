@@ -182,6 +182,7 @@ export const englishServicePage = {
   calendar: 'Maintenance calendar',
   calendarFile: 'as a file (iCalendar)',
   saidByOwner: 'The owner says',
+  reportedByOwner: 'Reported by the owner',
   reportedByVendor: 'Reported by the vendor',
   began: (at: Moment) => phraseOf`started ${at}`,
   lasting: (length: string) => `ongoing for ${length}`,

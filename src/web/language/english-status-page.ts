@@ -3,9 +3,9 @@ import type { PageStanding, PageVerdict } from '../../domain/status/page-verdict
 import { type Moment, phraseOf, type WordOf } from '../../language/phrase.ts';
 
 const some = (count: number, all: number, verb: (are: string) => string): string => {
-  if (all === 1) return `The service ${verb('is')}.`;
-  if (count === all) return `All ${all} services ${verb('are')}.`;
-  return `${count} of ${all} services ${verb(count === 1 ? 'is' : 'are')}.`;
+  if (all === 1) return `the service ${verb('is')}`;
+  if (count === all) return `all ${all} services ${verb('are')}`;
+  return `${count} of ${all} services ${verb(count === 1 ? 'is' : 'are')}`;
 };
 
 /** The texts of status pages. */
@@ -21,11 +21,14 @@ export const englishStatusPage = {
   tooManyPasswords: (seconds: number) => `Too many wrong passwords. Try again in ${seconds} s.`,
   lockedForMembers: 'Members of the account sign in.',
   home: 'All services',
-  verdict({ status, counts, watched }: PageVerdict): string {
+  /** The headline is made of clauses: what the owner reports, and what checks see. */
+  incidentReported: 'incident reported',
+  inMaintenance: 'maintenance in progress',
+  checksPass: 'our checks pass',
+  lastKnown: (clause: string) => `last known: ${clause}`,
+  seen({ status, counts, watched }: PageVerdict): string {
     if (status === 'unknown')
-      return watched === 0
-        ? 'No service is monitored here at the moment.'
-        : 'No service has been checked yet.';
+      return watched === 0 ? 'no service is monitored here at the moment' : 'no service has been checked yet';
     if (status === 'maintenance')
       return some(counts.maintenance, watched, (are) => `${are} under maintenance`);
     const texts = { up: 'operational', slow: 'slow', down: 'down' } as const;
@@ -48,8 +51,7 @@ export const englishStatusPage = {
   maintenance: 'Maintenance',
   maintenanceRunning: 'In progress',
   maintenanceAhead: 'Scheduled',
-  ownerReports: 'The owner reports',
-  said: 'From the owner',
+  recentlyResolved: 'Recently resolved',
   calendar: 'Maintenance in your calendar',
   calendarFile: 'Calendar as a file (iCalendar)',
   runningIncidents: 'Open incidents',

@@ -216,6 +216,7 @@ export const english = {
       /** The newest check is too old to say how the service is. */
       stale: (name: string, seen: Moment): Phrase => phraseOf`${name} was last checked ${seen}`,
       paused: (name: string): Phrase => [`${name} is not being checked`],
+      reported: (name: string): Phrase => [`${name}: incident reported; our checks pass`],
     },
     /** The same in the title of the page, where no time passes. */
     answerTitle: {

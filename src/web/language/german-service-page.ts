@@ -169,6 +169,7 @@ export const germanServicePage: Texts['page'] = {
   calendar: 'Kalender der Wartungen',
   calendarFile: 'als Datei (iCalendar)',
   saidByOwner: 'Der Betreiber sagt',
+  reportedByOwner: 'Vom Betreiber gemeldet',
   reportedByVendor: 'Vom Anbieter gemeldet',
   began: (at) => phraseOf`begann ${at}`,
   lasting: (length) => `seit ${length}`,

@@ -4,9 +4,9 @@ import { phraseOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
 
 const some = (count: number, all: number, one: string, many: string): string => {
-  if (all === 1) return `Der Dienst ${one}.`;
-  if (count === all) return `Alle ${all} Dienste ${many}.`;
-  return `${count} von ${all} Diensten ${count === 1 ? one : many}.`;
+  if (all === 1) return `der Dienst ${one}`;
+  if (count === all) return `alle ${all} Dienste ${many}`;
+  return `${count} von ${all} Diensten ${count === 1 ? one : many}`;
 };
 
 /** The texts of status pages. */
@@ -23,10 +23,14 @@ export const germanStatusPage: Texts['statusPage'] = {
   tooManyPasswords: (seconds) => `Zu viele falsche Passwörter. Versuchen Sie es in ${seconds} s noch einmal.`,
   lockedForMembers: 'Mitglieder des Kontos melden sich an.',
   home: 'Alle Dienste',
-  verdict({ status, counts, watched }) {
+  incidentReported: 'Vorfall gemeldet',
+  inMaintenance: 'Wartung läuft',
+  checksPass: 'unsere Prüfungen finden keinen Fehler',
+  lastKnown: (clause) => `zuletzt bekannt: ${clause}`,
+  seen({ status, counts, watched }) {
     switch (status) {
       case 'unknown':
-        return watched === 0 ? 'Zurzeit wird hier kein Dienst überwacht.' : 'Noch wurde kein Dienst geprüft.';
+        return watched === 0 ? 'zurzeit wird hier kein Dienst überwacht' : 'noch wurde kein Dienst geprüft';
       case 'maintenance':
         return some(counts.maintenance, watched, 'wird gewartet', 'werden gewartet');
       case 'up':
@@ -54,8 +58,7 @@ export const germanStatusPage: Texts['statusPage'] = {
   maintenance: 'Wartung',
   maintenanceRunning: 'Läuft',
   maintenanceAhead: 'Geplant',
-  ownerReports: 'Der Betreiber meldet',
-  said: 'Vom Betreiber',
+  recentlyResolved: 'Kürzlich behoben',
   calendar: 'Wartung in Ihrem Kalender',
   calendarFile: 'Kalender als Datei (iCalendar)',
   runningIncidents: 'Offene Vorfälle',

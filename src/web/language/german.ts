@@ -218,6 +218,7 @@ export const german: Texts = {
       unknown: (name) => [`${name} wurde noch nicht geprüft`],
       stale: (name, seen) => phraseOf`${name} wurde zuletzt ${seen} geprüft`,
       paused: (name) => [`${name} wird nicht geprüft`],
+      reported: (name) => [`${name}: Vorfall gemeldet; unsere Prüfungen finden keinen Fehler`],
     },
     answerTitle: {
       up: (name) => `${name} läuft`,

@@ -72,7 +72,7 @@ export function webAddress(text: string): string | null {
 
 /** Who noticed an incident. A service that sends heartbeats is not checked: it reported the failure, or fell silent. */
 export function reportedBy({ source, updates }: Incident, { page }: Language['texts']): string {
-  if (source === 'owner') return page.saidByOwner;
+  if (source === 'owner') return page.reportedByOwner;
   if (source === 'vendor') return page.reportedByVendor;
   const opening = updates[0]?.note;
   const isReported = opening?.code === 'opened' && opening.isReported;

@@ -1,4 +1,5 @@
 /** The status of a service on pages: its shape, its pill, and the verdict as a sentence. */
+import type { OwnerSeverity } from '../../domain/incident/owner-incident.ts';
 import type { CurrentStatus } from '../../domain/status/current.ts';
 import { readStatusWord, type ServiceStatus } from '../../domain/status.ts';
 import { age, escapeMarkup, lasting, type Phrase, time } from '../../language/phrase.ts';
@@ -21,11 +22,13 @@ interface AnswerSubject {
   readonly paused: boolean;
   /** When the service was last seen if that is too long ago, epoch milliseconds; null: it is fresh. */
   readonly staleSince: number | null;
+  /** Severity of the worst open incident that its owner reports; null: none is open. */
+  readonly reported: OwnerSeverity | null;
 }
 
 /** The answer to "is it up?" as one sentence, and for a title, in which no time passes. */
 export function describeAnswer(
-  { name, paused, staleSince }: AnswerSubject,
+  { name, paused, staleSince, reported }: AnswerSubject,
   { status, since }: CurrentStatus,
   { texts }: Language,
 ): { readonly status: ServiceStatus; readonly sentence: Phrase; readonly title: Phrase } {
@@ -34,6 +37,10 @@ export function describeAnswer(
   if (paused) return unsure(answer.paused(name));
   if (status === 'unknown' || since === null) return unsure(answer.unknown(name));
   if (staleSince !== null) return unsure(answer.stale(name, age(staleSince)));
+  if (reported !== null && status === 'up') {
+    const title = answer.reported(name);
+    return { status: reported === 'minor' ? 'slow' : 'down', title, sentence: title };
+  }
   const title = [answerTitle[status](name)];
   return { status, title, sentence: status === 'up' ? title : answer[status](name, lasting(since)) };
 }

@@ -2,6 +2,7 @@
 
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Maintenance } from '../../domain/incident/maintenance.ts';
+import { worstReported } from '../../domain/incident/owner-incident.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
 import { fullName, type Service } from '../../domain/service.ts';
 import { failingRegions, responseTimeOf } from '../../domain/status/agree.ts';
@@ -73,6 +74,10 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
   };
   const quarter = daysOf['90d'];
   const knownDays = countKnownDays(year);
+  const said = known.incidents.filter(
+    ({ source, status, severity }) =>
+      source === 'owner' && status !== 'resolved' && severity !== 'maintenance',
+  );
   const bars = quarter.slice(-Math.max(MIN_BARS, knownDays));
   return {
     service,
@@ -81,7 +86,11 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     word: texts.status[current.status],
     shape: STATUS_SHAPES[current.status],
     ours: service.check.kind === 'heartbeat' ? texts.page.itsReports : texts.page.ourChecks,
-    answer: describeAnswer({ ...service, staleSince: known.staleSince }, current, language),
+    answer: describeAnswer(
+      { ...service, staleSince: known.staleSince, reported: worstReported(said) },
+      current,
+      language,
+    ),
     verdict: describeVerdict(current, language),
     checked:
       latest === null
@@ -136,12 +145,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
             label: texts.page.calendarLabel(percentOf(year)),
             months: monthRows(year, intervalMs, language),
           },
-    said: known.incidents
-      .filter(
-        ({ source, status, severity }) =>
-          source === 'owner' && status !== 'resolved' && severity !== 'maintenance',
-      )
-      .map((incident) => viewPageIncident(incident, page, now, language)),
+    said: said.map((incident) => viewPageIncident(incident, page, now, language)),
     calendarFile: `/status/${page}/calendar.ics`,
     calendarFeed: `${known.siteUrl.replace(/^https?/, 'webcal')}/status/${page}/calendar.ics`,
     incidents: known.incidents.map((incident) => viewPageIncident(incident, page, now, language)),

@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Incident } from '../../domain/incident/incident.ts';
-import { ownerIncidentId, worstSaid } from '../../domain/incident/owner-incident.ts';
+import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { fullName } from '../../domain/service.ts';
 import type { PageStanding } from '../../domain/status/page-verdict.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
@@ -33,15 +33,17 @@ import { openGraphTags } from '../parts/open-graph.ts';
 import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
-import type { RenderPage } from '../parts/views.ts';
+import type { RenderPage, ViewSources } from '../parts/views.ts';
 import { brandPart, brandStyle } from './brand-style.ts';
+import { describePage } from './page-headline.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
 
 /** Sources of these pages. */
 export interface StatusPageViewSources
   extends PageViewSources,
     Pick<UnlockSources, 'unlock'>,
-    Pick<SiteSources, 'samples' | 'siteUrl'> {
+    Pick<SiteSources, 'samples' | 'siteUrl'>,
+    Pick<ViewSources, 'readiness'> {
   /** The position of a page in the changes for open pages. */
   readonly changes: Pick<LiveChanges, 'position'>;
   readonly beginHistory: BeginHistory;
@@ -89,16 +91,22 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return redirectToDomain(request, siteUrl, locked) ?? showLocked(render, request, siteUrl, language);
   };
 
+  const headlineOf = (
+    { verdict, services }: Pick<PageView, 'verdict' | 'services'>,
+    language: ChosenLanguage,
+  ) => {
+    const isLate = verdict.watched > 0 && services.every(({ service, stale }) => stale || service.paused);
+    return describePage(verdict, sources.readiness().prober.online && !isLate, language);
+  };
+
   /** The common data of page and embed. */
-  const frame = (request: HttpRequest, { page, verdict }: PageView, language: ChosenLanguage) => ({
+  const frame = (request: HttpRequest, { page, ...view }: PageView, language: ChosenLanguage) => ({
     language,
     // Links to the rest of this site.
     home: request.atDomain === true ? siteUrl : '',
     page,
     shapes: SHAPES,
-    status: verdict.status,
-    counts: verdict.counts,
-    verdict: language.texts.statusPage.verdict(verdict),
+    headline: headlineOf(view, language),
     url: pageUrl(siteUrl, page),
     logo:
       page.logo === null
@@ -117,7 +125,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
           },
     feed: pathFor(request, page.slug, 'incidents.atom'),
     brand: page.colour === undefined ? null : pathFor(request, page.slug, brandPart(page.colour)),
-    standings: verdict,
   });
 
   const showPage = async (request: HttpRequest): Promise<HttpResponse> => {
@@ -154,10 +161,24 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const said = look.said.filter(({ resolvedAt }) => (resolvedAt ?? look.at) > look.at - SAID_FOR_MS);
     const isSaid = ({ source, id }: Incident) =>
       source === 'owner' && said.some((one) => id.startsWith(`${ownerIncidentId(one.id)}-`));
-    const worst = worstSaid(said);
     const view = (incidents: readonly Incident[]) =>
       incidents.flatMap((incident) => (isSaid(incident) ? [] : showIncident(incident, look, language)));
     const open = view(running);
+    const viewed = await Promise.all(said.map((one) => viewSaid(one, look.at, language)));
+    const current = [
+      {
+        id: 'open',
+        heading: texts.statusPage.runningIncidents,
+        said: viewed.filter(({ isOpen }) => isOpen),
+        incidents: open,
+      },
+      {
+        id: 'resolved',
+        heading: texts.statusPage.recentlyResolved,
+        said: viewed.filter(({ isOpen }) => !isOpen),
+        incidents: [],
+      },
+    ].filter(({ said, incidents }) => said.length + incidents.length > 0);
     const days = groupByDay(view(shown)).map(({ at, incidents }) => ({ day: formats.day(at), incidents }));
     const link = (start: number) => {
       const query = new URLSearchParams({
@@ -168,14 +189,14 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       return `?${query}#incidents`;
     };
     const { page } = look;
-    const verdict = texts.statusPage.verdict(look.verdict);
+    const headline = headlineOf(look, language).text;
     const shownPage = render('./status-page', {
       ...frame(request, look, language),
       canonical: page.domain === undefined ? null : pageUrl(siteUrl, page),
-      title: `${page.title}: ${verdict}`,
+      title: `${page.title}: ${headline}`,
       meta: openGraphTags(placeOfPage(siteUrl, page).origin, {
         title: page.title,
-        description: page.text === '' ? verdict : `${verdict} ${page.text}`,
+        description: page.text === '' ? headline : `${headline} ${page.text}`,
         path: placeOfPage(siteUrl, page).path,
         image:
           page.logo === null
@@ -216,8 +237,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
             };
           }),
         })),
-      reported: worst === null ? null : { title: worst.title, severity: texts.severity[worst.severity] },
-      said: await Promise.all(said.map((one) => viewSaid(one, look.at, language))),
       announced: await Promise.all(
         look.announced.map(async ({ title, markdown, services, pages: named, occurrence }) => ({
           title,
@@ -246,10 +265,11 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         return [{ ...maintenance, url, name: fullName(service), page: directory.pageName(service), span }];
       }),
       missing: missingSince === null ? null : texts.page.samplesMissing(time(missingSince)),
-      open,
+      current,
       days,
       // What is open stands above the services.
-      listHeading: show === 'all' && open.length > 0 ? texts.statusPage.pastIncidents : texts.page.incidents,
+      listHeading:
+        show === 'all' && current[0]?.id === 'open' ? texts.statusPage.pastIncidents : texts.page.incidents,
       dayKinds: DAY_KINDS,
       filters: INCIDENT_FILTERS,
       show,
@@ -271,7 +291,8 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return [
       {
         ...translated,
-        reportedBy: reportedBy(incident, texts),
+        // The whole page is the owner's word.
+        reportedBy: incident.source === 'owner' ? null : reportedBy(incident, texts),
         name: fullName(service),
         page: directory.pageName(service),
         started: from(time(startedAt)),
