@@ -9,6 +9,7 @@ import {
   type WebhookEvent,
   webhookBody,
 } from '../../../domain/webhook-event.ts';
+import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
@@ -51,6 +52,22 @@ const DELIVERY: Batch<Row<'deliveries'>> = {
 const NEWEST_TOO_MANY = statement<{ readonly id: number }>(
   `SELECT id FROM deliveries WHERE webhook_id = ? ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT}`,
 );
+
+// Not by the name of the column alone, for which SQLite would read the whole index of webhooks.
+/** Deliveries that were added since the last count, by webhook. */
+const ADDED = statement<{ readonly webhook_id: number; readonly added: number; readonly newest: number }>(
+  'SELECT webhook_id + 0 AS webhook_id, count(*) AS added, max(id) AS newest FROM deliveries WHERE id > ? GROUP BY webhook_id + 0',
+);
+/** Name of the fact with the counts of deliveries. */
+export const COUNTS_FACT = 'delivery-counts';
+
+/** How many deliveries the webhooks have at most, so that only those that may have too many are looked at. */
+export interface DeliveryCounts {
+  /** The ID up to which they are counted. */
+  readonly upTo: number;
+  /** By the ID of the webhook. */
+  readonly counts: Readonly<Record<string, number>>;
+}
 
 /** Webhooks and deliveries. */
 export const WEBHOOK_CALLS: Calls<WebhookStore> = {
@@ -160,24 +177,58 @@ export const WEBHOOK_CALLS: Calls<WebhookStore> = {
         .where('due_at', '<=', deliveredAt + MAX_DELIVERY_WAIT_MS),
     );
   }),
-  forgetDeliveries: write(async ({ kysely, queries }, before) => {
+  forgetDeliveries: write(async (store, before) => {
+    const { kysely, queries } = store;
     await queries.run(
       kysely.deleteFrom('deliveries').where('due_at', 'is', null).where('created_at', '<', before),
     );
+    const { upTo, counts } = await countDeliveries(store);
     let dropped = 0;
-    for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
-      const newestTooMany = await queries.first(NEWEST_TOO_MANY(id));
-      if (newestTooMany === undefined) continue;
-      const tooMany = kysely
-        .deleteFrom('deliveries')
-        .where('webhook_id', '=', id)
-        .where('id', '<=', newestTooMany.id);
-      dropped += await queries.run(tooMany.where('due_at', 'is not', null));
-      await queries.run(tooMany);
+    for (const [id, count] of Object.entries(counts)) {
+      if (count <= MAX_KEPT) continue;
+      dropped += await dropOldest(store, Number(id));
+      const left = kysely
+        .selectFrom('deliveries')
+        .select((eb) => eb.fn.countAll<number>().as('n'))
+        .where('webhook_id', '=', Number(id));
+      counts[id] = (await queries.first(left))?.n ?? 0;
     }
+    await setFact(store, COUNTS_FACT, JSON.stringify({ upTo, counts } satisfies DeliveryCounts));
     return dropped;
   }),
 };
+
+/** Counts deliveries on from the last count. Those that were deleted since then still count. */
+async function countDeliveries(store: RegistryStore) {
+  const { kysely, queries } = store;
+  const fact = await getFact(store, COUNTS_FACT);
+  const known: DeliveryCounts = fact === null ? { upTo: 0, counts: {} } : JSON.parse(fact);
+  const added = new Map<number, number>();
+  let { upTo } = known;
+  for (const row of await queries.all(ADDED(upTo))) {
+    added.set(row.webhook_id, Number(row.added));
+    upTo = Math.max(upTo, row.newest);
+  }
+  const counts: Record<string, number> = {};
+  for (const { id } of await queries.all(kysely.selectFrom('webhooks').select('id'))) {
+    const count = (known.counts[id] ?? 0) + (added.get(id) ?? 0);
+    if (count > 0) counts[id] = count;
+  }
+  return { upTo, counts };
+}
+
+/** Deletes the deliveries of a webhook beyond {@link MAX_KEPT}; returns how many of them were still to be made. */
+async function dropOldest({ kysely, queries }: RegistryStore, webhookId: number): Promise<number> {
+  const newestTooMany = await queries.first(NEWEST_TOO_MANY(webhookId));
+  if (newestTooMany === undefined) return 0;
+  const tooMany = kysely
+    .deleteFrom('deliveries')
+    .where('webhook_id', '=', webhookId)
+    .where('id', '<=', newestTooMany.id);
+  const dropped = await queries.run(tooMany.where('due_at', 'is not', null));
+  await queries.run(tooMany);
+  return dropped;
+}
 
 /** The first due deliveries of each webhook, in their order. */
 async function firstDue({ queries }: RegistryStore, now: number) {

@@ -18,7 +18,7 @@ import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscrip
 import { tellPageMaintenances } from '../pages/owner-maintenance-rows.ts';
 import { toService } from '../services/service-rows.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
-import { deleteSubscription, nameTopic, readChannelAddress } from './subscription-rows.ts';
+import { deleteSubscription, goneAmong, nameTopic, readChannelAddress } from './subscription-rows.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
@@ -363,11 +363,10 @@ async function tidySubscriptions(store: RegistryStore, now: number, retentionNow
     .where('created_at', '<', retentionNow - UNCONFIRMED_MS);
   ended.push(...(await queries.all(late)).map(({ id }) => id));
   const topics = [...(await queries.all(TOPICS('', '~', '~'))), ...(await queries.all(UNCONFIRMED_TOPICS()))];
-  for (const topic of new Set(topics.map((one) => one.topic)))
-    if ((await nameTopic(store, topic)) === null) {
-      const gone = kysely.selectFrom('subscriptions').select('id').where('topic', '=', topic);
-      ended.push(...(await queries.all(gone)).map(({ id }) => id));
-    }
+  for (const topic of await goneAmong(store, [...new Set(topics.map((one) => one.topic))])) {
+    const gone = kysely.selectFrom('subscriptions').select('id').where('topic', '=', topic);
+    ended.push(...(await queries.all(gone)).map(({ id }) => id));
+  }
   for (const id of ended) await deleteSubscription(store, id);
   await queries.run(
     kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(retentionNow / DAY_MS) - 1),

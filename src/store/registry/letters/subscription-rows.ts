@@ -10,7 +10,7 @@ import {
   SHARED_MAIL_DOMAINS,
 } from '../../../domain/subscription.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
-import { type RegistryStore, sql } from '../../database/registry-store.ts';
+import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { AskedChannel, Subscription, SubscriptionStore, TopicName } from '../../ports/subscriptions.ts';
 
@@ -244,6 +244,40 @@ export async function nameTopic(
       .where('members_only', '=', 0),
   );
   return page === undefined ? null : { kind: 'page', name: page.title, plainName: `/p/${page.slug}` };
+}
+
+const LIVE_SERVICE: Batch<unknown> = {
+  types: ['bigint'],
+  sql: 'SELECT 1 AS found FROM services WHERE id = ? AND removed = 0',
+};
+const LIVE_PAGE: Batch<unknown> = {
+  types: ['bigint'],
+  sql: 'SELECT 1 AS found FROM status_pages WHERE id = ? AND removed = 0 AND members_only = 0',
+};
+
+/** Those of topics that {@link nameTopic} has no name for. */
+export async function goneAmong(
+  { queries }: RegistryStore,
+  topics: readonly string[],
+): Promise<readonly string[]> {
+  const gone: string[] = [];
+  const subjects = { service: new Map<string, number>(), page: new Map<string, number>() };
+  for (const topic of topics) {
+    const parts = readTopic(topic);
+    if (parts === null) gone.push(topic);
+    else if (parts.kind !== 'category') subjects[parts.kind].set(topic, parts.id);
+  }
+  for (const [batch, ids] of [
+    [LIVE_SERVICE, subjects.service],
+    [LIVE_PAGE, subjects.page],
+  ] as const) {
+    const found = await queries.firstEach(
+      batch,
+      [...ids.values()].map((id) => [id]),
+    );
+    gone.push(...[...ids.keys()].filter((_, index) => found[index] === undefined));
+  }
+  return gone;
 }
 
 async function findRow(

@@ -38,6 +38,16 @@ const OCCURRENCES_TOLD = 3;
 /** Name of the fact with the time up to which the maintenance of pages was told, epoch milliseconds. */
 const TOLD_FACT = 'page-maintenance-told';
 
+// The literals let both databases use the partial indexes.
+const OF_PAGES = "cancelled_at IS NULL AND pages <> '[]'";
+/** Those of pages that happen once and may begin or end within a span. */
+const ONCE_ON_PAGES = statement<Row<'owner_maintenances'>>(
+  `SELECT * FROM owner_maintenances WHERE recurrence IS NULL AND ${OF_PAGES} AND starts_at > ? AND starts_at <= ?`,
+);
+const RECURRING_ON_PAGES = statement<Row<'owner_maintenances'>>(
+  `SELECT * FROM owner_maintenances WHERE recurrence IS NOT NULL AND ${OF_PAGES} AND starts_at <= ?`,
+);
+
 type MaintenanceCalls = Pick<
   OwnersWordsStore,
   | 'addOwnerMaintenance'
@@ -160,17 +170,13 @@ export async function putOwnerMaintenance(
 
 /** Tells the subscribers of pages which maintenance of pages alone has begun and ended since the last call. */
 export async function tellPageMaintenances(store: RegistryStore, now: number): Promise<void> {
-  const { kysely, queries } = store;
   const known = await getFact(store, TOLD_FACT);
   const from = Math.max(known === null ? now : Number(known), now - DAY_MS);
   if (known === null || from < now) await setFact(store, TOLD_FACT, String(now));
-  const rows = await queries.all(
-    kysely
-      .selectFrom('owner_maintenances')
-      .selectAll()
-      .where('cancelled_at', 'is', null)
-      .where('pages', '<>', '[]'),
-  );
+  const rows = [
+    ...(await store.queries.all(ONCE_ON_PAGES(from - OWNER_MAINTENANCE_BOUNDS.maxDurationMs, now))),
+    ...(await store.queries.all(RECURRING_ON_PAGES(now))),
+  ];
   for (const row of rows) {
     const said = toOwnerMaintenance(row);
     const isNew = (at: number) => at > from && at <= now && at >= said.createdAt;
