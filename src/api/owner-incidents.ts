@@ -22,7 +22,7 @@ import { readRevisions, revisionTag } from '../http/conditional.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
-import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema } from '../http/schema.ts';
+import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
@@ -51,7 +51,12 @@ const OwnerIncidentSchema = namedObject('OwnerIncident', {
   resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
   services: Type.Array(Type.String(), { description: 'Slugs of services.' }),
   pages: Type.Array(Type.String(), { description: 'Slugs of status pages.' }),
-  updates: listOf('Oldest first.', { at: TimeSchema, status: enumOf(INCIDENT_STATUSES), ...TEXT_MEMBERS }),
+  updates: listOf('Oldest first. Lists have the newest three, and of texts the first 1,000 characters.', {
+    at: TimeSchema,
+    status: enumOf(INCIDENT_STATUSES),
+    ...TEXT_MEMBERS,
+  }),
+  updates_total: whole('Number of all updates.'),
   post_mortem: nullable(object({ at: TimeSchema, ...TEXT_MEMBERS }), 'Null: nothing yet.'),
 });
 
@@ -141,8 +146,8 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
           },
         });
         if (said.made === null) return response;
-        const whole = await answer(201, said.made);
-        return { ...whole, headers: { ...whole.headers, ...response.headers } };
+        const shown = await answer(201, said.made);
+        return { ...shown, headers: { ...shown.headers, ...response.headers } };
       },
     }),
     writeRoute({
@@ -208,8 +213,9 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
           async change(calls, _secret, keep) {
             const { key, body, params, headers } = request;
             const putOwnerIncident: OwnersWordsStore['putOwnerIncident'] = (said, at) => {
-              const changed: OwnerIncident = { ...said, revision: said.revision + 1, updatedAt: at };
-              keep(JSON.stringify(changed));
+              const { updates, ...changed } = { ...said, revision: said.revision + 1, updatedAt: at };
+              // The texts are stored once: a repeated request reads them.
+              keep(JSON.stringify({ ...changed, updates: updates.length }));
               return calls.putOwnerIncident(said, at);
             };
             const own = { ...context, registry: { ...registry, putOwnerIncident } };
@@ -218,8 +224,12 @@ export function ownerIncidentRoutes({ context }: OwnerIncidentSources): Route[] 
             return resultOf(await updateOwnerIncident(own, principal, id, parseJson(body), revisions));
           },
           async answer(_value, kept) {
-            const said: OwnerIncident = JSON.parse(kept ?? '');
-            return await answer(200, said);
+            const changed: Omit<OwnerIncident, 'updates'> & { readonly updates: number } = JSON.parse(
+              kept ?? '',
+            );
+            const stored = await registry.findOwnerIncident(changed.accountId, changed.id);
+            const updates = stored?.updates.slice(0, changed.updates) ?? [];
+            return await answer(200, { ...changed, updates });
           },
         }),
     }),

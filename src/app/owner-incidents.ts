@@ -286,6 +286,7 @@ export function viewOwnerIncident(said: OwnerIncident, owned: Subjects) {
       text: markdown,
       plain,
     })),
+    updates_total: said.updates.length + (said.earlier ?? 0),
     post_mortem:
       said.postMortem === null
         ? null

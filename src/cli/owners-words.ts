@@ -132,7 +132,7 @@ export async function listOwnerIncidents(
         severity: one.severity,
         status: one.status,
         started: formatTime(one.startedAt),
-        updates: one.updates.length,
+        updates: one.updates.length + (one.earlier ?? 0),
         about: aboutOf(nameSubjects(owned, one)),
       },
       view: viewOwnerIncident(one, owned),

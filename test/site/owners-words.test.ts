@@ -47,6 +47,7 @@ t.test('an incident is written, updated, explained and removed, and others see w
     updates: [
       { at: at(NOW), status: 'investigating', text: 'We **look** into it.', plain: 'We look into it.' },
     ],
+    updates_total: 1,
     post_mortem: null,
   });
   const again = await send('POST', '/api/v1/incidents', SAID, { ...ada, 'idempotency-key': 'one' });

@@ -103,6 +103,37 @@ export async function ownersWordsContract(t: Test, open: OpenForTest): Promise<v
     t.same(await registry.ownerIncidentsOf(ada), []);
   });
 
+  t.test('it keeps each text once, and lists show the beginnings of the newest ones', async (t) => {
+    const { registry, ada, shop, blog } = await filled(t);
+    const long = { markdown: `*${'x'.repeat(9_000)}*`, plain: 'x'.repeat(9_000) };
+    let whole = await registry.addOwnerIncident(said(ada, { services: [shop.id, blog.id] }));
+    for (let at = NOON + 1; at < NOON + 5; at++) {
+      whole = withUpdate(whole, { at, status: 'resolved', ...long });
+      t.equal(await registry.putOwnerIncident(whole, at), 'changed');
+      whole = { ...whole, revision: whole.revision + 1, updatedAt: at };
+    }
+    const explained = { ...whole, postMortem: { at: NOON + 6, ...long } };
+    await registry.putOwnerIncident(explained, NOON + 6);
+    const read = await registry.findOwnerIncident(ada, whole.id);
+    t.strictSame(read, { ...explained, revision: 6, updatedAt: NOON + 6 });
+    const cut = { markdown: `*${'x'.repeat(999)}…`, plain: `${'x'.repeat(1_000)}…`, isCut: true };
+    const short = {
+      updates: [2, 3, 4].map((after) => ({ at: NOON + after, status: 'resolved', ...cut })),
+      earlier: 2,
+      postMortem: { at: NOON + 6, ...cut },
+    };
+    t.strictSame(await registry.ownerIncidentsOf(ada), [{ ...read, ...short }]);
+    const query = { accountId: ada, pageId: 9, serviceIds: [blog.id] };
+    t.strictSame(await registry.incidentsSaidOn(query), [{ ...read, ...short }]);
+    const text = cut.plain;
+    const [listed] = await incidents(registry);
+    t.match(listed, { description: text, earlier: 3, updates: [{ text }, { text }, { at: NOON + 6, text }] });
+    t.match(await registry.findIncident(listed?.id ?? ''), {
+      description: long.plain,
+      updates: { length: 6, 5: { text: long.plain } },
+    });
+  });
+
   t.test('it tells webhooks of each update', async (t) => {
     const { registry, ada, shop } = await filled(t);
     await registry.addWebhook({

@@ -177,6 +177,13 @@ function describeHistory(now: number): Readonly<Record<string, History>> {
         recurrence: "CASE WHEN n % 500 = 0 THEN 'FREQ=DAILY;COUNT=2' END",
       },
     },
+    owner_updates: {
+      rows: 20_000,
+      columns: {
+        ...{ incident_id: 'n', place: '1', at: month(20_000), status: "'resolved'", markdown: "''" },
+        plain: "''",
+      },
+    },
     vendor_entries: {
       rows: 10_000,
       columns: {

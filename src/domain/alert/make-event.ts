@@ -1,6 +1,6 @@
 /** Makes the events of alerts from the changes that the registry writes. */
 
-import type { Incident, IncidentStatus } from '../incident/incident.ts';
+import { beginningOf, type Incident, type IncidentStatus } from '../incident/incident.ts';
 import type { Maintenance } from '../incident/maintenance.ts';
 import type { CurrentStatus, Transition } from '../status/current.ts';
 import { isScopeTransition } from '../status/current.ts';
@@ -8,6 +8,9 @@ import type { AlertEvent, EventIncident } from './event.ts';
 
 /** An event before it is appended to the feed. */
 export type NewAlertEvent = Omit<AlertEvent, 'position'>;
+
+/** Maximum number of characters of an incident's text in an event; its page has the rest. */
+const MAX_TEXT = 2_000;
 
 /** The event of a transition. `current`: the status after it; `lastGoodAt`: the last good check before it; null: not known. */
 export function eventOfTransition(
@@ -58,7 +61,8 @@ function toEventIncident({ updates, description, sourceUrl, ...incident }: Incid
   const { id, source, title, severity, status, startedAt } = incident;
   // The page of an own incident lies below that of its service.
   const url = source === 'own' ? `${sourceUrl}/incidents/${encodeURIComponent(id)}` : sourceUrl;
-  return { id, source, title, text: updates.at(-1)?.text ?? description, severity, status, startedAt, url };
+  const text = beginningOf(updates.at(-1)?.text ?? description, MAX_TEXT);
+  return { id, source, title, text, severity, status, startedAt, url };
 }
 
 /**

@@ -136,6 +136,29 @@ export interface Incident {
   readonly goodChecks: number;
   /** Oldest first. */
   readonly updates: readonly IncidentUpdate[];
+  /** Number of entries before `updates`, in lists; absent: none. */
+  readonly earlier?: number;
+}
+
+/** What lists show of a timeline, and of each text in it. The page of an incident shows all. */
+export const SHORT_TIMELINE = { updates: 3, characters: 1_000 } as const;
+
+/** The incident as lists show it: its newest entries, with the beginnings of long texts. */
+export function shortened(incident: Incident): Incident {
+  const { updates, description, earlier = 0 } = incident;
+  const left = Math.max(0, updates.length - SHORT_TIMELINE.updates);
+  const newest = updates
+    .slice(left)
+    .map((update) =>
+      update.text.length > SHORT_TIMELINE.characters ? { ...update, text: beginningOf(update.text) } : update,
+    );
+  const short = { ...incident, description: beginningOf(description), updates: newest };
+  return earlier + left === 0 ? short : { ...short, earlier: earlier + left };
+}
+
+/** The beginning of a text, which ends with an ellipsis if more follows. */
+export function beginningOf(text: string, characters: number = SHORT_TIMELINE.characters): string {
+  return text.length > characters ? `${text.slice(0, characters).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
 
 /** Why a service is down or slow, in one line that completes a sentence about it: `it took 4.2 s to answer`. */

@@ -1,5 +1,5 @@
 /** Incidents that owners write about their services and status pages: what they say, apart from what checks see. */
-import type { Incident, IncidentStatus, Severity } from './incident.ts';
+import { beginningOf, type Incident, type IncidentStatus, type Severity } from './incident.ts';
 
 /** Severities that an owner can choose. A maintenance is announced by itself. */
 export const OWNER_SEVERITIES = ['minor', 'major', 'critical'] as const satisfies readonly Severity[];
@@ -16,6 +16,8 @@ export const OWNER_INCIDENT_BOUNDS = {
   updates: 100,
   titleCharacters: 200,
   textCharacters: 10_000,
+  /** Of all texts of one incident: each as it was written, and without markup. */
+  textBytes: 262_144,
 } as const;
 
 /** A text of an owner. */
@@ -24,6 +26,8 @@ export interface OwnerText {
   readonly markdown: string;
   /** The same without markup, for feeds, the API and e-mail. */
   readonly plain: string;
+  /** Both are the beginnings of longer ones, in lists. */
+  readonly isCut?: true;
 }
 
 /** An entry of the timeline. */
@@ -50,6 +54,8 @@ export interface OwnerIncident {
   readonly pages: readonly number[];
   /** Oldest first, at least one. */
   readonly updates: readonly OwnerUpdate[];
+  /** Number of updates before `updates`, in lists; absent: none. */
+  readonly earlier?: number;
   /** What the owner found out afterwards; null: nothing yet. */
   readonly postMortem: (OwnerText & { readonly at: number }) | null;
   /** Increases with each change. */
@@ -80,6 +86,23 @@ export function withUpdate(incident: OwnerIncident, update: OwnerUpdate): OwnerI
     resolvedAt: isResolved ? (incident.resolvedAt ?? Math.max(at, incident.startedAt)) : null,
     updates: [...incident.updates, { ...update, at }],
   };
+}
+
+/** Size of all texts of an incident, which {@link OWNER_INCIDENT_BOUNDS} limits, bytes. */
+export function textBytesOf({ updates, postMortem }: Pick<OwnerIncident, 'updates' | 'postMortem'>): number {
+  const texts = postMortem === null ? updates : [...updates, postMortem];
+  return texts.reduce(
+    (sum, { markdown, plain }) => sum + Buffer.byteLength(markdown) + Buffer.byteLength(plain),
+    0,
+  );
+}
+
+/** A text as lists show it. */
+export function shortText<Text extends OwnerText>(text: Text): Text {
+  const [markdown, plain] = [beginningOf(text.markdown), beginningOf(text.plain)];
+  return markdown === text.markdown && plain === text.plain
+    ? text
+    : { ...text, markdown, plain, isCut: true };
 }
 
 /** The incident as the lists of one of its services show it. `sourceUrl`: its page. */

@@ -55,6 +55,7 @@ export const COPIED_TABLES: readonly (readonly [table: string, ...key: string[]]
   ['transitions', 'position'],
   ['incidents', 'id'],
   ['owner_incidents', 'id'],
+  ['owner_updates', 'incident_id', 'place'],
   ['owner_maintenances', 'id'],
   ['vendor_entries', 'service_id', 'feed', 'entry'],
   ['maintenances', 'id'],

@@ -18,7 +18,7 @@ export interface OwnersWordsSchema {
     services: string;
     /** JSON of IDs. */
     pages: string;
-    /** JSON of OwnerUpdate[]. */
+    /** Empty JSON list, except of incidents that an earlier version wrote; the updates are in `owner_updates`. */
     updates: string;
     /** JSON of the post-mortem. */
     post_mortem: string | null;
@@ -27,6 +27,16 @@ export interface OwnersWordsSchema {
     revision: number;
     created_at: number;
     updated_at: number;
+  };
+  /** The updates of an incident. */
+  owner_updates: {
+    incident_id: number;
+    /** From 1, in the order of the timeline. */
+    place: number;
+    at: number;
+    status: IncidentStatus;
+    markdown: string;
+    plain: string;
   };
   /** Maintenances. The occurrences that were, run or come next have rows in `maintenances`, one for each service. */
   owner_maintenances: {

@@ -97,8 +97,10 @@ export interface RegistrySchema extends SignInSchema, AlertSchema, OwnersWordsSc
     resolved_at: number | null;
     source_url: string;
     good_checks: number;
-    /** JSON of IncidentUpdate[]. */
+    /** JSON of IncidentUpdate[]; of an owner's incident, the newest ones. */
     updates: string;
+    /** Number of updates before them. */
+    earlier: Generated<number>;
     listed: number;
     verified: number;
   };

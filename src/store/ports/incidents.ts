@@ -40,6 +40,7 @@ export interface ServicesIncidentQuery {
 
 /** Incidents of services that are not removed. */
 export interface IncidentStore {
+  /** Those of owners with the beginnings of their newest texts. */
   listIncidents(query: IncidentQuery): Promise<Incident[]>;
   /** The number of incidents on all pages of `listIncidents` for the query. */
   countIncidents(query: Omit<IncidentQuery, 'limit' | 'offset' | 'after'>): Promise<number>;

@@ -42,15 +42,21 @@ export const MAX_ANNOUNCED_WINDOWS = 400;
 export interface OwnersWordsStore {
   /** Stores an incident, also in the lists of its services. Rejects with `account_limit`. */
   addOwnerIncident(incident: NewOwnerIncident): Promise<OwnerIncident>;
-  /** Newest start first. */
+  /** Newest start first, with the beginnings of the newest texts. */
   ownerIncidentsOf(accountId: number): Promise<OwnerIncident[]>;
-  /** Null: the account has none. */
+  /** With all texts; null: the account has none. */
   findOwnerIncident(accountId: number, id: number): Promise<OwnerIncident | null>;
-  /** Replaces an incident if it is still at its revision, also in the lists of its services. */
+  /**
+   * Replaces an incident if it is still at its revision, also in the lists of its services. Its updates are those that
+   * {@link findOwnerIncident} has read, and new ones behind them.
+   */
   putOwnerIncident(incident: OwnerIncident, now: number): Promise<RevisionOutcome>;
   /** Removes an incident that should not have been written. `revision`: as in {@link putOwnerIncident}; absent: any. */
   removeOwnerIncident(accountId: number, id: number, revision?: number): Promise<RevisionOutcome>;
-  /** Incidents of a page: the unresolved ones and the newest resolved ones, newest start first, at most 50. */
+  /**
+   * Incidents of a page, with the beginnings of the newest texts: the unresolved ones and the newest resolved ones, newest start
+   * first, at most 50.
+   */
   incidentsSaidOn(query: PageWordsQuery): Promise<OwnerIncident[]>;
 
   /** Stores a maintenance, and its next occurrence for each of its services. Rejects with `account_limit`. */

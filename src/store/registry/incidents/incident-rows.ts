@@ -2,12 +2,19 @@
 
 import type { SelectQueryBuilder } from 'kysely';
 import { eventsOfIncident, type NewAlertEvent } from '../../../domain/alert/make-event.ts';
-import { fromStoredUpdates, type Incident, type IncidentStatus } from '../../../domain/incident/incident.ts';
+import {
+  fromStoredUpdates,
+  type Incident,
+  type IncidentStatus,
+  shortened,
+} from '../../../domain/incident/incident.ts';
+import { asServiceIncident, readOwnerIncidentId } from '../../../domain/incident/owner-incident.ts';
 import { incidentEventType } from '../../../domain/webhook-event.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema, Row } from '../../database/schema.ts';
 import type { IncidentKey, IncidentQuery, IncidentStore } from '../../ports/incidents.ts';
+import { readWhole } from './owner-update-rows.ts';
 import { deliverEvent } from './webhook-rows.ts';
 
 /** IDs of the incidents that a query selects, not yet ordered. */
@@ -28,11 +35,19 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
     const counted = kysely.selectFrom('incidents').select((eb) => eb.fn.countAll<number>().as('total'));
     return (await queries.first(incidentsOf(counted, query)))?.total ?? 0;
   }),
-  findIncident: read(async ({ kysely, queries }, id) => {
+  findIncident: read(async (store, id) => {
+    const { kysely, queries } = store;
     const row = await queries.first(
       kysely.selectFrom('incidents').selectAll().where('id', '=', id).where('listed', '=', 1),
     );
-    return row === undefined ? null : toIncident(row);
+    if (row === undefined) return null;
+    const number = row.by_owner === 1 ? readOwnerIncidentId(row.id.replace(/-\d+$/, '')) : null;
+    if (number === null) return toIncident(row);
+    const said = await queries.first(
+      kysely.selectFrom('owner_incidents').selectAll().where('id', '=', number),
+    );
+    if (said === undefined) return toIncident(row);
+    return asServiceIncident(await readWhole(store, said), row.service_id, row.source_url);
   }),
   incidentsSince: read(async ({ kysely, queries }, serviceId, from, until) => {
     let found = kysely
@@ -138,12 +153,12 @@ const READ_STATUS = statement<{ readonly status: IncidentStatus }>(
 );
 const PUT = statement(
   `INSERT INTO incidents (id, service_id, source, title, description, severity, status, started_at, resolved_at,
-     source_url, good_checks, updates, by_owner, listed, verified)
-   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
+     source_url, good_checks, updates, earlier, by_owner, listed, verified)
+   SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 - removed, verified FROM services WHERE id = ?
    ON CONFLICT (id) DO UPDATE SET title = excluded.title, description = excluded.description,
      severity = excluded.severity, status = excluded.status, started_at = excluded.started_at,
      resolved_at = excluded.resolved_at, source_url = excluded.source_url, good_checks = excluded.good_checks,
-     updates = excluded.updates`,
+     updates = excluded.updates, earlier = excluded.earlier`,
 );
 
 /**
@@ -160,19 +175,22 @@ export async function writeIncident(
 ): Promise<NewAlertEvent[]> {
   const { queries } = store;
   const stored = await queries.first(READ_STATUS(incident.id));
+  // The whole text of an owner is stored once, not for each service.
+  const listed = incident.source === 'owner' ? shortened(incident) : incident;
   const changed = await queries.run(
     PUT(
       incident.id,
       incident.source === 'own' ? 'own' : 'vendor',
       incident.title,
-      incident.description,
+      listed.description,
       incident.severity,
       incident.status,
       incident.startedAt,
       incident.resolvedAt,
       incident.sourceUrl,
       incident.goodChecks,
-      JSON.stringify(incident.updates),
+      JSON.stringify(listed.updates),
+      listed.earlier ?? 0,
       incident.source === 'owner' ? 1 : 0,
       incident.serviceId,
     ),
@@ -200,5 +218,6 @@ export function toIncident(row: Row<'incidents'>): Incident {
     sourceUrl: row.source_url,
     goodChecks: row.good_checks,
     updates: fromStoredUpdates(JSON.parse(row.updates)),
+    ...(row.earlier === 0 ? {} : { earlier: row.earlier }),
   };
 }

@@ -1,4 +1,5 @@
-/** Incidents that owners write, and their rows in the lists of their services. */
+/** Incidents that owners write, and their rows in the lists of their services, which have the beginnings of the newest texts. */
+import type { SelectQueryBuilder } from 'kysely';
 import {
   asServiceIncident,
   OWNER_INCIDENT_BOUNDS,
@@ -7,11 +8,12 @@ import {
 } from '../../../domain/incident/owner-incident.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
-import { fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
-import type { Row } from '../../database/schema.ts';
+import { type RegistryStore, statement } from '../../database/registry-store.ts';
+import type { RegistrySchema } from '../../database/schema.ts';
 import type { NewOwnerIncident, OwnersWordsStore, PageWordsQuery } from '../../ports/owners-words.ts';
 import { addAlertEvents } from '../alerts/alert-rows.ts';
 import { writeIncident } from '../incidents/incident-rows.ts';
+import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/owner-update-rows.ts';
 import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
 
 /** Maximum number of incidents that a page shows. */
@@ -49,18 +51,18 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
         .returningAll(),
     );
     if (row === undefined) throw new Error('the incident was not written');
-    const made = toOwnerIncident(row);
-    await showOnServices(store, made, { siteUrl: row.site_url, updatesBefore: 0, now });
-    await tellPagesOfIncident(store, null, made, row.site_url, now);
+    await addUpdates(store, row.id, 0, said.updates);
+    const made = await readWhole(store, row);
+    await showOnServices(store, made, row.site_url, now, true);
+    await tellPagesOfIncident(store, null, made, row.site_url, now, true);
     return made;
   }),
   ownerIncidentsOf: read(async (store, accountId) => {
-    const rows = await store.queries.all(ofAccount(store, accountId));
-    return rows.map(toOwnerIncident);
+    return await readShort(store, await store.queries.all(ofAccount(store, accountId)));
   }),
   findOwnerIncident: read(async (store, accountId, id) => {
     const row = await findRow(store, accountId, id);
-    return row === undefined ? null : toOwnerIncident(row);
+    return row === undefined ? null : await readWhole(store, row);
   }),
   putOwnerIncident: write(async (store, incident, now) => {
     const { kysely, queries } = store;
@@ -74,28 +76,42 @@ export const OWNER_INCIDENT_CALLS: Calls<IncidentCalls> = {
         .set({ ...toColumns(said), revision: revision + 1, updated_at: now })
         .where('id', '=', id),
     );
-    const before = toOwnerIncident(row);
-    const dropped = before.services.filter((serviceId) => !incident.services.includes(serviceId));
+    const stored = await countUpdates(store, id);
+    const added = incident.updates.slice(stored);
+    await addUpdates(store, id, stored, added);
+    const dropped = servicesIn(row).filter((serviceId) => !incident.services.includes(serviceId));
     for (const serviceId of dropped) await removeFromService(store, id, serviceId);
-    const shown = { siteUrl: row.site_url, updatesBefore: before.updates.length, now };
-    await showOnServices(store, incident, shown);
-    await tellPagesOfIncident(store, before, incident, row.site_url, now);
+    await showOnServices(store, incident, row.site_url, now, added.length > 0);
+    await tellPagesOfIncident(store, row.status, incident, row.site_url, now, added.length > 0);
     return 'changed';
   }),
   removeOwnerIncident: write(async (store, accountId, id, revision) => {
     const row = await findRow(store, accountId, id);
     if (row === undefined) return 'missing';
     if (revision !== undefined && row.revision !== revision) return 'stale';
-    for (const serviceId of toOwnerIncident(row).services) await removeFromService(store, id, serviceId);
+    for (const serviceId of servicesIn(row)) await removeFromService(store, id, serviceId);
     await store.queries.run(store.kysely.deleteFrom('owner_incidents').where('id', '=', id));
     return 'changed';
   }),
   incidentsSaidOn: read(async (store, query) => {
-    const rows = await store.queries.all(ofAccount(store, query.accountId));
-    const concerned = rows.map(toOwnerIncident).filter((said) => concerns(said, query));
+    const { kysely, queries } = store;
+    // Texts are read of those alone that are shown.
+    const all = await queries.all(
+      newestFirst(kysely.selectFrom('owner_incidents').select(['id', 'status', 'services', 'pages'])).where(
+        'account_id',
+        '=',
+        query.accountId,
+      ),
+    );
+    const concerned = all.filter(({ services, pages }) =>
+      concerns({ services: JSON.parse(services), pages: JSON.parse(pages) }, query),
+    );
     const open = concerned.filter(({ status }) => status !== 'resolved');
     const over = concerned.filter(({ status }) => status === 'resolved');
-    return [...open, ...over].slice(0, MAX_ON_PAGE).sort((a, b) => b.startedAt - a.startedAt);
+    const ids = [...open, ...over].slice(0, MAX_ON_PAGE).map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const rows = newestFirst(kysely.selectFrom('owner_incidents').selectAll()).where('id', 'in', ids);
+    return await readShort(store, await queries.all(rows));
   }),
 };
 
@@ -107,20 +123,14 @@ export function concerns(
   return pages.includes(pageId) || services.some((id) => serviceIds.includes(id));
 }
 
-/**
- * Writes the incident into the lists of its services. `updatesBefore`: number of its updates before the change. `now`: when it
- * is recorded, epoch milliseconds.
- */
+/** Writes the incident into the lists of its services. `now`: when it is recorded; `hasNews`: an update was added. */
 async function showOnServices(
   store: RegistryStore,
   said: OwnerIncident,
-  {
-    siteUrl,
-    updatesBefore,
-    now,
-  }: { readonly siteUrl: string; readonly updatesBefore: number; readonly now: number },
+  siteUrl: string,
+  now: number,
+  hasNews: boolean,
 ): Promise<void> {
-  const hasNews = said.updates.length > updatesBefore;
   for (const { id, slug } of await ownedAmong(store, said.accountId, said.services)) {
     const url = `${siteUrl}/status/${slug}/incidents/${ownerIncidentId(said.id)}-${id}`;
     await addAlertEvents(store, await writeIncident(store, asServiceIncident(said, id, url), now, hasNews));
@@ -134,12 +144,18 @@ async function removeFromService({ queries }: RegistryStore, id: number, service
 }
 
 function ofAccount({ kysely }: RegistryStore, accountId: number) {
-  return kysely
-    .selectFrom('owner_incidents')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .orderBy('started_at', 'desc')
-    .orderBy('id', 'desc');
+  return newestFirst(kysely.selectFrom('owner_incidents').selectAll()).where('account_id', '=', accountId);
+}
+
+function newestFirst<Found>(
+  found: SelectQueryBuilder<RegistrySchema, 'owner_incidents', Found>,
+): SelectQueryBuilder<RegistrySchema, 'owner_incidents', Found> {
+  return found.orderBy('started_at', 'desc').orderBy('id', 'desc');
+}
+
+/** IDs of the services that an incident names. */
+function servicesIn({ services }: { readonly services: string }): readonly number[] {
+  return JSON.parse(services);
 }
 
 async function findRow({ kysely, queries }: RegistryStore, accountId: number, id: number) {
@@ -159,18 +175,8 @@ function toColumns(
     resolved_at: said.resolvedAt,
     services: JSON.stringify(said.services),
     pages: JSON.stringify(said.pages),
-    updates: JSON.stringify(said.updates),
+    // Updates have a table of their own.
+    updates: '[]',
     post_mortem: said.postMortem === null ? null : JSON.stringify(said.postMortem),
-  };
-}
-
-function toOwnerIncident(row: Row<'owner_incidents'>): OwnerIncident {
-  const { services, pages, updates, post_mortem: postMortem, site_url: _, ...rest } = row;
-  return {
-    ...fromRow(rest),
-    services: JSON.parse(services),
-    pages: JSON.parse(pages),
-    updates: JSON.parse(updates),
-    postMortem: postMortem === null ? null : JSON.parse(postMortem),
   };
 }

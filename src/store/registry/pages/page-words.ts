@@ -3,6 +3,7 @@
  * a service is on the page, the news of the service tell them.
  */
 import { eventsOfIncident, eventsOfMaintenance } from '../../../domain/alert/make-event.ts';
+import type { IncidentStatus } from '../../../domain/incident/incident.ts';
 import type { Maintenance } from '../../../domain/incident/maintenance.ts';
 import {
   asServiceIncident,
@@ -66,23 +67,23 @@ export async function ownedAmong(
   );
 }
 
-/** Tells of an incident that was written. `before`: what it was; null: it is new. */
+/** Tells of an incident that was written. `before`: its status; null: it is new. `hasNews`: an update was added. */
 export async function tellPagesOfIncident(
   store: RegistryStore,
-  before: OwnerIncident | null,
+  before: IncidentStatus | null,
   said: OwnerIncident,
   siteUrl: string,
   now: number,
+  hasNews: boolean,
 ): Promise<void> {
   if (said.pages.length === 0) return;
-  const hasNews = said.updates.length > (before?.updates.length ?? 0);
   for (const { id, slug, services } of await readPages(store, said.accountId)) {
     if (!said.pages.includes(id) || services.some((service) => said.services.includes(service))) continue;
     const incident = {
       ...asServiceIncident(said, pageSubject(id), `${siteUrl}/p/${slug}`),
       id: ownerIncidentId(said.id),
     };
-    await addSubscriptionChanges(store, eventsOfIncident(before?.status ?? null, incident, now, hasNews));
+    await addSubscriptionChanges(store, eventsOfIncident(before, incident, now, hasNews));
   }
 }
 
