@@ -1,16 +1,25 @@
 /** Runs the demonstration: the simulated fleet, and the program that monitors it, started like a user does. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { addKey } from '../src/app/keys.ts';
+import { makeSetupLink } from '../src/auth/setup-links.ts';
+import { resultOf } from '../src/cli/outcome.ts';
+import { systemClock } from '../src/clock.ts';
+import { loadConfig } from '../src/config/load-config.ts';
+import type { Config } from '../src/config/resolve-config.ts';
 import { formatDuration } from '../src/domain/durations.ts';
+import { silentLog } from '../src/log.ts';
+import { openRegistryInProcess } from '../src/store/registry/open-registry.ts';
+import type { RegistryClient } from '../src/store/registry/registry-client.ts';
+import { makeFilesPrivate } from '../src/store/sqlite/private-files.ts';
 import { TEST_CA_FILE } from '../test/support/certificates.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type Sender, type SenderTiming, startSenders } from './heartbeat-senders.ts';
+import { ownEnvironment, type ProgramOutput, startProgram } from './program.ts';
 import { type DemoService, type DemoTiming, isCutOff, type Script } from './script.ts';
 import { startVendors, type VendorPage, type VendorServers } from './vendors/vendor-server.ts';
 
@@ -26,8 +35,23 @@ export interface DemoOptions {
   readonly port: number;
   /** Further settings by section. */
   readonly settings: Readonly<Record<string, object>>;
-  /** Where the output of the program goes: to that of this process, or line by line to a function. */
-  readonly output: 'inherit' | ((line: string, stream: 'stdout' | 'stderr') => void);
+  /** Absent: into the file `upbeat.log` of its folder. */
+  readonly output?: Exclude<ProgramOutput, { readonly file: string }>;
+  /** Fills the stores before the program starts; absent: it starts with empty ones. */
+  readonly prepare?: (stage: DemoStage) => Promise<void>;
+  /** Hears what is being done, and of the wait for the program each second. */
+  readonly onProgress?: (step: string) => void;
+  /** Gives up the start, and ends what was started. */
+  readonly signal?: AbortSignal;
+}
+
+/** The installation before the program starts. */
+export interface DemoStage {
+  readonly registry: RegistryClient;
+  readonly config: Config;
+  /** The account of the services that send heartbeats. */
+  readonly accountId: number;
+  readonly signal: AbortSignal;
 }
 
 /** A running demonstration. */
@@ -41,8 +65,10 @@ export interface Demo {
   readonly program: ChildProcess;
   /** Its configuration, for commands and further processes. */
   readonly configFile: string;
-  /** Makes a one-time link by which the owner of the senders' account signs in. */
-  makeSetupLink(): Promise<string>;
+  /** The log of the program, if it is not the output of this process. */
+  readonly logFile: string;
+  /** A one-time link by which the owner of the senders' account signs in. */
+  readonly setupLink: string;
   /** Stops everything and removes its files. Resolves with the program's exit status; null: it was killed. */
   stop(): Promise<number | null>;
 }
@@ -60,87 +86,137 @@ export const DEMO_TIMING: DemoTiming = {
 /** Interval of the demonstration's polls of vendors' pages, milliseconds. */
 export const DEMO_FEED_INTERVAL_MS = 3_000;
 
-const ROOT = join(import.meta.dirname, '..');
 /** The account of the services that send heartbeats. */
 const ACCOUNT = 'demo';
-const READY_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 20_000;
 
-/** Starts the fleet and the program, waits until the program is ready, and begins the play. */
+/**
+ * Starts the fleet and the program, waits until the program is ready, however long that takes, and begins the play. If the
+ * start fails or is given up, or this process ends, everything that was started ends.
+ */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const { script, timing, feedIntervalMs, senders, settings, output } = options;
+  const opened = new AsyncDisposableStack();
+  try {
+    return await openDemo(options, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+/** Starts the demonstration; what ends its parts is added to `opened`. */
+async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Promise<Demo> {
+  const { script, timing, senders, prepare, onProgress = () => {} } = options;
+  const { signal = new AbortController().signal } = options;
   const folder = mkdtempSync(join(tmpdir(), 'upbeat-demo-'));
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  endWithProcess(opened, removeFolder);
+  opened.defer(removeFolder);
+  onProgress(`starting ${script.services.length} simulated services`);
   const fleet = await startFleet(script, timing);
+  opened.defer(() => fleet.close());
   const vendors = await startVendors(script.vendors, (elapsedMs) => isCutOff(script, elapsedMs));
+  opened.defer(() => vendors.close());
   const port = options.port === 0 ? await freePort() : options.port;
   const siteUrl = `http://localhost:${port}`;
+  const configFile = writeConfig(options, folder, { port, siteUrl }, fleet, vendors);
+  const { key, setupLink } = await prepareStores(configFile, signal, async (stage) => {
+    if (prepare !== undefined) onProgress('making up 90 days of past');
+    await prepare?.(stage);
+  });
+  signal.throwIfAborted();
+  onProgress('starting Upbeat');
+  const logFile = join(folder, 'upbeat.log');
+  const program = startProgram(configFile, options.output ?? { file: logFile });
+  endWithProcess(opened, program.kill);
+  let exitCode: number | null = null;
+  opened.defer(async () => {
+    exitCode = await program.stop();
+  });
+  await program.untilReady(siteUrl, signal, (elapsedMs) =>
+    onProgress(`starting Upbeat: ${Math.round(elapsedMs / 1_000)} s`),
+  );
+  const startAt = Date.now();
+  fleet.begin(startAt);
+  vendors.begin(startAt);
+  opened.defer(startSenders(senders.list, { siteUrl, key, startAt }, senders.timing));
+  const stop = async () => {
+    await opened.disposeAsync();
+    return exitCode;
+  };
+  const { process: child } = program;
+  return { siteUrl, startAt, fleet, vendors, program: child, configFile, logFile, setupLink, stop };
+}
+
+/** Calls `end` if this process ends before `opened` is closed. */
+function endWithProcess(opened: AsyncDisposableStack, end: () => void): void {
+  process.once('exit', end);
+  opened.defer(() => void process.off('exit', end));
+}
+
+/** Writes the configuration and the catalogue, and returns the file of the former. */
+function writeConfig(
+  { script, timing, feedIntervalMs, senders, settings }: DemoOptions,
+  folder: string,
+  http: { readonly port: number; readonly siteUrl: string },
+  fleet: Fleet,
+  vendors: VendorServers,
+): string {
+  const file = join(folder, 'upbeat.yaml');
   writeFileSync(join(folder, 'catalogue.yaml'), catalogueText(script, fleet, vendors.pages));
+  const checks = {
+    interval: formatDuration(timing.intervalMs),
+    timeout: formatDuration(timing.timeoutMs),
+    slowOver: formatDuration(timing.slowOverMs),
+    confirmAfter: timing.confirmAfterMs.map(formatDuration),
+    firstSpread: formatDuration(timing.firstSpreadMs),
+    controlTargets: fleet.controlUrls,
+    allowPrivate: ['127.0.0.0/8', '::1/128'],
+  };
   writeFileSync(
-    join(folder, 'upbeat.yaml'),
+    file,
     stringify({
-      http: { port, siteUrl },
+      http,
       catalogue: { file: join(folder, 'catalogue.yaml') },
-      checks: {
-        interval: formatDuration(timing.intervalMs),
-        timeout: formatDuration(timing.timeoutMs),
-        slowOver: formatDuration(timing.slowOverMs),
-        confirmAfter: timing.confirmAfterMs.map(formatDuration),
-        firstSpread: formatDuration(timing.firstSpreadMs),
-        controlTargets: fleet.controlUrls,
-        allowPrivate: ['127.0.0.0/8', '::1/128'],
-      },
       incidents: { feedInterval: formatDuration(feedIntervalMs) },
       heartbeats: { silence: formatDuration(senders.timing.silenceMs) },
       storage: { dataDir: join(folder, 'data') },
       ...settings,
+      checks: { ...checks, ...settings.checks },
     }),
   );
-  const program = spawn(
-    process.execPath,
-    ['src/cli/main.ts', 'start', '--config', join(folder, 'upbeat.yaml')],
-    {
-      cwd: ROOT,
-      // A process group of its own: Ctrl-C reaches only this process, which then stops the program once.
-      detached: true,
-      stdio: output === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      env: ownEnvironment(),
-    },
-  );
-  const ended = once(program, 'exit');
-  if (output !== 'inherit') {
-    eachLine(program.stdout, (line) => output(line, 'stdout'));
-    eachLine(program.stderr, (line) => output(line, 'stderr'));
-  }
-  let stopSenders = () => {};
-  const stop = async () => {
-    stopSenders();
-    if (program.exitCode === null && program.signalCode === null) {
-      program.kill('SIGTERM');
-      const timer = setTimeout(() => process.kill(-(program.pid ?? 0), 'SIGKILL'), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
-    }
-    await fleet.close();
-    await vendors.close();
-    rmSync(folder, { recursive: true, force: true });
-    return program.exitCode;
-  };
-  const configFile = join(folder, 'upbeat.yaml');
-  let key: string;
+  return file;
+}
+
+/** Makes the account with the senders' key and a link to it, and lets `prepare` fill the stores. */
+async function prepareStores(
+  configFile: string,
+  signal: AbortSignal,
+  prepare: (stage: DemoStage) => Promise<void>,
+): Promise<{ readonly key: string; readonly setupLink: string }> {
+  const config = loadConfig({ file: configFile, env: ownEnvironment() });
+  const { storage, secrets, http } = config;
+  makeFilesPrivate();
+  const registry = await openRegistryInProcess({
+    dataDir: storage.dataDir,
+    postgresUrl: storage.postgres.url,
+    secretKey: secrets.key,
+    checksKey: secrets.checksKey,
+    log: silentLog,
+    clock: systemClock,
+    domainsPerAccount: Number.POSITIVE_INFINITY,
+  });
   try {
-    await untilReady(siteUrl, program);
-    key = await runCommand(configFile, 'keys', 'create', '--account', ACCOUNT, '--name', 'senders');
-  } catch (error) {
-    await stop();
-    throw error;
+    const { now } = systemClock;
+    const { id: accountId } = await registry.ensureAccount(ACCOUNT, now());
+    const input = { name: 'senders', expires: 'never' };
+    const added = await addKey({ registry, now }, { role: 'operator', accountId }, input);
+    const owner = { kind: 'person', accountId, personId: null } as const;
+    const { url } = await makeSetupLink(registry, http.siteUrl, owner, now());
+    await prepare({ registry, config, accountId, signal });
+    return { key: resultOf(added).key, setupLink: url };
+  } finally {
+    await registry.close();
   }
-  const startAt = Date.now();
-  fleet.begin(startAt);
-  vendors.begin(startAt);
-  stopSenders = startSenders(senders.list, { siteUrl, key, startAt }, senders.timing);
-  // The link that the program logs ends when the senders' key makes the first account.
-  const makeSetupLink = () => runCommand(configFile, 'accounts', 'setup-link', '--account', ACCOUNT);
-  return { siteUrl, startAt, fleet, vendors, program, configFile, makeSetupLink, stop };
 }
 
 /** The catalogue of the fleet with the vendors' pages. */
@@ -179,47 +255,5 @@ function catalogueText(
         ...pageOf(service),
       };
     }),
-  });
-}
-
-/** Runs a command of the program, and returns what it prints. */
-async function runCommand(configFile: string, ...command: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['src/cli/main.ts', ...command, '--config', configFile],
-    { cwd: ROOT, env: ownEnvironment() },
-  );
-  return stdout.trim();
-}
-
-async function untilReady(siteUrl: string, program: ChildProcess): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (performance.now() < deadline) {
-    if (program.exitCode !== null || program.signalCode !== null) {
-      throw new Error(`the program ended with ${program.exitCode ?? program.signalCode}`);
-    }
-    const answer = await fetch(`${siteUrl}/readyz`).catch(() => null);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('the program was not ready in time');
-}
-
-/** The environment without settings of other installations and without hooks of the test runner. */
-export function ownEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(?:UPBEAT_|TAP|_TAPJS|NODE_OPTIONS$|NODE_V8)/.test(name),
-    ),
-  );
-}
-
-function eachLine(stream: NodeJS.ReadableStream | null, take: (line: string) => void): void {
-  let rest = '';
-  stream?.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString()).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') take(line);
   });
 }

@@ -202,7 +202,7 @@ async function play(secondMs: number) {
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
-    setupPage = (await fetch(await demo.makeSetupLink())).status;
+    setupPage = (await fetch(demo.setupLink)).status;
   } finally {
     turns.disable();
     exit = await demo.stop();

@@ -8,6 +8,7 @@ import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { createOwnerDestinations } from '../../outbound/owner-destinations.ts';
 import { NO_ACCOUNT } from '../../store/ports/account-content.ts';
 import type { Registry } from '../../store/ports/registry.ts';
+import type { RegistryClient } from '../../store/registry/registry-client.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from '../accounts.ts';
 import { type CommonOptions, UsageError } from '../command.ts';
 import { withRegistry } from '../open-stores.ts';
@@ -53,7 +54,7 @@ async function applyHere(
   { dryRun, prune }: { readonly dryRun: boolean; readonly prune: boolean },
 ): Promise<Plan> {
   const outcome = await withRegistry(config, async (registry, settings) => {
-    const context = contextOf(registry, settings);
+    const context = applyContextOf(registry, settings);
     const run = async (accountId: number, isDry: boolean): Promise<ApplyOutcome> => {
       const progress = createProgress();
       const { document } = files;
@@ -68,7 +69,11 @@ async function applyHere(
   return outcome.ok ? outcome.value : failBy(outcome, files);
 }
 
-function contextOf(registry: Registry, { catalogue, checks, limits, http }: Config): ApplyContext {
+/** The context of the operator's `apply` in an installation. */
+export function applyContextOf(
+  registry: RegistryClient,
+  { catalogue, checks, limits, http }: Config,
+): ApplyContext & { readonly registry: RegistryClient } {
   return {
     registry,
     loadPublic: () => loadPublicServices(registry, catalogue.file),
