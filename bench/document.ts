@@ -30,6 +30,38 @@ export const BASELINE = join(ROOT, 'bench/results/baseline.json');
 
 const BEGIN = '<!-- The table of the baseline, written by `npm run bench -- --draw`: begin -->';
 const END = '<!-- end of the table -->';
+const MACHINES_BEGIN = '<!-- What machine, written by `npm run bench -- --draw`: begin -->';
+const MACHINES_END = '<!-- end of the machines -->';
+
+/**
+ * What an installation of so many services needs, checked every five minutes. `cpu`: the row that measured its CPU time over HTTP. Memory and disk
+ * leave room above what was measured.
+ */
+const MACHINES = [
+  {
+    services: 1_200,
+    cpu: 'whole program with 1,200 services every 5 min: CPU',
+    memory: '256 MiB',
+    disk: '0.2 GB',
+  },
+  { services: 10_000, cpu: '10,000 services: CPU of all processes', memory: '512 MiB', disk: '1.1 GB' },
+  { services: 100_000, cpu: '100,000 services: CPU of all processes', memory: '1 GiB', disk: '11 GB' },
+  {
+    services: 1_000_000,
+    cpu: '1,000,000 services: CPU of all processes',
+    memory: '3 GiB in one process, or a [cluster](scale.md)',
+    disk: '106 GB',
+  },
+] as const;
+/** Of these rows, the difference is what TLS adds to a check. */
+const TLS_ROWS = [
+  'HTTPS: whole engine, beside undici',
+  'HTTP: whole engine, beside the slot Client',
+] as const;
+/** The share of a core, in hundredths, of one second of CPU time in so many seconds. */
+const CORE_SHARE: Readonly<Record<string, number>> = { 's a second': 100, 'ms a minute': 1 / 600 };
+const CHECK_INTERVAL_S = 300;
+
 /** The section whose rows are the table of `docs/scale.md`. */
 const SIZES_SECTION = 'sizes';
 
@@ -105,8 +137,13 @@ function withItsMachine(run: BenchRun): BenchRun {
 /** The generated files of the documentation, by their paths in this repository. `read`: the text of a page as it is. */
 export function documentRun(run: BenchRun, read: (path: string) => string): Readonly<Record<string, string>> {
   return {
-    ...fillTable('docs/performance.md', read, formatRun(run)),
-    ...fillTable('docs/scale.md', read, formatSizes(run)),
+    'docs/performance.md': fillTable(
+      'docs/performance.md',
+      fillTable('docs/performance.md', read('docs/performance.md'), formatRun(run)),
+      formatMachines(run),
+      [MACHINES_BEGIN, MACHINES_END],
+    ),
+    'docs/scale.md': fillTable('docs/scale.md', read('docs/scale.md'), formatSizes(run)),
     'docs/pictures/latency-errors.svg': drawErrors(run.rows),
     'docs/pictures/check-costs.svg': drawCosts(run.rows),
     'docs/pictures/fleet-sizes.svg': drawSizes(run.rows),
@@ -114,11 +151,11 @@ export function documentRun(run: BenchRun, read: (path: string) => string): Read
 }
 
 /** A page with the table in its place. */
-function fillTable(path: string, read: (path: string) => string, table: string): Record<string, string> {
-  const [before, rest = ''] = read(path).split(BEGIN);
-  const after = rest.split(END)[1];
+function fillTable(path: string, page: string, table: string, [begin, end] = [BEGIN, END]): string {
+  const [before, rest = ''] = page.split(begin);
+  const after = rest.split(end)[1];
   if (after === undefined) throw new Error(`${path} has no place for the table`);
-  return { [path]: `${before}${BEGIN}\n\n${table}\n\n${END}${after}` };
+  return `${before}${begin}\n\n${table}\n\n${end}${after}`;
 }
 
 /** Writes what {@link documentRun} makes of the baseline. */
@@ -145,6 +182,29 @@ function formatRun({ at, version, machine, rows, renewed = {} }: BenchRun): stri
       ...members.map(formatRow),
     ]),
   ].join('\n');
+}
+
+/** What machine an installation needs, with the CPU time that was measured over HTTP and what TLS adds to it. */
+function formatMachines({ rows }: BenchRun): string {
+  const find = (name: string) => rows.find((row) => row.name === name);
+  const [https = 0, http = 0] = TLS_ROWS.map((name) => find(name)?.value ?? 0);
+  return [
+    '| services | checks | processor | memory | disk |',
+    '| --- | --- | --- | --- | --- |',
+    ...MACHINES.map(({ services, cpu, memory, disk }) => {
+      const checks = services / CHECK_INTERVAL_S;
+      const { value = null, unit = '' } = find(cpu) ?? {};
+      const share = (value ?? 0) * (CORE_SHARE[unit] ?? 0) + (checks * (https - http)) / 10_000;
+      const processor = value === null ? 'not measured' : formatShare(share);
+      return `| ${services.toLocaleString('en')} | ${Math.round(checks).toLocaleString('en')} a second | ${processor} | ${memory} | ${disk} |`;
+    }),
+  ].join('\n');
+}
+
+function formatShare(hundredths: number): string {
+  return hundredths < 100
+    ? `${Math.round(hundredths)} % of a core`
+    : `${(hundredths / 100).toFixed(1)} cores`;
 }
 
 /** What grows with the fleet: a column for each size. */

@@ -54,6 +54,22 @@ t.test('a table has every row, what was missed and what could not be measured', 
   );
 });
 
+t.test('what machine an installation needs follows from the measured rows', async (t) => {
+  const row = (section: string, name: string, value: number, unit: string) => ({
+    ...{ section, name, value, unit, ratio: null, target: null, reached: null },
+  });
+  const rows = [
+    row('rate', 'whole program with 1,200 services every 5 min: CPU', 3_000, 'ms a minute'),
+    row('sizes', '1,000,000 services: CPU of all processes', 0.6, 's a second'),
+    row('check-cost', 'HTTP: whole engine, beside the slot Client', 100, 'µs CPU a check'),
+    row('check-cost', 'HTTPS: whole engine, beside undici', 400, 'µs CPU a check'),
+  ];
+  const { 'docs/performance.md': page } = documentRun({ ...run, rows }, read);
+  t.match(page, '| 1,200 | 4 a second | 5 % of a core | 256 MiB | 0.2 GB |');
+  t.match(page, '| 10,000 | 33 a second | not measured |');
+  t.match(page, '| 1,000,000 | 3,333 a second | 1.6 cores |');
+});
+
 t.test('sections are measured again alone, and say when', async (t) => {
   const rowOf = (section: string, value: number) => ({
     ...{ section, name: section, value, unit: 'ms', ratio: null, target: null, reached: null },
