@@ -6,12 +6,12 @@ import type { OpenApiParameter } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import { principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { KeyStore } from '../store/ports/keys.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from './once.ts';
-import { cutWindow, ownListRoute } from './own-list.ts';
-import { resultOf } from './refused.ts';
-import { principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 const AlertSchema = namedObject('Alert', {
   thread: Type.String({ description: 'What its messages have in common.' }),

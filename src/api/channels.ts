@@ -1,4 +1,5 @@
 /** Channels of an account, and the messages to them: `/api/v1/channels` (docs/alerts.md). */
+
 import { channelDocumentOf, secretSettings } from '../app/channel-document.ts';
 import {
   addChannel,
@@ -19,16 +20,26 @@ import type { OpenApiParameter } from '../http/openapi.ts';
 import { type HttpResponse, json, jsonText, type Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
+import { idParameter, readId } from '../resources/kit/path-key.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import {
+  bearerOf,
+  changed,
+  ETAG_HEADER,
+  IF_MATCH,
+  ownRoute,
+  patchBody,
+  principalOf,
+  privately,
+  REMOVED,
+  writeRoute,
+} from '../resources/kit/write-route.ts';
 import type { StoredMessage } from '../store/ports/channels.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
-import { idParameter, readId } from './keys.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
-import { cutWindow, ownListRoute } from './own-list.ts';
-import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
-import { resultOf } from './refused.ts';
 import { TypedChannelSchema } from './typed-settings.ts';
 import { describeCallback } from './webhook-payloads.ts';
-import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes. */
 const MAX_DOCUMENT_BYTES = 65_536;
@@ -329,9 +340,4 @@ function viewMessage(stored: StoredMessage): Static<typeof MessageSchema> {
 
 function accepted(body: object): HttpResponse {
   return { ...changed(200, body), status: 202 };
-}
-
-/** A response that only the account may keep. */
-export function privately(response: HttpResponse): HttpResponse {
-  return { ...response, headers: { ...response.headers, 'Cache-Control': 'private, no-cache' } };
 }

@@ -1,20 +1,20 @@
 /** API keys of an account: `/api/v1/keys` (docs/api.md). */
+
 import { addKey, type KeyContext, listKeys, makeKeyText, revokeKey } from '../app/keys.ts';
-import { createDocumentReader } from '../app/read-document.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
 import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
 import { parseJson } from '../http/body.ts';
-import type { OpenApiParameter } from '../http/openapi.ts';
-import { HttpError } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute, placeOfId } from '../resources/kit/own-list.ts';
+import { idParameter, readId } from '../resources/kit/path-key.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import { changed, principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ApiKey } from '../store/ports/keys.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
-import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
-import { resultOf } from './refused.ts';
-import { changed, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;
@@ -63,28 +63,6 @@ const CreatedKeySchema = namedObject('CreatedApiKey', {
   ...KEY_MEMBERS,
   key: Type.String({ description: 'The key itself, which is shown only here.' }),
 });
-
-/** The number of a key or a webhook in a path. */
-export const idParameter = (what: string): OpenApiParameter => ({
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: `The number of the ${what}, as the list has it.`,
-  schema: { type: 'string' },
-  example: '7',
-});
-
-/** What a number in a path names. */
-type NumberedThing = 'key' | 'webhook' | 'channel' | 'rule' | 'message';
-
-/** The number in a path. Throws the error of a number that nothing has, where the text is no number. */
-export function readId(text: string | undefined, what: NumberedThing): number {
-  if (text !== undefined && /^\d{1,15}$/.test(text)) return Number(text);
-  const message = `There is no ${what} ${JSON.stringify(text?.slice(0, 100))}: ids are numbers.`;
-  throw new HttpError(`${what}_not_found`, message, {
-    errors: [{ field: null, code: `no_${what}`, message }],
-  });
-}
 
 /** Sources of the routes. */
 export type KeySources = Omit<KeyContext, 'registry'> & {

@@ -16,14 +16,22 @@ import { SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { named, namedObject, nullable, TimeSchema } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import {
+  changed,
+  ETAG_HEADER,
+  IF_MATCH,
+  patchBody,
+  principalOf,
+  REMOVED,
+  writeRoute,
+} from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
 import { pageUrl } from '../view/page-address.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
-import { cutWindow, ownListRoute } from './own-list.ts';
-import { ETAG_HEADER, IF_MATCH, VerificationSchema, viewVerification } from './owned-services.ts';
-import { resultOf } from './refused.ts';
-import { changed, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
+import { VerificationSchema, viewVerification } from './owned-services.ts';
 
 /** Maximum size of a document, bytes: a logo of 256 KiB has 350,000 characters. */
 const MAX_DOCUMENT_BYTES = 524_288;

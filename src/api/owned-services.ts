@@ -13,20 +13,29 @@ import type { Service } from '../domain/service.ts';
 import { unknownStatus } from '../domain/status/current.ts';
 import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
-import { type OpenApiParameter, SLUG } from '../http/openapi.ts';
+import { SLUG } from '../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
 import { named, namedObject, object } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { refusedError, resultOf } from '../resources/kit/refused.ts';
+import {
+  changed,
+  ETAG_HEADER,
+  IF_MATCH,
+  mayWrite,
+  patchBody,
+  principalOf,
+  REMOVED,
+  writeRoute,
+} from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import { findService, type ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
 import { readRoute } from './read-route.ts';
-import { refusedError, resultOf } from './refused.ts';
 import { SERVICE_MEMBERS, viewService } from './service-view.ts';
 import type { ServiceJson, ServiceMoment } from './services.ts';
 import { TypedServiceSchema } from './typed-settings.ts';
-import { changed, mayWrite, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a document, bytes: the body of an `http` check alone may have 16 KiB. */
 const MAX_DOCUMENT_BYTES = 65_536;
@@ -67,22 +76,11 @@ export interface DomainInstructions {
 }
 
 const OWN_SLUG = SLUG('The service, in any case.', 'shop-example-com');
-/** The parameter of changes that may depend on a revision. */
-export const IF_MATCH: OpenApiParameter = {
-  name: 'If-Match',
-  in: 'header',
-  required: false,
-  description:
-    'ETags that the client has seen, or *. Only the revision at their beginning counts, since the status changes by itself. Absent: any.',
-  schema: { type: 'string' },
-};
 const EXAMPLE = {
   domain: 'shop.example.com',
   name: 'Our shop',
   check: { kind: 'http', settings: { path: '/login', assertions: ['body contains Sign in'] } },
 };
-/** The header of responses that show a revision. */
-export const ETAG_HEADER = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
 const GONE = { 404: 'The account has no such service.' };
 const STALE = { 412: 'The service has another revision than If-Match names.' };
 

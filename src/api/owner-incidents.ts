@@ -24,13 +24,22 @@ import { HttpError } from '../http/problem.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { enumOf, listOf, named, namedObject, nullable, object, TimeSchema, whole } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import {
+  bearerOf,
+  changed,
+  ETAG_HEADER,
+  IF_MATCH,
+  ownRoute,
+  patchBody,
+  principalOf,
+  REMOVED,
+  writeRoute,
+} from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { OwnersWordsStore } from '../store/ports/owners-words.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
-import { cutWindow, ownListRoute } from './own-list.ts';
-import { ETAG_HEADER, IF_MATCH } from './owned-services.ts';
-import { resultOf } from './refused.ts';
-import { bearerOf, changed, ownRoute, patchBody, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BODY_BYTES = 131_072;

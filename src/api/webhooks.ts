@@ -1,5 +1,5 @@
 /** Webhooks of an account: `/api/v1/webhooks` (docs/api.md, docs/webhooks.md). */
-import { createDocumentReader } from '../app/read-document.ts';
+
 import { addWebhook, removeWebhook } from '../app/webhooks.ts';
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import { formatTime } from '../domain/durations.ts';
@@ -7,14 +7,15 @@ import { parseJson } from '../http/body.ts';
 import type { Route } from '../http/route.ts';
 import { named, namedObject, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
+import { cutWindow, ownListRoute, placeOfId } from '../resources/kit/own-list.ts';
+import { idParameter, readId } from '../resources/kit/path-key.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { resultOf } from '../resources/kit/refused.ts';
+import { changed, mayWrite, principalOf, REMOVED, writeRoute } from '../resources/kit/write-route.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { Webhook, WebhookStore } from '../store/ports/webhooks.ts';
-import { idParameter, readId } from './keys.ts';
-import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
-import { cutWindow, ownListRoute, placeOfId } from './own-list.ts';
-import { resultOf } from './refused.ts';
 import { describeCallback } from './webhook-payloads.ts';
-import { changed, mayWrite, principalOf, REMOVED, writeRoute } from './write-route.ts';
 
 /** Maximum size of a body, bytes. */
 const MAX_BYTES = 4_096;

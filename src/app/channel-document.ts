@@ -10,9 +10,9 @@ import {
 import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
 import { type TSchema, Type } from '../json-schema.ts';
 import type { ChannelKindParts } from '../notify/channels/channel-kind.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
-import { createDocumentReader } from './read-document.ts';
-import { readAll, readNameField } from './read-input.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { readAll, readNameField } from '../resources/kit/read-input.ts';
 
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;

@@ -1,7 +1,6 @@
 /** Channels of an account: its owners and editors add, change, remove and test them. */
 import type { Channel } from '../domain/alert/channel.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
-import type { ChannelStore, MessageStore } from '../store/ports/channels.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -11,7 +10,9 @@ import {
   type Outcome,
   refuse,
   refuseRole,
-} from './change.ts';
+} from '../resources/kit/change.ts';
+import { isObject, mergePatch } from '../resources/kit/merge-patch.ts';
+import type { ChannelStore, MessageStore } from '../store/ports/channels.ts';
 import {
   type ChannelKinds,
   type ChannelRules,
@@ -19,7 +20,6 @@ import {
   readChannelDocument,
   type WantedChannel,
 } from './channel-document.ts';
-import { isObject, mergePatch } from './merge-patch.ts';
 
 /** The dependencies of changes of channels. */
 export interface ChannelContext {

@@ -1,8 +1,6 @@
 /** Status pages that are created and changed as documents, as the API has them (docs/api.md). */
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
-import type { ServiceStore } from '../store/ports/services.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -13,15 +11,12 @@ import {
   type Principal,
   refuse,
   refuseRole,
-} from './change.ts';
-import { isObject, mergePatch } from './merge-patch.ts';
-import {
-  listedFinder,
-  nameOnPage,
-  type PageDocument,
-  pageDocumentOf,
-  readPageDocument,
-} from './page-document.ts';
+} from '../resources/kit/change.ts';
+import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
+import { isObject, mergePatch } from '../resources/kit/merge-patch.ts';
+import type { ServiceStore } from '../store/ports/services.ts';
+import type { PageStore } from '../store/ports/status-pages.ts';
+import { type PageDocument, pageDocumentOf, readPageDocument } from './page-document.ts';
 import { sealReaders } from './page-readers.ts';
 
 /** The dependencies of these changes. */

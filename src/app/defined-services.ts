@@ -2,9 +2,6 @@
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
 import { destinationOf, type SealedSettings } from '../kinds/settings.ts';
-import type { CredentialStore } from '../store/ports/credentials.ts';
-import type { OwnershipStore } from '../store/ports/ownership.ts';
-import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import {
   type AccountPrincipal,
   attempt,
@@ -13,9 +10,12 @@ import {
   type Refused,
   refuse,
   refuseRole,
-} from './change.ts';
+} from '../resources/kit/change.ts';
+import { isObject, mergePatch } from '../resources/kit/merge-patch.ts';
+import type { CredentialStore } from '../store/ports/credentials.ts';
+import type { OwnershipStore } from '../store/ports/ownership.ts';
+import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import { limitsFor } from './check-choice.ts';
-import { isObject, mergePatch } from './merge-patch.ts';
 import { changeSeen } from './owned-service.ts';
 import { type OpenCheck, sealSettings } from './seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from './service-document.ts';

@@ -2,9 +2,16 @@
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import { type CheckKind, MONITORING_KINDS, type Service } from '../domain/service.ts';
 import { settingFields } from '../kinds/settings.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from '../resources/kit/change.ts';
+import { readAll, readDomain, readKind } from '../resources/kit/read-input.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
-import { readAll, readDomain, readKind } from './read-input.ts';
 import { type CheckedPlace, claimPlace } from './services.ts';
 
 /** The dependencies of changes of claims. */

@@ -2,8 +2,6 @@
 import { createApiKey, generateKeyText } from '../auth/api-keys.ts';
 import { DAY_MS, parseDuration } from '../domain/durations.ts';
 import { DEFAULT_SCOPES, type KeyScope, readScopes } from '../domain/key-scope.ts';
-import type { AccountStore } from '../store/ports/accounts.ts';
-import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -12,8 +10,10 @@ import {
   type Principal,
   refuse,
   refuseRole,
-} from './change.ts';
-import { readAll, readNameField } from './read-input.ts';
+} from '../resources/kit/change.ts';
+import { readAll, readNameField } from '../resources/kit/read-input.ts';
+import type { AccountStore } from '../store/ports/accounts.ts';
+import type { ApiKey, KeyStore } from '../store/ports/keys.ts';
 
 /** The dependencies of changes of keys. */
 export interface KeyContext {

@@ -2,10 +2,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../domain/durations.ts';
 import { isRole, type Role } from '../domain/role.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from '../resources/kit/change.ts';
 import type { Account } from '../store/ports/accounts.ts';
 import type { InvitationStore, OpenedInvitation } from '../store/ports/invitations.ts';
 import type { MemberStore } from '../store/ports/members.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
 
 /** The dependencies of changes of members. */
 export interface MemberContext {

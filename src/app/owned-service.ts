@@ -1,7 +1,15 @@
 /** The service of an account that a change concerns, in the state that the person has seen. */
 import type { Service } from '../domain/service.ts';
+import {
+  accept,
+  MAX_TRIES,
+  mayChange,
+  type Outcome,
+  type Principal,
+  refuse,
+  refuseRole,
+} from '../resources/kit/change.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
-import { accept, MAX_TRIES, mayChange, type Outcome, type Principal, refuse, refuseRole } from './change.ts';
 
 /** The dependencies of finding a service. */
 export interface OwnedContext {

@@ -13,14 +13,21 @@ import {
 } from '../domain/incident/owner-maintenance.ts';
 import { momentOf, occurs, readRule } from '../domain/incident/recurrence.ts';
 import { type Static, Type } from '../json-schema.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  type Outcome,
+  refuse,
+  refuseRole,
+} from '../resources/kit/change.ts';
+import { mergePatch } from '../resources/kit/merge-patch.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { readAll } from '../resources/kit/read-input.ts';
 import type { NewOwnerMaintenance, OwnersWordsStore } from '../store/ports/owners-words.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from './change.ts';
-import { mergePatch } from './merge-patch.ts';
 import { readOwnerText, readOwnerTitle } from './owner-text.ts';
-import { createDocumentReader } from './read-document.ts';
-import { readAll } from './read-input.ts';
 import { findSubjects, nameSubjects, readSubjects, type Subjects } from './subjects.ts';
 
 /** The dependencies of these changes. */

@@ -4,7 +4,7 @@
  */
 import { findForbidden } from '../domain/given-name.ts';
 import type { OwnerText } from '../domain/incident/owner-incident.ts';
-import { accept, type Outcome, refuse } from './change.ts';
+import { accept, type Outcome, refuse } from '../resources/kit/change.ts';
 
 const OPTIONS = {
   allowedTags: ['p', 'a', 'strong', 'em', 's', 'code', 'pre', 'ul', 'ol', 'li', 'blockquote', 'br', 'hr'],

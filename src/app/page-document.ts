@@ -1,9 +1,6 @@
 /** A status page as a document: the form that files of `apply` and the API share. */
-import { readHostName } from '../domain/host-name.ts';
-import type { Service } from '../domain/service.ts';
 import {
   arrangePage,
-  isListable,
   type OwnedPage,
   PAGE_ACCESS,
   type PageAccess,
@@ -18,13 +15,14 @@ import {
   readPageTitle,
 } from '../domain/status-page.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
+import type { ListedOnPage } from '../resources/kit/listed-services.ts';
+import { isObject } from '../resources/kit/merge-patch.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { readAll } from '../resources/kit/read-input.ts';
 import type { WantedPage } from '../store/ports/account-content.ts';
 import type { StoredPicture } from '../store/ports/status-pages.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
-import { isObject } from './merge-patch.ts';
 import { atDomain, readPageDomain } from './page-domains.ts';
-import { createDocumentReader } from './read-document.ts';
-import { readAll } from './read-input.ts';
 import { readField, readUploaded } from './status-pages.ts';
 
 /** Members that are not known are refused. */
@@ -115,9 +113,6 @@ const readStructure = createDocumentReader<PageDocument>(PageDocumentSchema);
 
 /** A status page as its owner wants it, with a new password in clear text; null: there is none. */
 export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: string | null };
-
-/** A service on a page: by its id, or by its domain if it is not stored yet. */
-type ListedOnPage = number | string;
 
 /**
  * Reads a status page. Refused with `member_invalid`, `no_page_service`, and as `addStatusPage` for its texts, groups and
@@ -225,11 +220,6 @@ export function pageDocumentOf<Listed>(
   };
 }
 
-/** The name of a service on pages: the domain of a service of the account, the slug of a public one. */
-export function nameOnPage({ origin, domain, slug }: Pick<Service, 'origin' | 'domain' | 'slug'>): string {
-  return origin === 'catalogue' ? slug : domain;
-}
-
 /** Builds the groups step by step, so that the limits of each step apply. */
 function readGroups(
   groups: NonNullable<PageDocument['groups']>,
@@ -281,29 +271,4 @@ function readPictureUrl(text: string | undefined, use: PictureUse): Outcome<Stor
     return refuse({ code: 'member_invalid', member: use, problem }, use);
   }
   return readUploaded(Buffer.from(base64, 'base64'), use);
-}
-
-/** Finds services for pages of an account: among its services as they will be, null for a new one, and the public ones. */
-export function listedFinder(
-  accountId: number,
-  own: ReadonlyMap<string, Service | null>,
-  findPublic: (name: string) => Service | null,
-) {
-  const bySlug = new Map([...own.values()].flatMap((service) => (service ? [[service.slug, service]] : [])));
-  const names = new Map<ListedOnPage, string>();
-  return {
-    /** The service that `text`, a domain or a slug, stands for; null: none. */
-    idOf(text: string): ListedOnPage | null {
-      const reading = readHostName(text);
-      const name = reading.ok ? reading.domain : text.trim().toLowerCase();
-      const known = own.get(name);
-      if (known === null) return name;
-      const service = known ?? bySlug.get(name) ?? findPublic(name);
-      if (service === null || !isListable(service, accountId)) return null;
-      names.set(service.id, nameOnPage(service));
-      return service.id;
-    },
-    /** The name on pages of a service that was found. */
-    nameOf: (listed: ListedOnPage): string => names.get(listed) ?? String(listed),
-  };
 }

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import type * as Tldts from 'tldts';
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { OwnedPage } from '../domain/status-page.ts';
+import { accept, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
+import { readDomain } from '../resources/kit/read-input.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import { accept, type Outcome, type Principal, refuse } from './change.ts';
-import { readDomain } from './read-input.ts';
 import { findOwnedPage } from './status-pages.ts';
 
 /** The dependencies of these changes. */

@@ -12,10 +12,10 @@ import type { AcceptRule, CheckDefinition, CheckKind, CheckSettings } from '../d
 import type { WrongSetting } from '../kinds/check-kind.ts';
 import { type MemberLimits, refuseMembers, type WrongMember } from '../kinds/check-members.ts';
 import { hostSettings, portOf, type SettingsReading, validateSettings } from '../kinds/settings.ts';
-import { accept, type Outcome, type Refused, refuse } from './change.ts';
+import { accept, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
+import { DOCUMENT_FORMATS } from '../resources/kit/read-document.ts';
+import { readAll, readKind } from '../resources/kit/read-input.ts';
 import { membersOutcome } from './check-choice.ts';
-import { DOCUMENT_FORMATS } from './read-document.ts';
-import { readAll, readKind } from './read-input.ts';
 
 /** A check as entered. Members that the input does not name have the values that they keep. */
 export interface EnteredCheck {

@@ -14,11 +14,11 @@ import {
 import { type Static, Type } from '../json-schema.ts';
 import { CHECK_MEMBERS, type MemberLimits, parseMembers, writeMembers } from '../kinds/check-members.ts';
 import { validateSettings } from '../kinds/settings.ts';
-import { accept, type FieldRefusal, type Outcome } from './change.ts';
-import { isObject } from './merge-patch.ts';
+import { accept, type FieldRefusal, type Outcome } from '../resources/kit/change.ts';
+import { isObject } from '../resources/kit/merge-patch.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { readAll, readDomain, readNameField } from '../resources/kit/read-input.ts';
 import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
-import { createDocumentReader } from './read-document.ts';
-import { readAll, readDomain, readNameField } from './read-input.ts';
 import type { Registration } from './register-services.ts';
 
 /** Members that are not known are refused. */

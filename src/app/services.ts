@@ -9,14 +9,14 @@ import {
 } from '../domain/service.ts';
 import { changeMembers, MEMBER_NAMES, type MemberLimits, type MemberTexts } from '../kinds/check-members.ts';
 import { changeSettings } from '../kinds/settings.ts';
+import { accept, atField, attempt, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
+import { readAcceptRules, readAll, readNameField } from '../resources/kit/read-input.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
-import { accept, atField, attempt, type Outcome, type Principal, refuse } from './change.ts';
 import { type CheckBounds, limitsFor } from './check-choice.ts';
 import { changeSeen, type OwnedContext } from './owned-service.ts';
 import { type EnteredCheck, readCheck, readGrace, readPeriod, readScheduleFields } from './read-check.ts';
-import { readAcceptRules, readAll, readNameField } from './read-input.ts';
 import { sealSettings } from './seal-settings.ts';
 
 /** The dependencies of changes of services. */

@@ -15,7 +15,6 @@ import {
   readPageText,
   readPageTitle,
 } from '../domain/status-page.ts';
-import type { PageEdit, PageStore, StoredPicture } from '../store/ports/status-pages.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -25,9 +24,10 @@ import {
   type Principal,
   refuse,
   refuseRole,
-} from './change.ts';
+} from '../resources/kit/change.ts';
+import { readAll } from '../resources/kit/read-input.ts';
+import type { PageEdit, PageStore, StoredPicture } from '../store/ports/status-pages.ts';
 import { sealReaders, type WantedReaders } from './page-readers.ts';
-import { readAll } from './read-input.ts';
 import { readPicture } from './read-picture.ts';
 
 /** The dependencies of changes of status pages. */

@@ -1,9 +1,9 @@
 /** The services and status pages of an account that its incidents and maintenance concern. */
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage } from '../domain/status-page.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import type { PageStore } from '../store/ports/status-pages.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** What an account has. */
 export interface Subjects {

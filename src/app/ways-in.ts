@@ -11,6 +11,8 @@ import type { SignInSecret } from '../auth/sign-in-secret.ts';
 import { findTotpStep } from '../auth/totp.ts';
 import { MINUTE_MS } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
+import { accept, attempt, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
+import { readAll } from '../resources/kit/read-input.ts';
 import type {
   Enrolment,
   NewPasskey,
@@ -18,8 +20,6 @@ import type {
   SetupLinkStore,
   SignInStore,
 } from '../store/ports/sign-in.ts';
-import { accept, attempt, type Outcome, type Refused, refuse } from './change.ts';
-import { readAll } from './read-input.ts';
 
 /** The dependencies of these changes. */
 export interface WaysInContext {

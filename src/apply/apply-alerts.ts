@@ -1,6 +1,5 @@
 /** Channels and rules in a document of `apply`, and those that an account has: both in the form that a plan compares. */
 
-import { accept, type Outcome } from '../app/change.ts';
 import {
   type ChannelKinds,
   type ChannelRules,
@@ -9,9 +8,10 @@ import {
   secretSettings,
 } from '../app/channel-document.ts';
 import { editOf, newChannel } from '../app/channels.ts';
-import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../app/rule-document.ts';
 import type { Channel } from '../domain/alert/channel.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
+import { accept, type Outcome } from '../resources/kit/change.ts';
+import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import type { WantedChannel, WantedRule } from '../store/ports/account-content.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';

@@ -1,24 +1,24 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 
-import { type AccountPrincipal, accept, type FieldRefusal, type Outcome, refuse } from '../app/change.ts';
 import type { ChannelKinds } from '../app/channel-document.ts';
 import { type CheckBounds, limitsFor } from '../app/check-choice.ts';
-import {
-  listedFinder,
-  nameOnPage,
-  type PageDocument,
-  pageDocumentOf,
-  type ReadPage,
-  readPageDocument,
-} from '../app/page-document.ts';
+import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from '../app/page-document.ts';
 import { sealReaders } from '../app/page-readers.ts';
 import { findParent, type Registration } from '../app/register-services.ts';
-import { ruleDocumentOf } from '../app/rule-document.ts';
 import { type ComparedCheck, compareSecrets } from '../app/seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from '../app/service-document.ts';
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
+import {
+  type AccountPrincipal,
+  accept,
+  type FieldRefusal,
+  type Outcome,
+  refuse,
+} from '../resources/kit/change.ts';
+import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
+import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import type {
   WantedChannel,
   WantedMaintenance,

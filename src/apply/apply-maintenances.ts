@@ -1,16 +1,16 @@
 /** Maintenance in a document of `apply`, and that of an account: both in the form that a plan compares. */
 
-import { accept, type Outcome } from '../app/change.ts';
 import {
   MaintenanceDocumentSchema,
   maintenanceDocumentOf,
   readMaintenance,
 } from '../app/owner-maintenances.ts';
-import { createDocumentReader } from '../app/read-document.ts';
 import type { Subjects } from '../app/subjects.ts';
 import type { OwnerMaintenance } from '../domain/incident/owner-maintenance.ts';
 import type { Service } from '../domain/service.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { accept, type Outcome } from '../resources/kit/change.ts';
+import { createDocumentReader } from '../resources/kit/read-document.ts';
 import type { WantedMaintenance } from '../store/ports/account-content.ts';
 import type { ContentItem } from './apply-plan.ts';
 

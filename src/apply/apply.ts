@@ -1,5 +1,7 @@
 /** `apply`: gives an account the services and status pages that a document lists (docs/apply.md). */
 
+import { sealSettings } from '../app/seal-settings.ts';
+import { claimPlace, hasMoved } from '../app/services.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -7,9 +9,7 @@ import {
   type Outcome,
   type Refused,
   refuseRole,
-} from '../app/change.ts';
-import { sealSettings } from '../app/seal-settings.ts';
-import { claimPlace, hasMoved } from '../app/services.ts';
+} from '../resources/kit/change.ts';
 import type { ContentChanges, ContentStore, SeenContent } from '../store/ports/account-content.ts';
 import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';

@@ -1,10 +1,10 @@
 /** Resolves the account options of commands, by name or number, and lists accounts. */
 
-import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { readGivenName } from '../domain/given-name.ts';
 import { describeGivenTextProblem } from '../domain/input-problem.ts';
+import { refuse } from '../resources/kit/change.ts';
 import type { AccountListing, AccountStore } from '../store/ports/accounts.ts';
 import type { SignInStore } from '../store/ports/sign-in.ts';
 import { UsageError } from './command.ts';

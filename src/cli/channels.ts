@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { propertiesOf, settingOfText } from '../app/channel-document.ts';
 import { addChannel as addToAccount, removeChannel, testChannel as sendTest } from '../app/channels.ts';
-import { listRules as rulesOfAccount } from '../app/rules.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
@@ -10,6 +9,7 @@ import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { ruleChanges } from '../resources/rules/rules.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from './accounts.ts';
 import { CommandError, type CommonOptions, UsageError } from './command.ts';
@@ -131,12 +131,18 @@ export async function listRules(options: ListOptions & AccountChoice): Promise<v
   const all = await withRegistry(config, async (registry) => {
     const { id } = await findAccount(registry, choice);
     const services = new Map((await registry.loadServices()).map(({ service }) => [service.id, service]));
-    const findServiceById = (serviceId: number) => services.get(serviceId) ?? null;
-    return await rulesOfAccount({ registry, findServiceById }, id);
+    const bySlug = new Map([...services.values()].map((service) => [service.slug, service]));
+    const context = {
+      registry,
+      findService: (slug: string) => bySlug.get(slug) ?? null,
+      findServiceById: (serviceId: number) => services.get(serviceId) ?? null,
+      now: systemClock.now,
+    };
+    return await ruleChanges.list(context, id);
   });
-  const rules = all.filter(({ rule }) => hasText([rule.name], q));
-  if (json) return printJson(rules.map(({ rule, document }) => ({ id: rule.id, ...document })));
-  const rows = rules.map(({ rule, document }) => {
+  const rules = all.filter(({ entity }) => hasText([entity.name], q));
+  if (json) return printJson(rules.map(({ entity, document }) => ({ id: entity.id, ...document })));
+  const rows = rules.map(({ entity: rule, document }) => {
     const { own, services = [], categories = [], publicCategories = [], pages = [], channels } = document;
     const watched = [...(own ? ['own'] : []), ...services, ...categories, ...publicCategories, ...pages];
     return {

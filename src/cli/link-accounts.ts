@@ -1,8 +1,8 @@
 /** `upbeat accounts link` and `upbeat accounts merge`: join what commands made with who signs in. */
 import { linkAccount, mergeAccounts } from '../app/accounts.ts';
-import { refuse } from '../app/change.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
+import { refuse } from '../resources/kit/change.ts';
 import type { AccountListing } from '../store/ports/accounts.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type CommonOptions, UsageError } from './command.ts';

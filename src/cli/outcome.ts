@@ -1,6 +1,7 @@
 /** The operator as the principal of changes, and refusals as errors of commands. */
-import type { Outcome, Principal } from '../app/change.ts';
+
 import { describeRefusal, type Refusal } from '../domain/refusal.ts';
+import type { Outcome, Principal } from '../resources/kit/change.ts';
 import { CommandError, UsageError } from './command.ts';
 
 /** The operator, who may change what belongs to any account. */

@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../app/heartbeat-addresses.ts';
-import { readDomain } from '../app/read-input.ts';
 import { type Registration, registerServices } from '../app/register-services.ts';
 import {
   changeService,
@@ -18,6 +17,7 @@ import { type CheckKind, DEFAULT_CHECK } from '../domain/service.ts';
 import { messageOf } from '../error.ts';
 import { choiceOf, operatorLimits } from '../kinds/check-members.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { readDomain } from '../resources/kit/read-input.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import type { ServiceStore } from '../store/ports/services.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';

@@ -1,10 +1,11 @@
 /** `upbeat accounts setup-link` and `upbeat accounts reset`: one-time links by which people sign in. */
-import { refuse } from '../app/change.ts';
+
 import { nameKeyOf } from '../auth/password-sign-in.ts';
 import { makeSetupLink, type SetupLinkTarget } from '../auth/setup-links.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
 import { printable } from '../domain/printable-text.ts';
+import { refuse } from '../resources/kit/change.ts';
 import type { AccountStore } from '../store/ports/accounts.ts';
 import type { FoundPerson } from '../store/ports/sign-in.ts';
 import { type AccountChoice, readAccountChoice } from './accounts.ts';

@@ -1,7 +1,6 @@
 /** Channels and rules of an account, changed by the functions of `src/app/` over a real registry. */
 
 import t, { type Test } from 'tap';
-import type { Outcome } from '../../src/app/change.ts';
 import { channelDocumentOf } from '../../src/app/channel-document.ts';
 import {
   addChannel,
@@ -10,10 +9,11 @@ import {
   replayMessage,
   testChannel,
 } from '../../src/app/channels.ts';
-import { addRule, findRule, listRules, patchRule, removeRule } from '../../src/app/rules.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ALERT_EVENTS } from '../../src/domain/alert/rule.ts';
 import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
+import type { Outcome } from '../../src/resources/kit/change.ts';
+import { ruleChanges } from '../../src/resources/rules/rules.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { service } from '../site/site-world.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
@@ -216,18 +216,19 @@ t.test('a rule is read back as it was written', async (t) => {
     enabled: false,
   };
   for (const document of [RULE, full, { name: 'None', services: [], channels: [] }]) {
-    const rule = acceptedOf(await addRule(context, ada, document));
-    const found = acceptedOf(await findRule(context, ada, rule.id));
-    t.strictSame(found, { rule, document }, document.name);
+    const rule = acceptedOf(await ruleChanges.add(context, ada, document));
+    const found = acceptedOf(await ruleChanges.find(context, ada, rule.id));
+    t.strictSame(found, rule, document.name);
+    t.strictSame(await ruleChanges.documentOf(context, found), document, document.name);
   }
-  const names = (await listRules(context, ada.accountId)).map(({ rule }) => rule.name);
+  const names = (await ruleChanges.list(context, ada.accountId)).map(({ entity }) => entity.name);
   t.strictSame(names, ['Mine', 'Night', 'None']);
 });
 
 t.test('it names each wrong member of a rule', async (t) => {
   const { context, ada } = await start(t);
   await addChannel(context, ada, GOTIFY);
-  await addRule(context, ada, RULE);
+  await ruleChanges.add(context, ada, RULE);
   const quiet = { from: '22:00', to: '07:00' };
   const table: readonly (readonly [change: object, refusals: object])[] = [
     [{ name: 'Mine' }, { name: 'rule_name_taken' }],
@@ -253,23 +254,30 @@ t.test('it names each wrong member of a rule', async (t) => {
   for (const [change, refusals] of table) {
     const document = JSON.parse(JSON.stringify({ ...RULE, name: 'Other', ...change }));
     if ('channels' in change && change.channels === undefined) delete document.channels;
-    t.strictSame(refusalsOf(await addRule(context, ada, document)), refusals, JSON.stringify(change));
+    t.strictSame(refusalsOf(await ruleChanges.add(context, ada, document)), refusals, JSON.stringify(change));
   }
 });
 
 t.test('a rule is changed member by member, and follows the names of channels', async (t) => {
   const { context, ada } = await start(t);
   const channel = acceptedOf(await addChannel(context, ada, GOTIFY));
-  const { id, revision } = acceptedOf(await addRule(context, ada, { ...RULE, repeat: '1h', after: '5m' }));
-  const document = async () => acceptedOf(await findRule(context, ada, id)).document;
-  acceptedOf(await patchRule(context, ada, id, { repeat: null, events: [...ALERT_EVENTS] }, [revision]));
+  const { id, revision } = acceptedOf(
+    await ruleChanges.add(context, ada, { ...RULE, repeat: '1h', after: '5m' }),
+  );
+  const document = async () =>
+    ruleChanges.documentOf(context, acceptedOf(await ruleChanges.find(context, ada, id)));
+  acceptedOf(
+    await ruleChanges.patch(context, ada, id, { repeat: null, events: [...ALERT_EVENTS] }, [revision]),
+  );
   t.strictSame(await document(), { ...RULE, events: [...ALERT_EVENTS], after: '5m' });
-  t.same(refusalsOf(await patchRule(context, ada, id, {}, [revision])), { '': 'rule_stale' });
+  t.same(refusalsOf(await ruleChanges.patch(context, ada, id, {}, [revision])), { '': 'rule_stale' });
   await patchChannel(context, ada, channel.id, { name: 'Ops team' }, null);
   t.strictSame((await document()).channels, ['Ops team']);
   await removeChannel(context, ada, channel.id, null);
   t.strictSame((await document()).channels, []);
-  t.same(refusalsOf(await patchRule(context, { ...ada, accountId: 99 }, id, {}, null)), { '': 'no_rule' });
-  t.equal(refusalsOf(await removeRule(context, ada, id, null)), null);
-  t.same(refusalsOf(await removeRule(context, ada, id, null)), { '': 'no_rule' });
+  t.same(refusalsOf(await ruleChanges.patch(context, { ...ada, accountId: 99 }, id, {}, null)), {
+    '': 'no_rule',
+  });
+  t.equal(refusalsOf(await ruleChanges.remove(context, ada, id, null)), null);
+  t.same(refusalsOf(await ruleChanges.remove(context, ada, id, null)), { '': 'no_rule' });
 });

@@ -3,12 +3,12 @@ import { type AlertState, readAlertState, writeAlertState } from '../../domain/a
 import { earliestOf, mergeAlertStates } from '../../domain/alert/merge-alert-states.ts';
 import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
+import { noteRuleChange } from '../../resources/rules/rule-rows.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';
 import type { AccountContents, MergePlan } from '../ports/accounts.ts';
 import { readAccount } from './accounts/account-rows.ts';
 import { putMember, readMembers } from './accounts/member-rows.ts';
 import { addNotice } from './accounts/notice-rows.ts';
-import { noteRuleChange } from './alerts/rule-rows.ts';
 import { claimsOf, servicesOf } from './ownership.ts';
 import { toDefinition, updateService } from './services/service-rows.ts';
 

@@ -1,6 +1,7 @@
 /** The methods of the registry's thread that are the same for all databases. */
 
 import { isKeyOf } from '../../domain/credential-seal.ts';
+import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT } from '../database/fact-rows.ts';
 import type { JointOutcome, JointWrite, JointWrites } from '../database/group-commit.ts';
 import { type Calls, type DomainLimits, type OpenRegistry, read, write } from '../database/registry-calls.ts';
@@ -23,7 +24,6 @@ import { ALERT_CALLS } from './alerts/alert-rows.ts';
 import { CHANNEL_FAILURE_CALLS } from './alerts/channel-failure-rows.ts';
 import { CHANNEL_CALLS, removeAllChannels } from './alerts/channel-rows.ts';
 import { MESSAGE_CALLS } from './alerts/message-rows.ts';
-import { RULE_CALLS } from './alerts/rule-rows.ts';
 import {
   callIdempotent,
   callIdempotentTogether,

@@ -8,7 +8,6 @@ import {
   type SendContext,
   testChannel,
 } from '../../app/channels.ts';
-import { addRule } from '../../app/rules.ts';
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -20,6 +19,7 @@ import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
+import { ruleChanges } from '../../resources/rules/rules.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
 import type { Language } from '../language/language.ts';
 import { channelFields, readChannelFields } from './channel-fields.ts';
@@ -162,7 +162,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       own: true,
       channels: [channel.name],
     };
-    return (await addRule(rules, memberOf(session), document)).ok;
+    return (await ruleChanges.add(rules, memberOf(session), document)).ok;
   };
 
   return [

@@ -3,7 +3,6 @@
  * or shows the page with the refusals.
  */
 
-import { type Outcome, refuseRole } from '../../app/change.ts';
 import type { ChannelKinds } from '../../app/channel-document.ts';
 import type { SendContext } from '../../app/channels.ts';
 import type { CheckBounds } from '../../app/check-choice.ts';
@@ -16,6 +15,7 @@ import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
+import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';
 import type { AlertStore, RuleStore } from '../../store/ports/alerts.ts';

@@ -1,13 +1,13 @@
 /** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
 
 import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
-import { accept } from '../../app/change.ts';
 import { addClaim, claimKinds, dropClaim, verifyClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
 import type { Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { accept } from '../../resources/kit/change.ts';
 import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';

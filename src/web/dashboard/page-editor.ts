@@ -1,5 +1,5 @@
 /** `/dashboard/pages/:slug`: the texts, services, groups, pictures and embed of a status page. */
-import { type Refused, refuse } from '../../app/change.ts';
+
 import { removePage } from '../../app/defined-pages.ts';
 import { setPageDomain, verifyPageDomain } from '../../app/page-domains.ts';
 import {
@@ -21,6 +21,7 @@ import {
 import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
+import { type Refused, refuse } from '../../resources/kit/change.ts';
 import { pageUrl } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { findListed, pageNotFound, picturePart } from '../../view/status-page-view.ts';

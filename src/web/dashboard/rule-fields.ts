@@ -1,13 +1,14 @@
 /** The form of a rule: its fields as a document, and a document as fields. Each choice is a field of its own name. */
-import type { Outcome } from '../../app/change.ts';
-import { nameOnPage } from '../../app/page-document.ts';
-import type { RuleDocument } from '../../app/rule-document.ts';
+
 import type { Channel } from '../../domain/alert/channel.ts';
 import { ALERT_EVENTS, DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
 import { CATEGORIES } from '../../domain/category.ts';
 import { parseDuration } from '../../domain/durations.ts';
 import type { Service } from '../../domain/service.ts';
 import type { OwnedPage } from '../../domain/status-page.ts';
+import type { Outcome } from '../../resources/kit/change.ts';
+import { nameOnPage } from '../../resources/kit/listed-services.ts';
+import type { RuleDocument } from '../../resources/rules/rule-document.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields } from './dashboard-forms.ts';

@@ -1,12 +1,13 @@
 /** `/dashboard/rules`: which changes an account is told of, where and how, and its open alerts. */
-import type { RuleDocument } from '../../app/rule-document.ts';
-import { addRule, findRule, listRules, type RuleContext, removeRule, replaceRule } from '../../app/rules.ts';
+
 import type { AlertRule } from '../../domain/alert/rule.ts';
 import { DEFAULT_ALERT_EVENTS } from '../../domain/alert/rule.ts';
 import { createSiteCookie } from '../../http/cookies.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
+import type { RuleDocument } from '../../resources/rules/rule-document.ts';
+import { type RuleContext, ruleChanges } from '../../resources/rules/rules.ts';
 import type { Language } from '../language/language.ts';
 import {
   type DashboardForm,
@@ -68,7 +69,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
   const overview = async (session: Visitor): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const [rules, channels, pages] = await Promise.all([
-      listRules(context, accountId),
+      ruleChanges.list(context, accountId),
       registry.channelsOf(accountId),
       registry.pagesOf(accountId),
     ]);
@@ -79,7 +80,9 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
       {
         title: language.texts.alerts.rules,
         hasChannels: channels.length > 0,
-        rules: rules.map(({ rule, document }) => viewRule(rule, document, { nameOf, titles }, language)),
+        rules: rules.map(({ entity: rule, document }) =>
+          viewRule(rule, document, { nameOf, titles }, language),
+        ),
       },
       session,
     );
@@ -125,16 +128,16 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     const principal = memberOf(session);
     return ruleProblems(
       subject.id === null
-        ? await addRule(context, principal, document)
-        : await replaceRule(context, principal, subject.id, document, revisionIn(fields)),
+        ? await ruleChanges.add(context, principal, document)
+        : await ruleChanges.replace(context, principal, subject.id, document, revisionIn(fields)),
     );
   };
 
   const find = async ({ params }: HttpRequest, session: Visitor): Promise<RuleSubject> => {
-    const found = await findRule(context, memberOf(session), Number(params.id) || 0);
+    const found = await ruleChanges.find(context, memberOf(session), Number(params.id) || 0);
     if (!found.ok) throw new HttpError('rule_not_found', `There is no rule ${params.id}.`);
-    const { rule, document } = found.value;
-    return { id: rule.id, revision: rule.revision, document };
+    const { id, revision } = found.value;
+    return { id, revision, document: await ruleChanges.documentOf(context, found.value) };
   };
 
   /** The rule that the form of a new one begins with. `service` of the query: it watches that service. */
@@ -201,7 +204,7 @@ export function rulePages(show: ShowPage, sources: DashboardSources): Route[] {
     ),
     form(':id', 'save', find, save),
     form(':id', 'remove', find, ({ id }, session, fields) =>
-      removeRule(context, memberOf(session), id ?? 0, revisionIn(fields)),
+      ruleChanges.remove(context, memberOf(session), id ?? 0, revisionIn(fields)),
     ),
   ];
 }

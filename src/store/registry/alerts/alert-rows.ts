@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely';
 import type { AlertChange } from '../../../domain/alert/event.ts';
 import type { NewAlertEvent } from '../../../domain/alert/make-event.ts';
+import { rulesVersion } from '../../../resources/rules/rule-rows.ts';
 import type { AlertSchema } from '../../database/alert-schema.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
@@ -14,7 +15,6 @@ import type {
   DecidedMessage,
 } from '../../ports/alerts.ts';
 import { addMessages, countAlerts } from './message-rows.ts';
-import { rulesVersion } from './rule-rows.ts';
 import { addSubscriptionChanges } from './subscription-changes.ts';
 
 /** Name of the fact with the position of the last decision. */

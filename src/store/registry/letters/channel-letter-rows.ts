@@ -1,10 +1,10 @@
 /** The receivers of e-mail channels: they are asked before anything else is sent, and left alone when the mail server refuses them. */
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../../domain/subscription.ts';
+import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
 import { addNotice } from '../accounts/notice-rows.ts';
-import { noteRuleChange } from '../alerts/rule-rows.ts';
 import {
   countLetter,
   countRecipient,

@@ -1,8 +1,8 @@
 /** Validates form input field by field, so that all invalid fields are reported at once. */
-import { readGivenName } from '../domain/given-name.ts';
-import { readHostName } from '../domain/host-name.ts';
-import { type AcceptRule, type CheckKind, MONITORING_KINDS, STATUS_CLASSES } from '../domain/service.ts';
-import { obstacleOf } from '../kinds/settings.ts';
+import { readGivenName } from '../../domain/given-name.ts';
+import { readHostName } from '../../domain/host-name.ts';
+import { type AcceptRule, type CheckKind, MONITORING_KINDS, STATUS_CLASSES } from '../../domain/service.ts';
+import { obstacleOf } from '../../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome, refuse } from './change.ts';
 
 /** Combines the outcomes of all fields: their values, or the refusals of every invalid field, which may be a part of one. */

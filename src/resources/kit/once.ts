@@ -1,11 +1,11 @@
 /** `Idempotency-Key` on POST: a request that is sent again gets the answer of the first one (docs/api.md, Idempotency). */
 import { createHash } from 'node:crypto';
-import { attempt } from '../app/change.ts';
-import { createIdempotentChanges } from '../app/idempotent.ts';
-import type { OpenApiParameter } from '../http/openapi.ts';
-import { HttpError } from '../http/problem.ts';
-import type { HttpResponse, WriteRequest } from '../http/route.ts';
-import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
+import type { OpenApiParameter } from '../../http/openapi.ts';
+import { HttpError } from '../../http/problem.ts';
+import type { HttpResponse, WriteRequest } from '../../http/route.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import { attempt } from './change.ts';
+import { createIdempotentChanges } from './idempotent.ts';
 import { resultOf } from './refused.ts';
 
 /** A change that a client may repeat. */

@@ -6,7 +6,7 @@ import {
   type IdempotentName,
   type IdempotentOutcome,
   type IdempotentRequest,
-} from '../store/ports/idempotency.ts';
+} from '../../store/ports/idempotency.ts';
 
 /** The changes with the request's key, and the outcome of the one that was made. */
 export interface IdempotentChanges {

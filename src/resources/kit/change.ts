@@ -1,7 +1,7 @@
 /** The principal and the outcome of changes by owners and the operator. */
-import type { KeyScope } from '../domain/key-scope.ts';
-import type { Refusal } from '../domain/refusal.ts';
-import { includesRole, type LimitedRole, type Role } from '../domain/role.ts';
+import type { KeyScope } from '../../domain/key-scope.ts';
+import type { Refusal } from '../../domain/refusal.ts';
+import { includesRole, type LimitedRole, type Role } from '../../domain/role.ts';
 
 /**
  * Who makes a change. A member of an account changes what belongs to the account, as far as the role permits and within

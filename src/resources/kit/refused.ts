@@ -1,7 +1,8 @@
 /** Refusals of changes as errors of the API: the status and code of each, and what is wrong with each field. */
-import type { Outcome, Refused } from '../app/change.ts';
-import { describeRefusal, type Refusal } from '../domain/refusal.ts';
-import { HttpError, type ProblemCode } from '../http/problem.ts';
+
+import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
+import { HttpError, type ProblemCode } from '../../http/problem.ts';
+import type { Outcome, Refused } from './change.ts';
 
 /** Codes of errors by those of refusals. All others concern the body. */
 const PROBLEM_OF: { readonly [Code in Refusal['code']]?: ProblemCode } = {

@@ -1,17 +1,31 @@
 /** Routes of the API that need a key: changes of what an account has, and reads that only the account may make. */
-import type { AccountPrincipal } from '../app/change.ts';
-import { KEY_SCOPES, type KeyScope } from '../domain/key-scope.ts';
-import type { KeyBearer } from '../http/access.ts';
+
+import { KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import type { KeyBearer } from '../../http/access.ts';
 import {
   IF_NONE_MATCH,
   LIMIT_HEADERS,
   type OpenApiOperation,
   type OpenApiParameter,
   problems,
-} from '../http/openapi.ts';
-import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../http/route.ts';
-import { patchOf } from '../http/schema.ts';
-import type { TObject, TSchema } from '../json-schema.ts';
+} from '../../http/openapi.ts';
+import type { HttpResponse, Route, WriteMethod, WriteRequest } from '../../http/route.ts';
+import { patchOf } from '../../http/schema.ts';
+import type { TObject, TSchema } from '../../json-schema.ts';
+import type { AccountPrincipal } from './change.ts';
+
+/** The parameter of changes that may depend on a revision. */
+export const IF_MATCH: OpenApiParameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'ETags that the client has seen, or *. Only the revision at their beginning counts, since the status changes by itself. Absent: any.',
+  schema: { type: 'string' },
+};
+
+/** The header of responses that show a revision. */
+export const ETAG_HEADER = { ETag: { description: 'Begins with the revision.', schema: { type: 'string' } } };
 
 /** A body of a request. */
 export interface RequestBody {
@@ -173,4 +187,9 @@ function describe(operation: KeyedOperation, scope: KeyScope, body?: RequestBody
 
 function contentOf({ schema, example, types = ['application/json'] }: RequestBody): object {
   return Object.fromEntries(types.map((type) => [type, { schema, example }]));
+}
+
+/** A response that only the account may keep. */
+export function privately(response: HttpResponse): HttpResponse {
+  return { ...response, headers: { ...response.headers, 'Cache-Control': 'private, no-cache' } };
 }

@@ -1,11 +1,11 @@
 /** Rules of alerts. */
-import type { AlertRule } from '../../../domain/alert/rule.ts';
-import { getFact, setFact } from '../../database/fact-rows.ts';
-import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
-import { type RegistryStore, sql } from '../../database/registry-store.ts';
-import type { Row } from '../../database/schema.ts';
-import { MAX_RULES, type RuleEdit, type RuleStore } from '../../ports/alerts.ts';
+import type { AlertRule } from '../../domain/alert/rule.ts';
+import { getFact, setFact } from '../../store/database/fact-rows.ts';
+import { type Calls, read, write } from '../../store/database/registry-calls.ts';
+import { RegistryError } from '../../store/database/registry-error.ts';
+import { type RegistryStore, sql } from '../../store/database/registry-store.ts';
+import type { Row } from '../../store/database/schema.ts';
+import { MAX_RULES, type RuleEdit, type RuleStore } from '../../store/ports/alerts.ts';
 
 /** What a rule says besides its name. */
 type Definition = Pick<AlertRule, 'of' | 'events' | 'channels' | 'afterMs' | 'repeatMs' | 'quiet'>;

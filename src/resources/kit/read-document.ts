@@ -1,9 +1,9 @@
 /** Validates documents of owners (files and bodies of requests) by their schemas, so that all problems are reported at once. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { SettingProblem } from '../domain/input-problem.ts';
-import type { TSchema } from '../json-schema.ts';
-import { PATTERN_EXAMPLES } from '../kinds/check-members.ts';
-import { describeKeyword } from '../kinds/settings.ts';
+import type { SettingProblem } from '../../domain/input-problem.ts';
+import type { TSchema } from '../../json-schema.ts';
+import { PATTERN_EXAMPLES } from '../../kinds/check-members.ts';
+import { describeKeyword } from '../../kinds/settings.ts';
 import { accept, type FieldRefusal, type Outcome } from './change.ts';
 import { isObject } from './merge-patch.ts';
 

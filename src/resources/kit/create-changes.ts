@@ -1,0 +1,138 @@
+/** The changes of a resource: the one road of forms, commands, the API and `apply`. */
+import {
+  type AccountPrincipal,
+  accept,
+  attempt,
+  MAX_TRIES,
+  type Outcome,
+  type Refused,
+  refuse,
+  refuseRole,
+} from './change.ts';
+import type { Resource, ResourceKey, Revised } from './define-resource.ts';
+import { mergePatch } from './merge-patch.ts';
+
+/** The changes of a resource. Each is refused with `role_required` where the role of the principal does not allow it. */
+export interface Changes<Entity extends Revised, Key extends ResourceKey, Document, Context> {
+  /** Those of an account with their documents. */
+  readonly list: (
+    context: Context,
+    accountId: number,
+  ) => Promise<{ readonly entity: Entity; readonly document: Document }[]>;
+  /** One of the account. Refused where it has none of that key. */
+  readonly find: (
+    context: Context,
+    principal: Pick<AccountPrincipal, 'accountId'>,
+    key: Key,
+  ) => Promise<Outcome<Entity>>;
+  /** The document of one. */
+  readonly documentOf: (context: Context, entity: Entity) => Promise<Document>;
+  /** Adds what a document says. Refused as the document is read, and where the name is taken or there are too many. */
+  readonly add: (
+    context: Context,
+    principal: AccountPrincipal,
+    document: unknown,
+  ) => Promise<Outcome<Entity>>;
+  /**
+   * Changes one by a merge patch (RFC 7396) of its document; null sets a member to its default. `revisions`: those that the client has
+   * seen; null: any. Refused as `find` and `add`, and where it has another revision.
+   */
+  readonly patch: Change<Entity, Key, Context>;
+  /** Changes one to what another document says, and as `patch` otherwise. */
+  readonly replace: Change<Entity, Key, Context>;
+  /** Removes one. Refused where there is none, or it has another revision. */
+  readonly remove: (
+    context: Context,
+    principal: AccountPrincipal,
+    key: Key,
+    revisions: readonly number[] | null,
+  ) => Promise<Outcome<void>>;
+}
+
+type Change<Entity, Key, Context> = (
+  context: Context,
+  principal: AccountPrincipal,
+  key: Key,
+  by: unknown,
+  revisions: readonly number[] | null,
+) => Promise<Outcome<Entity>>;
+
+/** Makes the changes of a resource. */
+export function createChanges<Entity extends Revised, Key extends ResourceKey, Document, Wanted, Context>(
+  resource: Resource<Entity, Key, Document, Wanted, Context>,
+): Changes<Entity, Key, Document, Context> {
+  const { codes, mayChange } = resource;
+  const stale = refuse({ code: codes.stale } as Parameters<typeof refuse>[0]);
+
+  const find = async (context: Context, accountId: number, key: Key): Promise<Outcome<Entity>> => {
+    const found = (await resource.list(context, accountId)).find((one) => resource.keyOf(one) === key);
+    return found === undefined ? refuse(codes.missing(key)) : accept(found);
+  };
+  const documentOf = async (context: Context, entity: Entity): Promise<Document> =>
+    (await resource.writer(context, entity.accountId))(entity);
+
+  /** Makes a change of the newest state, again if another writer was faster. */
+  const change = async (
+    context: Context,
+    principal: AccountPrincipal,
+    key: Key,
+    revisions: readonly number[] | null,
+    next: { readonly patch: unknown } | { readonly document: unknown },
+  ): Promise<Outcome<Entity>> => {
+    const denied = refuseRole(principal, mayChange);
+    if (denied !== null) return denied;
+    const { accountId } = principal;
+    for (let tried = 1; ; tried++) {
+      const found = await find(context, accountId, key);
+      if (!found.ok) return found;
+      const before = found.value;
+      if (revisions !== null && !revisions.includes(before.revision)) return stale;
+      const patch = 'patch' in next ? next.patch : null;
+      const document = 'patch' in next ? mergePatch(await documentOf(context, before), patch) : next.document;
+      const reading = await resource.read(context, document, { accountId, before, patch });
+      if (!reading.ok) return reading;
+      const outcome = await attempt(() => resource.change(context, before, reading.value));
+      if (!isStale(outcome, codes.stale) || tried === MAX_TRIES) return atFields(outcome, codes.at);
+    }
+  };
+
+  return {
+    async list(context, accountId) {
+      const [entities, write] = await Promise.all([
+        resource.list(context, accountId),
+        resource.writer(context, accountId),
+      ]);
+      return entities.map((entity) => ({ entity, document: write(entity) }));
+    },
+    find: (context, { accountId }, key) => find(context, accountId, key),
+    documentOf,
+    async add(context, principal, document) {
+      const denied = refuseRole(principal, mayChange);
+      if (denied !== null) return denied;
+      const { accountId } = principal;
+      const reading = await resource.read(context, document, { accountId, before: null, patch: null });
+      if (!reading.ok) return reading;
+      return atFields(await attempt(() => resource.add(context, accountId, reading.value)), codes.at);
+    },
+    patch: (context, principal, key, patch, revisions) =>
+      change(context, principal, key, revisions, { patch }),
+    replace: (context, principal, key, document, revisions) =>
+      change(context, principal, key, revisions, { document }),
+    async remove(context, principal, key, revisions) {
+      const denied = refuseRole(principal, mayChange);
+      if (denied !== null) return denied;
+      return await attempt(() => resource.remove(context, principal.accountId, key, revisions ?? undefined));
+    },
+  };
+}
+
+function isStale(outcome: Outcome<unknown>, code: string): outcome is Refused {
+  return !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === code);
+}
+
+/** The outcome with refusals of the store at the members that they concern. */
+function atFields<T>(outcome: Outcome<T>, fields: Readonly<Partial<Record<string, string>>>): Outcome<T> {
+  if (outcome.ok) return outcome;
+  const refusals = outcome.refusals.map((one) => ({ ...one, field: fields[one.refusal.code] ?? one.field }));
+  return { ok: false, refusals };
+}

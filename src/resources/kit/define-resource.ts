@@ -1,0 +1,56 @@
+/**
+ * A thing that accounts own, such as a rule: how it is read from a document and written as one, and where it is stored. From its
+ * definition come its changes (`createChanges`) and its routes (`createResourceRoutes`), so that forms, commands, the API and `apply`
+ * take one road.
+ */
+import type { Refusal } from '../../domain/refusal.ts';
+import type { LimitedRole } from '../../domain/role.ts';
+import type { Outcome } from './change.ts';
+
+/** The number or the name of a thing in paths and commands. */
+export type ResourceKey = number | string;
+
+/** What every thing has that can be changed by the revision that was seen. */
+export interface Revised {
+  readonly accountId: number;
+  readonly revision: number;
+}
+
+/** What reads a document: whose it will be, and what it changes. */
+export interface ReadingOf<Entity> {
+  readonly accountId: number;
+  /** The state before the change; null: the document is of a new thing. */
+  readonly before: Entity | null;
+  /** The merge patch that the document was made with; null: it is a whole document. */
+  readonly patch: unknown;
+}
+
+/** The definition of a resource. */
+export interface Resource<Entity extends Revised, Key extends ResourceKey, Document, Wanted, Context> {
+  /** The least role that may change it. */
+  readonly mayChange: LimitedRole;
+  readonly codes: {
+    readonly missing: (key: Key) => Refusal;
+    readonly stale: Refusal['code'];
+    /** Refusals of the store, by the member of the document that they concern. */
+    readonly at: Readonly<Partial<Record<Refusal['code'], string>>>;
+  };
+  readonly keyOf: (entity: Entity) => Key;
+  /** Those of an account, in the order in which they are listed. */
+  readonly list: (context: Context, accountId: number) => Promise<readonly Entity[]>;
+  /** What writes the documents of an account's things. */
+  readonly writer: (context: Context, accountId: number) => Promise<(entity: Entity) => Document>;
+  /** Reads a document. Its refusals have a field, such as `services.2`. */
+  readonly read: (context: Context, document: unknown, of: ReadingOf<Entity>) => Promise<Outcome<Wanted>>;
+  /** Stores a new thing. Rejects with a refusal of the registry, as the two others do. */
+  readonly add: (context: Context, accountId: number, wanted: Wanted) => Promise<Entity>;
+  /** Stores a change of a thing that has that revision still. */
+  readonly change: (context: Context, before: Entity, wanted: Wanted) => Promise<Entity>;
+  /** Removes a thing that has one of the revisions still. Undefined: whichever it has. */
+  readonly remove: (
+    context: Context,
+    accountId: number,
+    key: Key,
+    revisions: readonly number[] | undefined,
+  ) => Promise<void>;
+}

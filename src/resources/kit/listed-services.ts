@@ -1,0 +1,37 @@
+/** How documents name services: those of the account by domain, public ones by slug. */
+import { readHostName } from '../../domain/host-name.ts';
+import type { Service } from '../../domain/service.ts';
+import { isListable } from '../../domain/status-page.ts';
+
+/** A service on a page: by its id, or by its domain if it is not stored yet. */
+export type ListedOnPage = number | string;
+
+/** The name of a service on pages: the domain of a service of the account, the slug of a public one. */
+export function nameOnPage({ origin, domain, slug }: Pick<Service, 'origin' | 'domain' | 'slug'>): string {
+  return origin === 'catalogue' ? slug : domain;
+}
+
+/** Finds services for pages of an account: among its services as they will be, null for a new one, and the public ones. */
+export function listedFinder(
+  accountId: number,
+  own: ReadonlyMap<string, Service | null>,
+  findPublic: (name: string) => Service | null,
+) {
+  const bySlug = new Map([...own.values()].flatMap((service) => (service ? [[service.slug, service]] : [])));
+  const names = new Map<ListedOnPage, string>();
+  return {
+    /** The service that `text`, a domain or a slug, stands for; null: none. */
+    idOf(text: string): ListedOnPage | null {
+      const reading = readHostName(text);
+      const name = reading.ok ? reading.domain : text.trim().toLowerCase();
+      const known = own.get(name);
+      if (known === null) return name;
+      const service = known ?? bySlug.get(name) ?? findPublic(name);
+      if (service === null || !isListable(service, accountId)) return null;
+      names.set(service.id, nameOnPage(service));
+      return service.id;
+    },
+    /** The name on pages of a service that was found. */
+    nameOf: (listed: ListedOnPage): string => names.get(listed) ?? String(listed),
+  };
+}

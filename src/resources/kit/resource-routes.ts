@@ -1,0 +1,196 @@
+/** The routes of a resource: its list, and one of it to create, read, change and remove. */
+import { parseJson } from '../../http/body.ts';
+import { readRevisions, revisionTag } from '../../http/conditional.ts';
+import type { PlaceForm, PlaceMember } from '../../http/cursor.ts';
+import type { OpenApiParameter } from '../../http/openapi.ts';
+import { type HttpResponse, jsonText, type Route } from '../../http/route.ts';
+import type { TObject, TSchema } from '../../json-schema.ts';
+import type { IdempotencyStore, IdempotentCalls } from '../../store/ports/idempotency.ts';
+import type { Changes } from './create-changes.ts';
+import type { ResourceKey, Revised } from './define-resource.ts';
+import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from './once.ts';
+import { cutWindow, ownListRoute } from './own-list.ts';
+import { resultOf } from './refused.ts';
+import {
+  bearerOf,
+  changed,
+  ETAG_HEADER,
+  IF_MATCH,
+  ownRoute,
+  patchBody,
+  principalOf,
+  privately,
+  REMOVED,
+  type WritingEndpoint,
+  writeRoute,
+} from './write-route.ts';
+
+/** What changes of a resource need in routes: repeated requests change nothing. */
+export interface RepeatableContext {
+  readonly registry: IdempotencyStore & IdempotentCalls;
+  readonly now: () => number;
+}
+
+/** An operation in the words of the OpenAPI document. */
+interface Words {
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** What the routes of a resource are made from. */
+export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey, Document, Context> {
+  readonly changes: Changes<Entity, Key, Document, Context>;
+  readonly context: Context;
+  /** Public URL of the site, without a slash at its end. */
+  readonly siteUrl: string;
+  /** The path of the list, such as `/api/v1/rules`. */
+  readonly path: string;
+  readonly tag: string;
+  /** Its name in the document, such as `Rule`: that of its schema, and in the ids of its operations. */
+  readonly name: string;
+  /** Its name in sentences, such as `rule`; the member of its list is `${word}s`. */
+  readonly word: string;
+  /** The parameter of the path that has its key, such as `:id`, and what reads it. */
+  readonly key: { readonly parameter: OpenApiParameter; readonly read: (text: string | undefined) => Key };
+  readonly schema: TSchema;
+  /** The schema of its document, and the one whose members a patch may have. */
+  readonly document: TSchema;
+  readonly patch: TObject;
+  /** Maximum size of a document, bytes. */
+  readonly maxBytes: number;
+  readonly examples: { readonly document: object; readonly patch: object };
+  readonly order: { readonly says: string; readonly place: PlaceForm['types'] };
+  readonly placeOf: (entity: Entity) => readonly PlaceMember[];
+  /** One of it as JSON. */
+  readonly view: (entity: Entity, document: Document) => object;
+  readonly says: {
+    readonly list: Words;
+    readonly create: Words;
+    readonly get: Words;
+    readonly change: Words;
+    readonly remove: Words;
+    /** A name or a slug that another one has. */
+    readonly taken: string;
+  };
+  readonly callbacks?: WritingEndpoint['callbacks'];
+}
+
+/** Makes the routes of a resource. */
+export function createResourceRoutes<
+  Entity extends Revised,
+  Key extends ResourceKey,
+  Document,
+  Context extends RepeatableContext,
+>(routes: ResourceRoutes<Entity, Key, Document, Context>): Route[] {
+  const { changes, context, siteUrl, path, tag, name, word, key, schema, maxBytes, says, view } = routes;
+  const { parameter } = key;
+  const one = `${path}/:${parameter.name}`;
+  const capital = `The ${word}.`;
+  const gone = { 404: `The account has no such ${word} (${word}_not_found).` };
+  const stale = { 412: `The ${word} has another revision than If-Match names.` };
+  const taken = { 409: says.taken };
+
+  const answer = async (status: 200 | 201, entity: Entity): Promise<HttpResponse> => {
+    const body = JSON.stringify(view(entity, await changes.documentOf(context, entity)));
+    const place = `${siteUrl}${path}/${routes.placeOf(entity).join('/')}`;
+    const headers = status === 201 ? { Location: place } : {};
+    return changed(status, body, headers, revisionTag(entity.revision, body));
+  };
+
+  return [
+    ownListRoute<{ readonly entity: Entity; readonly document: Document }>({
+      ...{ path, tag, ...says.list },
+      id: `list${name}s`,
+      name: `${name}List`,
+      member: `${word}s`,
+      item: schema,
+      order: routes.order.says,
+      place: routes.order.place,
+      placeOf: ({ entity }) => routes.placeOf(entity),
+      read: async (accountId, window) =>
+        cutWindow(await changes.list(context, accountId), window, ({ entity }) => routes.placeOf(entity)),
+      view: ({ entity, document }) => view(entity, document),
+    }),
+    writeRoute({
+      ...{ path, tag, ...says.create },
+      method: 'POST',
+      id: `create${name}`,
+      parameters: [IDEMPOTENCY_KEY],
+      body: { schema: routes.document, example: routes.examples.document, maxBytes },
+      answers: {
+        201: {
+          description: capital,
+          headers: {
+            ...ETAG_HEADER,
+            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
+          },
+          schema,
+        },
+      },
+      ...(routes.callbacks === undefined ? {} : { callbacks: routes.callbacks }),
+      problems: {
+        403: `The account has as many ${word}s as it may (account_limit), or the key lacks the scope write (insufficient_scope).`,
+        ...taken,
+        ...REPEAT_PROBLEMS,
+      },
+      handle: (request) =>
+        once<Entity>(context, {
+          id: `create${name}`,
+          request,
+          secret: null,
+          async change(calls) {
+            const document = parseJson(request.body);
+            const made = { ...context, registry: { ...context.registry, ...calls } };
+            return resultOf(await changes.add(made, principalOf(request.key), document));
+          },
+          answer: (entity) => answer(201, entity),
+        }),
+    }),
+    ownRoute({
+      ...{ path: one, tag, ...says.get },
+      id: `get${name}`,
+      parameters: [parameter],
+      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
+      problems: gone,
+      async handle(request) {
+        const { accountId } = bearerOf(request);
+        const asked = key.read(request.params[parameter.name]);
+        const found = resultOf(await changes.find(context, { accountId }, asked));
+        const body = JSON.stringify(view(found, await changes.documentOf(context, found)));
+        return privately(jsonText(body, revisionTag(found.revision, body)));
+      },
+    }),
+    writeRoute({
+      ...{ path: one, tag, ...says.change },
+      method: 'PATCH',
+      id: `change${name}`,
+      parameters: [parameter, IF_MATCH],
+      body: patchBody(`${name}Patch`, routes.patch, routes.examples.patch, maxBytes),
+      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
+      problems: { ...gone, ...taken, ...stale },
+      async handle({ key: bearer, body, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        const asked = key.read(params[parameter.name]);
+        const patch = parseJson(body);
+        return await answer(
+          200,
+          resultOf(await changes.patch(context, principalOf(bearer), asked, patch, revisions)),
+        );
+      },
+    }),
+    writeRoute({
+      ...{ path: one, tag, ...says.remove },
+      method: 'DELETE',
+      id: `remove${name}`,
+      parameters: [parameter, IF_MATCH],
+      answers: { 204: { description: 'It is removed.' } },
+      problems: { ...gone, ...stale },
+      async handle({ key: bearer, params, headers }) {
+        const revisions = readRevisions(headers['if-match']);
+        const asked = key.read(params[parameter.name]);
+        resultOf(await changes.remove(context, principalOf(bearer), asked, revisions));
+        return REMOVED;
+      },
+    }),
+  ];
+}
