@@ -24,9 +24,11 @@ import {
   LIMIT_HEADERS,
   OPEN_TO_ALL,
   type OpenApiOperation,
+  type OpenApiParameter,
   problems,
   queryParameters,
 } from '../http/openapi.ts';
+import { typeName } from '../http/openapi-schemas.ts';
 import { type ParameterSchemas, readParameters } from '../http/parameters.ts';
 import { HttpError } from '../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../http/route.ts';
@@ -143,7 +145,7 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
     };
   };
 
-  const route = (path: string, describe: () => OpenApiOperation): Route => ({
+  const route = (path: string, described: AddressDescription): Route => ({
     path,
     bucket: 'api',
     isHeartbeat: true,
@@ -157,33 +159,37 @@ export function addressRoutes({ directory, heartbeats, registry, siteUrl, now }:
       return `${request.params.signal === 'log' ? 'logs of ' : ''}service ${service.id}`;
     },
     onFault: () => heartbeats.noteRefusal(),
-    describe,
+    describe: () => describeAddress(described),
+    describeOthers: () => ({
+      post: describeAddress(described, 'post'),
+      put: describeAddress(described, 'put'),
+    }),
   });
 
   return [
-    route('/beat/:secret', () =>
-      describeAddress('beat', 'Sends a heartbeat to the address of a service', [], OF_HEARTBEATS),
-    ),
-    route('/beat/:secret/:signal', () =>
-      describeAddress(
-        'signal',
-        'Reports the start, the failure or the exit code of a run, or sends a log',
-        [
-          {
-            name: 'signal',
-            in: 'path',
-            required: true,
-            description:
-              '`start`: a run begins. `fail`: it failed. An exit code: 0 is a heartbeat, any other whole number of 32 bits, with a sign or without, a failure. `log`: the body is kept, and changes nothing.',
-            schema: { type: 'string', pattern: '^(start|fail|log|0|-?[1-9]\\d{0,9})$' },
-            example: 'start',
-          },
-        ],
-        {},
-      ),
-    ),
+    route('/beat/:secret', {
+      name: 'beat',
+      summary: 'Sends a heartbeat to the address of a service',
+      query: OF_HEARTBEATS,
+    }),
+    route('/beat/:secret/:signal', {
+      name: 'signal',
+      summary: 'Reports the start, the failure or the exit code of a run, or sends a log',
+      parameter: SIGNAL,
+      query: {},
+    }),
   ];
 }
+
+const SIGNAL: OpenApiParameter = {
+  name: 'signal',
+  in: 'path',
+  required: true,
+  description:
+    '`start`: a run begins. `fail`: it failed. An exit code: 0 is a heartbeat, any other whole number of 32 bits, with a sign or without, a failure. `log`: the body is kept, and changes nothing.',
+  schema: { type: 'string', pattern: '^(start|fail|log|0|-?[1-9]\\d{0,9})$' },
+  example: 'start',
+};
 
 const NO_BODY: BodyStart = { bytes: Buffer.alloc(0), isWhole: true };
 
@@ -196,17 +202,33 @@ function unknownStatus(status: string): HttpError {
   );
 }
 
+/** Any media type is taken; a log is text. */
+const LOG_CONTENT = {
+  'text/plain': {
+    schema: Type.String({ description: 'A log, whatever its media type says.' }),
+    example: 'backed up 1,204 files',
+  },
+};
+
+/** What the OpenAPI document says of one of the paths. */
+interface AddressDescription {
+  /** The beginning of its operation ids. */
+  readonly name: string;
+  readonly summary: string;
+  /** A parameter of the path beside the secret. */
+  readonly parameter?: OpenApiParameter;
+  readonly query: ParameterSchemas;
+}
+
 function describeAddress(
-  name: string,
-  summary: string,
-  parameters: OpenApiOperation['parameters'],
-  query: ParameterSchemas,
+  { name, summary, parameter, query }: AddressDescription,
+  method: 'get' | 'post' | 'put' = 'get',
 ): OpenApiOperation {
   return {
-    operationId: `${name}ByAddress`,
+    operationId: method === 'get' ? `${name}ByAddress` : `${method}${typeName(name)}ByAddress`,
     tags: ['Heartbeats'],
-    summary,
-    description: `Needs no key, since the address has a secret. HEAD, POST and PUT do the same. The path counts whatever the body is: its first ${MAX_LOG_LENGTH} characters are kept as a log, which ends with \`[cut]\` where there was more. Requests count by service, with the limit of a key; logs count apart.`,
+    summary: method === 'get' ? summary : `${summary}, by ${method.toUpperCase()}`,
+    description: `Needs no key, since the address has a secret. GET, HEAD, POST and PUT do the same. The path counts whatever the body is: its first ${MAX_LOG_LENGTH} characters are kept as a log, which ends with \`[cut]\` where there was more. Requests count by service, with the limit of a key; logs count apart.`,
     security: OPEN_TO_ALL,
     parameters: [
       {
@@ -217,9 +239,10 @@ function describeAddress(
         schema: { type: 'string' },
         example: 'q8mOGyrv6Jc0vTGTUlZ5Yg',
       },
-      ...parameters,
+      ...(parameter === undefined ? [] : [parameter]),
       ...queryParameters({ ...query, ...ASIDES }),
     ],
+    ...(method === 'get' ? {} : { requestBody: { required: false, content: LOG_CONTENT } }),
     responses: {
       200: {
         description: 'It is on disk, and every read shows it.',

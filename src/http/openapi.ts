@@ -24,7 +24,7 @@ export interface OpenApiOperation {
   readonly description: string;
   readonly security?: readonly object[];
   readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly required: true; readonly content: object };
+  readonly requestBody?: { readonly required: boolean; readonly content: object };
   /** What the server sends because of it. */
   readonly callbacks?: object;
   readonly responses: Readonly<
@@ -159,6 +159,7 @@ interface DescribedRoute {
   readonly path: string;
   readonly describe?: () => OpenApiOperation;
   readonly writes?: Readonly<Record<string, { readonly describe?: () => OpenApiOperation }>>;
+  readonly describeOthers?: () => OpenApiPath;
 }
 
 /** Collects the paths in the order of `routes`, and the schemas of their operations. */
@@ -167,8 +168,11 @@ export function describeRoutes(
   webhooks: OpenApiDocument['webhooks'] = {},
 ): Pick<OpenApiDocument, 'paths' | 'webhooks'> & Pick<OpenApiDocument['components'], 'schemas'> {
   const { schemas, refer } = createSchemaList();
-  const described = routes.flatMap(({ path, describe, writes = {} }) => {
-    const methods = [['get', { describe }] as const, ...Object.entries(writes)];
+  const described = routes.flatMap(({ path, describe, writes = {}, describeOthers }) => {
+    const others = Object.entries(describeOthers?.() ?? {}).map(
+      ([method, operation]) => [method, { describe: () => operation }] as const,
+    );
+    const methods = [['get', { describe }] as const, ...Object.entries(writes), ...others];
     const operations = methods.flatMap(([method, { describe: own }]) => {
       if (own === undefined) return [];
       const { responses, callbacks, ...rest } = own();

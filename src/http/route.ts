@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Access, KeyAccess, KeyBearer } from './access.ts';
 import type { ReadBody, ReadBodyStart } from './body.ts';
-import type { OpenApiOperation } from './openapi.ts';
+import type { OpenApiOperation, OpenApiPath } from './openapi.ts';
 import type { Allowance } from './rate-limits.ts';
 
 /** A request for a handler. */
@@ -106,6 +106,8 @@ export interface Route {
   readonly describe?: () => OpenApiOperation;
   /** True: the handler takes every method. Absent: GET and HEAD. */
   readonly anyMethod?: boolean;
+  /** The descriptions of such methods besides GET for the OpenAPI document. */
+  readonly describeOthers?: () => OpenApiPath;
 }
 
 /** The methods of a route, as `Allow` lists them. */

@@ -9,6 +9,7 @@ import { fullName, type Service } from '../domain/service.ts';
 import { type CurrentStatus, unknownStatus } from '../domain/status/current.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
+  IF_NONE_MATCH,
   LIMIT_HEADERS,
   OPEN_TO_ALL,
   type OpenApiOperation,
@@ -181,7 +182,7 @@ function describeBadge(): OpenApiOperation {
     summary: 'A badge of a service: its status, its uptime or its response time',
     description:
       'A picture of 280 by 36 pixels, or in the style "compact" 20 pixels high and as wide as its text; a PNG of scale 2 has twice as many pixels. The status: Operational, Slow, Down or Unknown. The uptime: the share of good checks in the window, rounded down. The latency: the median or the 95th percentile of its response times. Where there are no checks it says "No data". What is stale, older than two intervals, is grey (never a silent service while the monitor listens) and tells its age; a figure has a clock then. An SVG says in its title, and a PNG of a figure in the text "As of", which time it shows. The format "shields" is JSON for the endpoint badge of shields.io. Figures are read at most once a minute. While past checks cannot be read, a badge shows the figure that was read last, with its age, or the status if there is none.',
-    parameters: [slug, ...queryParameters(BADGE_QUERY)],
+    parameters: [slug, ...queryParameters(BADGE_QUERY), IF_NONE_MATCH],
     responses: {
       200: {
         description: 'The badge, to be kept by shared caches for 300 seconds.',
@@ -198,7 +199,7 @@ function describeBadge(): OpenApiOperation {
           'application/json': { schema: ShieldsSchema },
         },
       },
-      304: { description: 'The client has it already; this costs nothing of the limit.' },
+      304: { description: 'The client has it already (If-None-Match); this costs nothing of the limit.' },
       ...problems({
         400: 'A parameter is not known, a label is too long, or the address ends with another format or scale; the body names the parameter.',
         401: 'The API key is not valid.',

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { CHART_SIZES, type ChartPicture, chartPoints, spanOf } from '../domain/picture.ts';
 import { unknownStatus } from '../domain/status/current.ts';
-import { type OpenApiOperation, queryParameters, SLUG } from '../http/openapi.ts';
+import { type OpenApiOperation, SLUG } from '../http/openapi.ts';
 import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
@@ -107,12 +107,13 @@ function describeChart(): OpenApiOperation {
     'The domain with each dot replaced by a dash; .png at its end is accepted.',
     'github-com',
   );
+  const picture = pictureOperation(QUERY, { 404: 'There is no such service.' });
   return {
-    ...pictureOperation(QUERY, { 404: 'There is no such service.' }),
+    ...picture,
     operationId: 'getChart',
     summary: 'The response times of a service as a picture',
     description:
       'The median as a line, with a band up to the 95th percentile, in steps of UTC; times with failed checks have stripes and a cross. Beside it the name, the status now, the share of good checks in the window, rounded down, and the time of the last check. While checks wait to be stored, it says since when it is incomplete. Drawn at most once a minute as long as the status is the same.',
-    parameters: [slug, ...queryParameters(QUERY)],
+    parameters: [slug, ...picture.parameters],
   };
 }

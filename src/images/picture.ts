@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { PICTURE_THEMES, PICTURE_WINDOWS } from '../domain/picture.ts';
 import { entityTag } from '../http/conditional.ts';
 import {
+  IF_NONE_MATCH,
   LIMIT_HEADERS,
   OPEN_TO_ALL,
   type OpenApiOperation,
@@ -28,14 +29,14 @@ export function pictureOperation(
   return {
     tags: ['Pictures'],
     security: OPEN_TO_ALL,
-    parameters: queryParameters(query),
+    parameters: [...queryParameters(query), IF_NONE_MATCH],
     responses: {
       200: {
         description: 'The picture, to be kept by shared caches for 300 seconds.',
         headers: LIMIT_HEADERS,
         content: { 'image/png': { schema: { type: 'string', contentMediaType: 'image/png' } } },
       },
-      304: { description: 'The client has it already; this costs nothing of the limit.' },
+      304: { description: 'The client has it already (If-None-Match); this costs nothing of the limit.' },
       ...problems({
         400: 'A parameter is not known; the body names it.',
         401: 'The API key is not valid.',

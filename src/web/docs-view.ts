@@ -165,8 +165,12 @@ function curlOf(method: string, url: string, needsKey: boolean, body: ReturnType
   return [
     `curl ${url.endsWith('/events') ? '-N ' : ''}${verb}"${url}"`,
     ...(needsKey ? [`-H "Authorization: Bearer $UPBEAT_KEY"`] : []),
-    ...(body === null ? [] : [`-H "Content-Type: ${body.type}"`, `-d '${JSON.stringify(body.example)}'`]),
+    ...(body === null ? [] : [`-H "Content-Type: ${body.type}"`, `-d '${textOf(body.example)}'`]),
   ].join(' \\\n  ');
+}
+
+function textOf(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example);
 }
 
 /** An answer that is good, as text; its picture, or null where the answer has no body. */

@@ -27,12 +27,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post', Operation>>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<Endpoint['method'], Operation>>>>>;
   readonly components: { readonly headers: Readonly<Record<string, { readonly schema: object }>> };
 }
 interface Endpoint {
   readonly path: string;
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'put';
   readonly operation: Operation;
 }
 
@@ -166,7 +166,9 @@ function createSender(world: World) {
   ): Promise<Answer> => {
     clients += 1;
     const client = from(`10.0.${clients >> 8}.${clients & 255}`);
-    if (method === 'post') return await world.post(url, body, { ...client, ...world.makeKey(), ...headers });
+    if (isKeyed({ path, method }))
+      return await world.post(url, body, { ...client, ...world.makeKey(), ...headers });
+    if (method !== 'get') return await world.get(url, { ...client, ...headers }, method.toUpperCase());
     if (path !== '/api/v1/events') return await world.get(url, { ...client, ...headers });
     const leave = new AbortController();
     const { signal } = leave;
@@ -178,9 +180,14 @@ function createSender(world: World) {
   };
 }
 
-/** Whether the endpoint takes a POST without a key besides GET. */
-function isHeartbeatAddress({ path }: Endpoint): boolean {
+/** Whether the endpoint takes POST and PUT without a key besides GET. */
+function isHeartbeatAddress({ path }: Pick<Endpoint, 'path'>): boolean {
   return path.startsWith('/beat/');
+}
+
+/** Whether the endpoint takes JSON and needs a key. */
+function isKeyed({ path, method }: Pick<Endpoint, 'path' | 'method'>): boolean {
+  return method === 'post' && !isHeartbeatAddress({ path });
 }
 
 t.test('it gives every response that the document names, as the document says', async (t) => {
@@ -190,7 +197,7 @@ t.test('it gives every response that the document names, as the document says', 
   const has = (endpoint: Endpoint, status: number) => String(status) in endpoint.operation.responses;
 
   for (const endpoint of endpoints) {
-    const { path, method, operation } = endpoint;
+    const { path, operation } = endpoint;
     const good = await send(endpoint);
     confirm(endpoint, 200, good);
     if (has(endpoint, 304)) {
@@ -198,7 +205,7 @@ t.test('it gives every response that the document names, as the document says', 
       confirm(endpoint, 304, await send(endpoint, { headers }));
     }
     confirm(endpoint, 401, await send(endpoint, { headers: { authorization: 'Bearer x' } }));
-    const otherScope = method === 'post' ? 'read' : 'heartbeat';
+    const otherScope = isKeyed(endpoint) ? 'read' : 'heartbeat';
     if (!isHeartbeatAddress(endpoint))
       confirm(endpoint, 403, await send(endpoint, { headers: world.makeKey({ scopes: [otherScope] }) }));
     for (const { name, in: place } of operation.parameters) {
@@ -208,12 +215,12 @@ t.test('it gives every response that the document names, as the document says', 
         confirm(endpoint, 404, await send(endpoint, { url: addressOf(path, 'nobody') }));
       if (name === 'secret') confirm(endpoint, 404, await send(endpoint, { url: '/beat/unknown' }));
     }
-    if (method === 'post') {
+    if (isKeyed(endpoint)) {
       confirm(endpoint, 400, await send(endpoint, { body: { ...BODY, domain: 'http://x' } }));
       confirm(endpoint, 413, await send(endpoint, { body: 'x'.repeat(20_000) }));
       confirm(endpoint, 415, await send(endpoint, { headers: { 'content-type': 'text/plain' } }));
     }
-    if (method === 'post' || isHeartbeatAddress(endpoint)) {
+    if (isKeyed(endpoint) || isHeartbeatAddress(endpoint)) {
       for (const fault of ['foreign_domain', 'catalogue_domain', 'account_limit']) {
         world.faults.heartbeats = coded(fault);
         confirm(endpoint, 403, await send(endpoint));
@@ -262,7 +269,7 @@ t.test('it gives every response that the document names, as the document says', 
   for (const endpoint of endpoints) {
     const { path, method } = endpoint;
     const url = `${addressOf(path)}${path === badge.path ? '?variant=uptime' : ''}`;
-    const headers = { ...from('192.0.2.1'), ...(method === 'post' ? poor.makeKey() : {}) };
+    const headers = { ...from('192.0.2.1'), ...(isKeyed(endpoint) ? poor.makeKey() : {}) };
     if (method === 'get') {
       const answer = await sendPoor(endpoint, { url });
       confirm(endpoint, answer.status === 503 ? 503 : 200, answer);
@@ -280,8 +287,8 @@ t.test('it answers other methods with 405, which says what is possible', async (
   const { endpoints } = await openDocument(world);
   for (const { path, method } of endpoints) {
     const url = addressOf(path);
-    const allowed = method === 'get' ? /^GET, HEAD/ : /^POST/;
-    const isAddress = path.startsWith('/beat/');
+    const isAddress = isHeartbeatAddress({ path });
+    const allowed = method === 'get' || isAddress ? /^GET, HEAD/ : /^POST/;
     for (const other of isAddress ? ['DELETE'] : ['PUT', 'DELETE', method === 'get' ? 'POST' : 'GET']) {
       const answer = await world.get(url, {}, other);
       if (answer.headers.get('allow') === null && WRITTEN.has(path)) continue;
@@ -289,7 +296,7 @@ t.test('it answers other methods with 405, which says what is possible', async (
       t.match(answer.headers.get('allow'), allowed, `${other} ${path}`);
       t.equal(answer.headers.get('content-type'), 'application/problem+json', `${other} ${path}`);
     }
-    if (method === 'post') continue;
+    if (method !== 'get') continue;
     const head = await world.get(url, {}, 'HEAD');
     t.match([head.status, head.text], [200, ''], `HEAD ${path}`);
   }

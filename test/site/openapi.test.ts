@@ -314,7 +314,16 @@ t.test('it documents the rules that a client can see', async (t) => {
   t.match(document.paths['/api/v1/heartbeat']?.post, {
     requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Heartbeat' } } } },
   });
-  t.match(document.paths['/api/v1/services/{slug}']?.get?.parameters, [{}, { name: 'If-None-Match' }]);
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    const isConditional = '304' in (get?.responses ?? {});
+    const names = get?.parameters.map(({ name }) => name);
+    t.equal(names?.includes('If-None-Match') ?? false, isConditional, `${path} says how to ask for a 304`);
+  }
+  for (const path of ['/beat/{secret}', '/beat/{secret}/{signal}'])
+    t.match(document.paths[path], {
+      post: { requestBody: { required: false, content: { 'text/plain': {} } } },
+      put: { requestBody: { required: false } },
+    });
   t.match(document.components, {
     schemas: { Problem: { properties: { retry_after: { type: 'integer' } } } },
   });
