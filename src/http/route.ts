@@ -13,6 +13,8 @@ export interface HttpRequest {
   /** Query without the question mark. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
+  /** The absolute URL of what is requested, without its query: below this site's URL, or at the domain of a status page. */
+  readonly url?: string;
   /** The host of this site's configured address, with its port. Absent: the one of the request alone is known. */
   readonly siteHost?: string;
   /** The client in the form that rate limits count by. */

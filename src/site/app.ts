@@ -5,6 +5,7 @@ import type KoaRouter from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { andThen, attempt, type MaybeLater } from '../async/at-once.ts';
 import type { Clock } from '../clock.ts';
+import { domainOrigin } from '../domain/status-page.ts';
 import { errorCodeOf, toError } from '../error.ts';
 import { basePathOf, headersBelow, stripBasePath } from '../http/base-path.ts';
 import { createBodyReader, createBodyStartReader } from '../http/body.ts';
@@ -88,7 +89,8 @@ export function createApp(options: AppOptions) {
     pictures: both('pictures', anonymousPerMinute, authenticatedPerMinute),
     pages: both('pages', PAGES_PER_MINUTE, PAGES_PER_MINUTE),
   };
-  const { host: siteHost } = new URL(settings.siteUrl);
+  const { siteUrl } = settings;
+  const { host: siteHost } = new URL(siteUrl);
   const readClient = createClientReader(settings.trustedProxies);
   const table = createRoutes({
     ...options,
@@ -99,7 +101,7 @@ export function createApp(options: AppOptions) {
   const turns = createTurns(clock);
   const overload = createOverload({ clock, log, turns, onRefused: metrics.noteOverloadRefusal });
   const serve = createPipeline({
-    siteUrl: settings.siteUrl,
+    siteUrl,
     authenticator: options.authenticator,
     explain: explainRefusal,
     errorPage: table.errorPage,
@@ -117,6 +119,7 @@ export function createApp(options: AppOptions) {
 
   const requestOf = (
     message: IncomingMessage,
+    url: string,
     params: Readonly<Record<string, string>>,
     query: string,
   ): HttpRequest => ({
@@ -124,6 +127,7 @@ export function createApp(options: AppOptions) {
     params,
     query,
     headers: message.headers,
+    url,
     siteHost,
     client: readClient(message.socket.remoteAddress, message.headers['x-forwarded-for']?.toString()),
     // Node.js ends a connection whose client has ended it.
@@ -133,7 +137,7 @@ export function createApp(options: AppOptions) {
       : {}),
   });
 
-  const base = basePathOf(settings.siteUrl);
+  const base = basePathOf(siteUrl);
 
   const answer = (route: Route, request: HttpRequest, response: ServerResponse): MaybeLater<void> => {
     const startedMs = clock.monotonic();
@@ -163,13 +167,18 @@ export function createApp(options: AppOptions) {
   for (const route of routes) {
     router.all(route.path, (context: Context & { params: Record<string, string> }) => {
       context.respond = false;
-      return answer(route, requestOf(context.req, context.params, context.querystring), context.res);
+      return answer(
+        route,
+        requestOf(context.req, siteUrl + context.path, context.params, context.querystring),
+        context.res,
+      );
     });
   }
   application.use(router.routes());
   application.use((context) => {
     context.respond = false;
-    return answer(UNKNOWN_ROUTE, requestOf(context.req, { path: context.path }, ''), context.res);
+    const { req, res, path } = context;
+    return answer(UNKNOWN_ROUTE, requestOf(req, siteUrl + path, { path }, ''), res);
   });
   application.on('error', (error: Error, context?: Context) =>
     log.error({ path: context?.path, problem: error.message }, 'a request failed outside its handler'),
@@ -208,7 +217,7 @@ export function createApp(options: AppOptions) {
         };
         const headers = withoutKey(message.headers);
         const request = {
-          ...requestOf(message, found.params, found.query),
+          ...requestOf(message, domainOrigin(siteUrl, page.domain) + path, found.params, found.query),
           headers,
           atDomain: true,
         } as const;
@@ -219,7 +228,7 @@ export function createApp(options: AppOptions) {
       const route = hotRoutes.get(path.slice(0, slugAt).toLowerCase());
       const slug = path.slice(slugAt);
       if (route === undefined || !PLAIN_SLUG.test(slug)) void koa(message, response);
-      else respond(path, route, requestOf(message, { slug }, query), response);
+      else respond(path, route, requestOf(message, siteUrl + path, { slug }, query), response);
     },
     /** Number of open event streams. */
     get openStreams(): number {

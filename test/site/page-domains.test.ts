@@ -91,6 +91,7 @@ t.test('a page is at its domain once that is proved, and its address on this sit
   const page = await at(DOMAIN, '/');
   t.equal(page.status, 200);
   t.match(page.text, `<link rel="canonical" href="https://${DOMAIN}/">`);
+  t.match(page.text, `<link rel="alternate" hreflang="de" href="https://${DOMAIN}/?lang=de">`);
   t.match(page.text, `<meta property="og:url" content="https://${DOMAIN}/">`);
   t.match(page.text, `content="https://${DOMAIN}/logo?v=`);
   t.match(page.text, /<a href="https:\/\/upbeat\.test\/status\/known-example">/);

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { HtmlValidate } from 'html-validate';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { openOwnerIncident } from '../../src/app/owner-incidents.ts';
@@ -19,6 +20,9 @@ import { findFaults, launchBrowser, NEEDS_BROWSER, UNFILLED } from '../support/b
 import { findOverhangs, headingJumps, openPage } from '../support/watched-page.ts';
 import { SERVICES, startServiceWorld } from './service-world.ts';
 
+const HTML_RULES = { extends: ['html-validate:standard'] };
+/** Which the rules do not find. */
+const EMPTY_OPTION = /<option(?![^>]*\slabel=)[^>]*>\s*<\/option>/;
 const DAY = 86_400_000;
 const WIDE = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
@@ -179,37 +183,53 @@ async function shoot(page: Page, path: string, look: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage: true });
 }
 
-t.test('every page', NEEDS_BROWSER, async (t) => {
+t.test('every page', async (t) => {
   const world = await startServiceWorld();
   t.teardown(world.close);
   const { examples, cookie } = await furnish(world);
   const paths = await listPages(t, world, examples, cookie);
   t.ok(paths.length > 45, `${paths.length} pages`);
-  const browser = await launchBrowser();
-  t.teardown(() => browser.close());
-  const { page, complaints } = await openPage(browser, {
-    extraHTTPHeaders: { cookie },
-    locale: process.env.LANG_OF_PAGES ?? 'en',
+
+  await t.test('is valid HTML', async (t) => {
+    const validator = new HtmlValidate(HTML_RULES);
+    for (const path of paths) {
+      const { text } = await world.get(path, { accept: 'text/html', cookie });
+      const { results } = await validator.validateString(text, path);
+      const faults = results.flatMap(({ messages }) =>
+        messages.map(({ line, column, ruleId, message }) => `${line}:${column} ${ruleId}: ${message}`),
+      );
+      t.same(faults, [], path);
+      t.notMatch(text, EMPTY_OPTION, path);
+    }
   });
-  for (const path of paths) {
-    await page.setViewportSize(WIDE);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.goto(world.origin + path);
-    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-    t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);
-    t.same(await headingJumps(page), [], `${path}: no heading is left out`);
-    t.same(await findFaults(page), [], `${path}: light and wide`);
-    t.same(await walkForms(page), [], `${path}: by keyboard`);
-    await shoot(page, path, 'light');
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.setViewportSize(PHONE);
-    t.same(await findFaults(page), [], `${path}: dark, on a phone`);
-    await shoot(page, path, 'dark');
-    await page.setViewportSize(SMALL_PHONE);
-    t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
-  }
-  t.same(
-    complaints.filter((text) => !/status of 4\d\d/.test(text)),
-    [],
-  );
+
+  await t.test('looks and works in a browser', NEEDS_BROWSER, async (t) => {
+    const browser = await launchBrowser();
+    t.teardown(() => browser.close());
+    const { page, complaints } = await openPage(browser, {
+      extraHTTPHeaders: { cookie },
+      locale: process.env.LANG_OF_PAGES ?? 'en',
+    });
+    for (const path of paths) {
+      await page.setViewportSize(WIDE);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.goto(world.origin + path);
+      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+      t.notMatch(await page.locator('body').innerText(), UNFILLED, `${path}: no value is missing`);
+      t.same(await headingJumps(page), [], `${path}: no heading is left out`);
+      t.same(await findFaults(page), [], `${path}: light and wide`);
+      t.same(await walkForms(page), [], `${path}: by keyboard`);
+      await shoot(page, path, 'light');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize(PHONE);
+      t.same(await findFaults(page), [], `${path}: dark, on a phone`);
+      await shoot(page, path, 'dark');
+      await page.setViewportSize(SMALL_PHONE);
+      t.same(await findOverhangs(page), [], `${path}: nothing hangs over the edge`);
+    }
+    t.same(
+      complaints.filter((text) => !/status of 4\d\d/.test(text)),
+      [],
+    );
+  });
 });

@@ -1,4 +1,4 @@
-/** Files at addresses that browsers, search engines and security researchers know. */
+/** What browsers, search engines and security researchers look for: files at known addresses, and pages in other languages. */
 import t from 'tap';
 import { NOW, service, startApi } from '../site/site-world.ts';
 
@@ -47,4 +47,32 @@ t.test('it serves the files that browsers and robots ask for', async (t) => {
   t.match(contact, /^Contact: mailto:security@upbeat\.test\nExpires: .*Z\nCanonical: https:/);
   const expires = Date.parse(/Expires: (.*)/.exec(contact)?.[1] ?? '');
   t.ok(expires > NOW && expires < NOW + 365 * 86_400_000, 'it is valid for less than a year');
+});
+
+t.test('it tells search engines the absolute URL of each page in each language', async (t) => {
+  for (const siteUrl of ['https://upbeat.test', 'https://example.org/status']) {
+    const world = await startApi({ services: [service(1, 'shop')], siteUrl });
+    t.teardown(world.close);
+    await world.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
+    const pages = ['/', '/status/shop-example', '/docs', '/p/acme'].map((path) => [path, path] as const);
+    for (const [asked, path] of [
+      ...pages,
+      ['/?q=a%26b&appearance=dark&lang=de', '/?q=a%26b&lang='],
+    ] as const) {
+      const { text } = await world.get(asked, { accept: 'text/html' });
+      const links = [...text.matchAll(/<link rel="alternate" hreflang="(\w+)" href="([^"]*)">/g)];
+      t.same(
+        links.map(([, code, href]) => [code, href]),
+        ['en', 'de'].map((code) => [
+          code,
+          siteUrl + (path.endsWith('lang=') ? path.replaceAll('&', '&amp;') : `${path}?lang=`) + code,
+        ]),
+        asked,
+      );
+    }
+    t.notMatch(
+      (await world.get('/status/nobody', { accept: 'text/html' })).text,
+      '<link rel="alternate" hreflang',
+    );
+  }
 });

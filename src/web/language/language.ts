@@ -28,6 +28,8 @@ export interface Language {
 export interface ChosenLanguage extends Language, ChosenTheme {
   /** True if `?lang=` made the choice in this request; the response then stores it in a cookie. */
   readonly keep: boolean;
+  /** The absolute URL of this page without its query; absent: it is not known. */
+  readonly url?: string;
   /** All languages, each with the relative URL of this page in it. */
   readonly choices: readonly { readonly code: LanguageCode; readonly name: string; readonly href: string }[];
 }
@@ -42,7 +44,11 @@ const COOKIE = 'upbeat-language';
 const COOKIE_SECONDS = 31_536_000;
 
 /** Chooses the language and the theme of a response. Unknown ones are ignored. */
-export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): ChosenLanguage {
+export function chooseLanguage({
+  query,
+  headers,
+  url,
+}: Pick<HttpRequest, 'query' | 'headers' | 'url'>): ChosenLanguage {
   const parameters = new URLSearchParams(query);
   const asked = readCode(parameters.get('lang') ?? '');
   const kept = readCode(readCookie(headers.cookie, COOKIE));
@@ -52,7 +58,14 @@ export function chooseLanguage({ query, headers }: Pick<HttpRequest, 'query' | '
     parameters.set('lang', choice);
     return { code: choice, name: LANGUAGES[choice].name, href: `?${parameters}` };
   });
-  return { ...LANGUAGES[code], keep: asked !== null, choices, ...chooseTheme(query, headers.cookie) };
+  const place = url === undefined ? {} : { url };
+  return {
+    ...LANGUAGES[code],
+    ...place,
+    keep: asked !== null,
+    choices,
+    ...chooseTheme(query, headers.cookie),
+  };
 }
 
 /** Headers of a response in a language: caches distinguish languages, and a cookie stores a choice for a year. */

@@ -67,6 +67,7 @@ export function createViews({ assets, version, readiness, now, offersMail = fals
           ...data,
           language,
           choices: chosen?.choices ?? [],
+          alternates: status === 200 ? alternatesOf(chosen) : [],
           markup: markupIn(language),
           away: viewAway(readiness(), language),
           assets,
@@ -79,6 +80,12 @@ export function createViews({ assets, version, readiness, now, offersMail = fals
     renderPart: (template: string, data: object, language: Language): string =>
       eta.render(template, { ...data, language, markup: markupIn(language) }),
   };
+}
+
+/** The absolute URLs of a page in all languages, for search engines; none where its URL is not known. */
+function alternatesOf(chosen: ChosenLanguage | null) {
+  const { url, choices } = chosen ?? { choices: [] };
+  return url === undefined ? [] : choices.map(({ code, href }) => ({ code, href: url + href }));
 }
 
 /** The sections of the navigation, by the beginning of their templates' names. */
