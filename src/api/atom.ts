@@ -4,7 +4,7 @@ import { formatTime } from '../domain/durations.ts';
 import type { Incident } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
-import { fullName } from '../domain/service.ts';
+import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { ATOM_MEDIA_TYPE, type AtomEntry, writeAtom } from '../notify/atom.ts';
@@ -22,15 +22,15 @@ import {
 } from '../view/status-page-view.ts';
 
 /** Sources of these routes. */
-export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl'> {
+export interface AtomSources extends Pick<SiteSources, 'directory' | 'siteUrl' | 'now'> {
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   /** Status pages of owners; null: this site has none. */
   readonly pages: PageViewSources | null;
 }
 
 /** The routes. */
-export function atomRoutes({ directory, registry, pages, siteUrl }: AtomSources): Route[] {
-  const answer = createFeedWriter(directory, siteUrl);
+export function atomRoutes({ directory, registry, pages, siteUrl, now }: AtomSources): Route[] {
+  const answer = createFeedWriter(directory, siteUrl, now());
   return [
     {
       path: '/incidents.atom',
@@ -96,6 +96,7 @@ function pageRoute(
         title: `Incidents of ${page.title}`,
         url: pageUrl(siteUrl, page, 'incidents.atom'),
         pageUrl: pageUrl(siteUrl, page),
+        madeAt: page.createdAt,
         said: entriesOfPage(view, pageUrl(siteUrl, page)),
         incidents: await sources.pages.incidentsOfServices({
           serviceIds: services.map(({ service }) => service.id),
@@ -118,6 +119,8 @@ interface IncidentFeed {
   readonly pageUrl: string;
   /** In the order of the entries. */
   readonly incidents: readonly Incident[];
+  /** When it was made, epoch milliseconds. Absent: when the program started. */
+  readonly madeAt?: number;
   /** Entries before them, whose ids lack the beginning that all have in common. */
   readonly said?: readonly AtomEntry[];
 }
@@ -160,19 +163,21 @@ function entriesOfPage(view: PageView, url: string): AtomEntry[] {
 const MAX_ENTRIES = 50;
 /** The year in the ids of feeds and entries (tag scheme, RFC 4151). It never changes, because ids must not change. */
 const TAG_YEAR = 2026;
-/** Time of the last change of a feed without entries. */
-const NEVER_CHANGED = Date.UTC(TAG_YEAR, 0, 1);
 
-/** The title of an incident with the name of its service, once: `Shop is not reachable`, `Shop: Delayed mails`. */
+/** The title of an incident with the name of its service. */
 function namedTitle({ source, title }: Incident, name: string): string {
   if (source === 'owner') return `${name}: the owner says: ${title}`;
-  return title.startsWith(`${name} `) ? title : `${name}: ${title}`;
+  return titleWithName(title, name);
 }
 
-/** Creates the function that writes the feeds of a site. `siteUrl` has no slash at its end. */
+/**
+ * Creates the function that writes the feeds of a site. `siteUrl` has no slash at its end. `startedAt`: when the program started, which
+ * dates feeds without entries, so that their tags stay.
+ */
 function createFeedWriter(
   directory: ServiceDirectory,
   siteUrl: string,
+  startedAt: number,
 ): (feed: IncidentFeed) => HttpResponse {
   const tag = `tag:${new URL(siteUrl).hostname},${TAG_YEAR}:`;
 
@@ -193,7 +198,7 @@ function createFeedWriter(
     ];
   };
 
-  return ({ name, title, url, pageUrl, incidents, said = [] }) => {
+  return ({ name, title, url, pageUrl, incidents, madeAt = startedAt, said = [] }) => {
     const entries = [
       ...said.map((entry) => ({ ...entry, id: tag + entry.id })),
       ...incidents.flatMap(entryOf),
@@ -203,7 +208,7 @@ function createFeedWriter(
       title,
       selfUrl: url,
       pageUrl,
-      updatedAt: Math.max(NEVER_CHANGED, ...entries.map(({ updatedAt }) => updatedAt)),
+      updatedAt: entries.length === 0 ? madeAt : Math.max(...entries.map(({ updatedAt }) => updatedAt)),
       entries,
     });
     return { status: 200, headers: { 'Content-Type': ATOM_MEDIA_TYPE, 'Cache-Control': 'no-cache' }, body };

@@ -1,7 +1,7 @@
 /** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
 import { DAY_MS } from '../domain/durations.ts';
 import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
-import { fullName } from '../domain/service.ts';
+import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
 import type { HttpResponse, Route } from '../http/route.ts';
 import { CALENDAR_MEDIA_TYPE, type CalendarEvent, writeCalendar } from '../notify/calendar.ts';
@@ -39,7 +39,11 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
     body: writeCalendar(name, events),
   });
 
-  const eventsOf = async (all: readonly OwnerMaintenance[], url: string): Promise<CalendarEvent[]> => {
+  const eventsOf = async (
+    all: readonly OwnerMaintenance[],
+    name: string,
+    url: string,
+  ): Promise<CalendarEvent[]> => {
     const from = now() - PAST_MS;
     const events = await Promise.all(
       all.map(async (said) => {
@@ -53,7 +57,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
         return [...inForce.map((one) => ({ ...one, isSkipped: false })), ...skipped].map((one) => ({
           uid: `${ownerMaintenanceId(said.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
           sequence: said.revision - 1,
-          title: said.title,
+          title: titleWithName(said.title, name),
           text: said.plain,
           url,
           startsAt: one.startsAt,
@@ -80,6 +84,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
     async handle({ params }) {
       const service = directory.byPageName(params.slug ?? '');
       if (service === null) throw serviceNotFound(params.slug ?? '');
+      const name = fullName(service);
       const url = `${siteUrl}/status/${directory.pageName(service)}`;
       const [said, planned] = await Promise.all([
         registry.maintenancesSaidOf(service.id, now()),
@@ -90,7 +95,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
         .map((one) => ({
           uid: `${one.id}@${hostname}`,
           sequence: 0,
-          title: one.title,
+          title: titleWithName(one.title, name),
           text: one.description,
           url,
           startsAt: one.startsAt,
@@ -98,7 +103,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
           updatedAt: one.updates.at(-1)?.at ?? one.startsAt,
           isCancelled: false,
         }));
-      return answer(fullName(service), [...(await eventsOf(said, url)), ...ofVendor]);
+      return answer(name, [...(await eventsOf(said, name, url)), ...ofVendor]);
     },
   };
   const ofPage = (sources: NonNullable<CalendarSources['pages']>): Route => ({
@@ -118,7 +123,8 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
       const serviceIds = services.map(({ service }) => service.id);
       const query = { accountId: page.accountId, pageId: page.id, serviceIds };
       const said = await sources.pages.maintenancesSaidOn(query, now());
-      return keepPrivate(page, answer(page.title, await eventsOf(said, pageUrl(siteUrl, page))));
+      const events = await eventsOf(said, page.title, pageUrl(siteUrl, page));
+      return keepPrivate(page, answer(page.title, events));
     },
   });
   return [ofService, ...(pages === null ? [] : [ofPage(pages)])];

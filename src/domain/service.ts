@@ -149,6 +149,11 @@ export function fullName({ name, domain, origin }: Pick<Service, 'name' | 'domai
   return origin === 'catalogue' || name === domain ? name : `${name} (${domain})`;
 }
 
+/** A title with the name of what it is about, once: `Shop is not reachable`, `Shop: Delayed mails`. */
+export function titleWithName(title: string, name: string): string {
+  return title.startsWith(`${name} `) ? title : `${name}: ${title}`;
+}
+
 /** The name of a domain on badges and pages: each dot replaced by a dash (contract 4.6). */
 export function dashDomain(domain: string): string {
   return domain.replaceAll('.', '-');

@@ -44,6 +44,27 @@ t.test('it writes valid feeds of all incidents and of one service', NEEDS_XMLLIN
   }
 });
 
+t.test(
+  'a feed without entries is dated when its page was made, or when the program started, and keeps its tag',
+  async (t) => {
+    const api = await startApi({ services: [service(1, 'shop')] });
+    t.teardown(api.close);
+    await api.putPage('acme', { groups: [{ name: 'Web', services: [1] }] });
+    const pageMadeAt = Date.UTC(2026, 10, 1);
+    for (const [path, at] of [
+      ['/incidents.atom', NOW],
+      ['/status/shop-example/incidents.atom', NOW],
+      ['/p/acme/incidents.atom', pageMadeAt],
+    ] as const) {
+      const { text, headers } = await api.get(path);
+      t.match(text, `<updated>${new Date(at).toISOString()}</updated>`, path);
+      await api.clock.advance(3_600_000);
+      const { status } = await api.get(path, { 'if-none-match': headers.get('etag') ?? '' });
+      t.equal(status, 304, path);
+    }
+  },
+);
+
 t.test('the title of an entry names the service once', async (t) => {
   const api = await startApi({ services: [service(1, 'shop', { name: 'Shop' })] });
   t.teardown(api.close);

@@ -378,17 +378,18 @@ t.test('maintenance is a calendar that readers take, with the same ids for ever'
     });
   };
   const first = Date.UTC(2026, 10, 24, 21);
-  const eventAt = (week: number) => ({
+  const eventAt = (week: number, name: string) => ({
     uid: `m1-${first / 1_000 + week * 604_800}@upbeat.test`,
     sequence: 0,
     start: at(first + week * 168 * HOUR),
     hours: 1,
-    title,
+    title: `${name}: ${title}`,
     text: 'one\ntwo, 3',
     status: 'CONFIRMED',
   });
-  const all = [eventAt(0), eventAt(1), eventAt(2)];
-  t.strictSame(await read('/status/shop/calendar.ics'), all);
+  const allOf = (name: string) => [0, 1, 2].map((week) => eventAt(week, name));
+  const all = allOf('Acme');
+  t.strictSame(await read('/status/shop/calendar.ics'), allOf('Shop (shop.example)'));
   t.strictSame(await read('/p/acme/calendar.ics'), all);
   await send('POST', '/api/v1/maintenances/m1/occurrence', { action: 'skip' }, ada);
   t.match(await read('/p/acme/calendar.ics'), [
