@@ -1,13 +1,12 @@
 /** Services that are created and changed as documents, as the API has them (docs/api.md). */
 import type { DomainProofs } from '../auth/domain-proof.ts';
 import type { CheckDefinition, Service } from '../domain/service.ts';
-import { destinationOf, type SealedSettings } from '../kinds/settings.ts';
+import type { SealedSettings } from '../kinds/settings.ts';
 import {
   type AccountPrincipal,
   attempt,
   type Outcome,
   type Principal,
-  type Refused,
   refuse,
   refuseRole,
 } from '../resources/kit/change.ts';
@@ -16,6 +15,7 @@ import type { CredentialStore } from '../store/ports/credentials.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import { limitsFor } from './check-choice.ts';
+import { refuseMoved } from './kept-secrets.ts';
 import { changeSeen } from './owned-service.ts';
 import { type OpenCheck, sealSettings } from './seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
@@ -131,17 +131,6 @@ function keptCredentials(check: CheckDefinition, patch: unknown): SealedSettings
   return Object.fromEntries(
     Object.entries(check.sealed ?? {}).filter(([setting]) => !Object.hasOwn(named, setting)),
   );
-}
-
-/** Refuses credentials that stay and would be sent elsewhere; null: there are none. */
-function refuseMoved(before: CheckDefinition, after: CheckDefinition, kept: SealedSettings): Refused | null {
-  const settings = Object.keys(kept);
-  if (settings.length === 0 || destinationOf(before) === destinationOf(after)) return null;
-  const refusals = settings.map((setting) => ({
-    field: `check.settings.${setting}`,
-    refusal: { code: 'setting_invalid', setting, problem: { code: 'secret_again' } } as const,
-  }));
-  return { ok: false, refusals };
 }
 
 /** The check with its new credentials encrypted. */

@@ -8,7 +8,8 @@ import {
   secretSettings,
 } from '../app/channel-document.ts';
 import { editOf, newChannel } from '../app/channels.ts';
-import type { Channel } from '../domain/alert/channel.ts';
+import { takeKept } from '../app/kept-secrets.ts';
+import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
 import type { AlertRule } from '../domain/alert/rule.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
@@ -40,7 +41,7 @@ export async function readPresentAlerts(
   };
 }
 
-/** Reads a channel of a document; secrets that it does not name stay. Refused as {@link readChannelDocument}. */
+/** Reads a channel of a document; secrets that it does not name, or for which it has null, stay. Refused as {@link readChannelDocument}. */
 export function readWantedChannel(
   rules: ChannelRules,
   present: PresentAlerts['channels'],
@@ -49,7 +50,12 @@ export function readWantedChannel(
 ): Outcome<WantedChannel> {
   const { name }: { readonly name?: unknown } = Object(document);
   const before = (typeof name === 'string' ? present.get(name.trim()) : undefined) ?? null;
-  const reading = readChannelDocument(rules, document, before);
+  const { kind }: { readonly kind?: unknown } = Object(document);
+  const known = CHANNEL_KINDS.find((one) => one === kind);
+  const stored = before !== null && before.kind === known ? before.settings : {};
+  const taken = takeKept(document, known === undefined ? [] : secretSettings(rules.kinds, known), stored);
+  if (!taken.ok) return taken;
+  const reading = readChannelDocument(rules, taken.value.document, before);
   if (!reading.ok) return reading;
   const { confirmedAt } =
     before === null

@@ -2,11 +2,12 @@
 
 import type { ChannelKinds } from '../app/channel-document.ts';
 import { type CheckBounds, limitsFor } from '../app/check-choice.ts';
-import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from '../app/page-document.ts';
+import { readWantedPage, readWantedService } from '../app/kept-secrets.ts';
+import { type PageDocument, pageDocumentOf, type ReadPage } from '../app/page-document.ts';
 import { sealReaders } from '../app/page-readers.ts';
 import { findParent, type Registration } from '../app/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../app/seal-settings.ts';
-import { readServiceDocument, serviceDocumentOf } from '../app/service-document.ts';
+import { serviceDocumentOf } from '../app/service-document.ts';
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
@@ -174,7 +175,7 @@ export async function readPresent(
 
 /**
  * Reads what a document lists. `prune`: services that are not listed will be removed. Refused as
- * {@link readServiceDocument} and {@link readPageDocument}, and with `listed_twice` and `catalogue_owns`; the fields are paths
+ * `readServiceDocument` and `readPageDocument`, and with `listed_twice` and `catalogue_owns`; the fields are paths
  * such as `services.3.check.settings.port`.
  */
 export async function readWanted(
@@ -191,7 +192,7 @@ export async function readWanted(
     lists.services,
     (one) => {
       const before = present.get(domainIn(one))?.check;
-      const reading = readServiceDocument(one, destinations, limits, before === undefined ? {} : { before });
+      const reading = readWantedService(one, destinations, limits, before);
       if (!reading.ok || role !== 'operator' || present.has(reading.value.domain)) return reading;
       const { domain } = reading.value;
       const parent = findParent(domain, publicServices?.domains ?? new Set());
@@ -208,7 +209,7 @@ export async function readWanted(
   const pages = readList(
     'pages',
     lists.pages,
-    (one) => readPageDocument(one, find.idOf),
+    (one) => readWantedPage(one, find.idOf),
     ({ slug }) => slug,
   );
   const channels = readList(
@@ -260,8 +261,8 @@ export async function readWanted(
   const registrations = [...services.found.values()];
   const compared = await compareSecrets(registry, registrations, (domain) => present.get(domain)?.check);
   const wanted = registrations.map((service, index) => {
-    const credentials = compared[index] ?? { fresh: {}, kept: {} };
-    return { service, credentials };
+    const { fresh = {}, kept = {} } = compared[index] ?? {};
+    return { service, credentials: { fresh, kept: { ...service.check.sealed, ...kept } } };
   });
   return accept({
     services: new Map(wanted.map((one) => [one.service.domain, one])),

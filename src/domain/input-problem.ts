@@ -43,6 +43,8 @@ const SETTING_PROBLEMS = {
     `has expired on ${formatTime(endedAt).slice(0, 10)}`,
   /** A credential that is kept would be sent elsewhere. */
   secret_again: 'must be entered again or removed, because the check goes to another place now',
+  /** A document keeps the stored value of a secret that has none. */
+  secret_missing: 'has no stored value to keep',
   port_closed: ({ port }: { readonly port: number }) =>
     `is ${port}, which is not among checks.ports: the operator can add it there`,
   not_public: ({ host }: { readonly host: string }) =>

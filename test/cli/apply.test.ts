@@ -9,10 +9,12 @@ import { parse, stringify } from 'yaml';
 import { applySchema, SCHEMA_FILE } from '../../src/cli/apply/apply-schema.ts';
 import { escapeVariables, fillVariables } from '../../src/cli/apply/variables.ts';
 import { systemClock } from '../../src/clock.ts';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import type { ChannelKind } from '../../src/domain/alert/channel.ts';
+import { DEFAULT_CHECK, type ProbedKind } from '../../src/domain/service.ts';
 import { silentLog } from '../../src/log.ts';
 import { openRegistryInProcess } from '../../src/store/registry/open-registry.ts';
 import type { RegistryClient } from '../../src/store/registry/registry-client.ts';
+import { makeCertificate } from '../support/certificates.ts';
 import { icoOf, pngOf } from '../support/pictures.ts';
 import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { install } from '../support/program.ts';
@@ -480,10 +482,6 @@ t.test('an export, applied to an empty installation, is exported as the same byt
     ].join('\n'),
   });
   t.notMatch(exported.stdout, /hunter/);
-  t.match(await one.apply('-f', one.file('again.json', (await exporting(one, '--json')).stdout)), {
-    status: 1,
-    stderr: /the environment has no variable HTTP_EXAMPLE_ORG_(?:BODY|TOKEN)/,
-  });
   const values = {
     HTTP_EXAMPLE_ORG_BODY: text.slice(1),
     HTTP_EXAMPLE_ORG_TOKEN: 'hunter2',
@@ -505,8 +503,157 @@ t.test('an export, applied to an empty installation, is exported as the same byt
     { A: 'x', AA: 'y' },
   ];
   const read = (value: unknown) =>
-    fillVariables(value, { environment: variables, budget: { values: 9 }, fail() {}, note() {} });
+    fillVariables(value, {
+      environment: variables,
+      budget: { values: 9 },
+      fail() {},
+      note() {},
+      keep: () => false,
+    });
   fc.assert(fc.property(words, (value) => read(escapeVariables(value)) === value));
+});
+
+/** An account with every kind of check and channel, each secret that they have, and everything else that an account has. */
+function everything() {
+  const { cert, key } = makeCertificate({ names: ['probe.example'], client: true });
+  const http = {
+    ...{ path: '/a', method: 'POST', body: 'secret-body', secretHeaders: ['x-a: secret-1', 'x-b: secret-2'] },
+    ...{ username: 'ada', password: 'secret-pass', clientCertificate: cert, clientKey: key },
+  };
+  const settings: Readonly<Record<ProbedKind, object>> = {
+    root: {},
+    health: {},
+    http,
+    tcp: { port: 443 },
+    tls: { port: 443, clientCertificate: cert, clientKey: key },
+    dns: { record: 'A' },
+    icmp: {},
+    grpc: { clientCertificate: cert, clientKey: key },
+    websocket: { send: 'secret-message', clientCertificate: cert, clientKey: key },
+  };
+  const [url, word] = ['https://hooks.example.com/secret/x', 'abcdef0123456789'];
+  const whsec = `whsec_${'A'.repeat(43)}=`;
+  const channels: Readonly<Record<ChannelKind, object>> = {
+    email: { to: 'ops@example.com' },
+    slack: { token: `xoxb-${word}`, channel: 'C0123456789' },
+    discord: { url, forum: true },
+    teams: { url },
+    mattermost: { server: 'https://chat.example.com', token: word, channel: 'a'.repeat(26) },
+    'google-chat': { url },
+    telegram: { token: `123456:${word}`, chat: '-100123' },
+    matrix: { server: 'https://matrix.example.com', room: '!a:example.com', token: word },
+    ntfy: { topic: 'secret-topic', server: 'https://ntfy.example.com', token: word },
+    gotify: { server: 'https://gotify.example.com', token: word },
+    pushover: { user: 'u'.repeat(30), token: 't'.repeat(30), emergency: true },
+    pagerduty: { key: 'k'.repeat(32), region: 'eu' },
+    opsgenie: { key: word, region: 'eu' },
+    webhook: { url: 'https://example.com/hook', secret: whsec },
+  };
+  return {
+    services: [
+      ...Object.entries(settings).map(([kind, given]) => ({
+        domain: `${kind}.example.org`,
+        check: { kind, ...(Object.keys(given).length === 0 ? {} : { settings: given }) },
+      })),
+      { domain: '1.example.org', check: { kind: 'http', settings: { token: 'secret-token' } } },
+      { domain: 'beat.example.org', check: { kind: 'heartbeat' }, period: '1h' },
+    ],
+    pages: [{ slug: 'acme', title: 'Acme', access: 'password', password: 'a long secret-password' }],
+    channels: [
+      ...Object.entries(channels).map(([kind, given]) => ({ name: `Ops ${kind}`, kind, settings: given })),
+      // Names of which variables have the same letters.
+      ...['St\u00f6rung', 'St rung', '1'].map((name) => ({ name, kind: 'slack', settings: { url } })),
+    ],
+    rules: [{ name: 'Night: all', own: true, channels: ['Ops slack', '1'], repeat: '1h' }],
+    maintenances: [
+      { title: 'Upgrade', starts_at: '2026-11-24T22:00', duration: '90m', services: ['tcp.example.org'] },
+    ],
+  };
+}
+
+t.test('an export of an account applies to it without any variable, and changes nothing', async (t) => {
+  const { apply, file, installation, registry } = await setUp(t);
+  const document = everything();
+  t.match(await apply('-f', file('all.yaml', document)), { status: 0, stderr: '' });
+  const [account] = await registry.listAccounts();
+  const stored = async () => ({
+    channels: await registry.channelsOf(account?.id ?? 0),
+    services: await registry.servicesOf(account?.id ?? 0),
+  });
+  const before = await stored();
+  const exported = await installation.runHere('export', '--account', 'ada');
+  t.notMatch(exported.stdout, /secret-|PRIVATE/);
+  const variables = [...exported.stderr.matchAll(/from the variable (\S+)/g)].map(([, name]) => name);
+  t.equal(new Set(variables).size, variables.length, 'no two secrets share a variable');
+  const own = file('own.yaml', exported.stdout);
+  const count = Object.values(document).flat().length;
+  for (const words of [['--dry-run'], ['--prune'], []])
+    t.strictSame(await apply('-f', own, ...words), {
+      ...{ status: 0, stdout: `${count} unchanged\n`, stderr: '' },
+    });
+  t.strictSame(await stored(), before);
+
+  const renamed = exported.stdout.replace(
+    'domain: http.example.org',
+    'domain: http.example.org\n    name: H',
+  );
+  t.match(await apply('-f', file('renamed.yaml', renamed)), {
+    status: 0,
+    stdout: /^~ service http.example.org\n {4}name/,
+  });
+  const { services } = await stored();
+  const sealedOf = (list: typeof services) => list.find(({ domain }) => domain === 'http.example.org')?.check;
+  t.strictSame(sealedOf(services), sealedOf(before.services), 'a change beside them keeps the secrets');
+
+  const headers = 'HTTP_EXAMPLE_ORG_SECRETHEADERS';
+  process.env[headers] = 'x-a: secret-1\nx-b: secret-2\n';
+  t.teardown(() => void delete process.env[headers]);
+  t.match(await apply('-f', own), {
+    stdout: /^~ service http.example.org\n {4}name: H -> default\n1 changed/,
+  });
+});
+
+t.test('a variable that is not set is named where there is no secret to keep', async (t) => {
+  const { apply, file, installation } = await setUp(t);
+  const { services, pages, channels } = everything();
+  await apply('-f', file('all.yaml', { services, pages, channels }));
+  const { stdout } = await installation.runHere('export', '--account', 'ada');
+  const own = file('own.yaml', stdout);
+  const other = await installation.runHere('apply', '--account', 'grace', '-f', own);
+  t.equal(other.status, 1);
+  const named = new Set(
+    [...other.stderr.matchAll(/the environment has no variable (\w+)\./g)].map(([, name]) => name),
+  );
+  t.strictSame(named, new Set([...stdout.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)));
+  for (const line of [
+    /own\.yaml:\d+: services\[\d+\]\.check\.settings\.secretHeaders: the environment has no variable HTTP_EXAMPLE_ORG_SECRETHEADERS\. The setting secretHeaders has no stored value to keep\./,
+    /own\.yaml:\d+: channels\[\d+\]\.settings\.topic: the environment has no variable OPS_NTFY_TOPIC\. /,
+    /own\.yaml:\d+: pages\[0\]\.password: the environment has no variable ACME_PASSWORD\. A page that is seen with a password needs one\./,
+    /Nothing is changed\./,
+  ])
+    t.match(other.stderr, line);
+  const moved = stdout
+    .replace('server: https://gotify.example.com', 'server: https://elsewhere.example.com')
+    .replace('domain: http.example.org', `domain: http.example.org\n    name: \${NAME_OF_HTTP}`);
+  t.match(await apply('-f', file('moved.yaml', moved)), {
+    status: 1,
+    stderr: /services\[\d+\]\.name: the environment has no variable NAME_OF_HTTP/,
+  });
+  const away = file(
+    'away.yaml',
+    moved
+      .replace(/\$\{NAME_OF_HTTP\}/, 'H')
+      .replace(/\n( *)token: .*_1_EXAMPLE_ORG_TOKEN.*/, (line, indent) => `${line}\n${indent}plain: true`),
+  );
+  const refused = await apply('-f', away);
+  t.match(
+    refused.stderr,
+    /channels\[\d+\]\.settings\.token: the environment has no variable OPS_GOTIFY_TOKEN\. .*must be entered again/,
+  );
+  t.match(
+    refused.stderr,
+    /settings\.token: the environment has no variable _1_EXAMPLE_ORG_TOKEN\. .*must be entered again/,
+  );
 });
 
 t.test('its schema is published, and accepts what it reads', async (t) => {
@@ -518,6 +665,13 @@ t.test('its schema is published, and accepts what it reads', async (t) => {
   const validate = new Ajv({ strict: false }).compile(JSON.parse(applySchema()));
   const isValid = (text: string) => validate(parse(text));
   t.ok(isValid(DOCUMENT), JSON.stringify(validate.errors));
+  t.ok(isValid(stringify(everything())), JSON.stringify(validate.errors));
+  t.ok(isValid(stringify({ pages: [{ slug: 'a', title: 'A', access: 'password', password: null }] })));
+  for (const [value, accepted] of [
+    ['null', true],
+    ['7', false],
+  ] as const)
+    t.equal(isValid(`channels: [{ name: A, kind: ntfy, settings: { topic: ${value} } }]`), accepted, value);
   for (const [from, to] of [
     ['domain: shop', 'domian: shop'],
     ['kind: http', 'kind: htp'],

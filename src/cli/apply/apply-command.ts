@@ -106,7 +106,7 @@ export function printPlan(
 }
 
 function failBy({ refusals, made }: ApplyRefused, files: ApplyFiles): never {
-  const lines = refusals.map(({ field, refusal }) => `${files.placeOf(field)}: ${describeRefusal(refusal)}`);
+  const lines = refusals.map(({ field, refusal }) => files.describe(field, describeRefusal(refusal)));
   if (made.length === 0) throw new ApplyFileError([...lines, 'Nothing is changed.']);
   for (const change of made)
     printNote(`done before the refusal: ${change.action} ${change.type} ${change.key}`);

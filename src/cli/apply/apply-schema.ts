@@ -2,17 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
+import { PageDocumentSchema } from '../../app/page-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
 import { ApplyDocumentSchema } from '../../apply/apply-lists.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
 import { PROBED_KINDS } from '../../domain/service.ts';
+import type { TSchema } from '../../json-schema.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 
 /** The file. */
 export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');
 
-/** The text of the file. The settings of a check are those of its kind. */
+/** The text of the file. The settings of a check are those of its kind; null in place of a secret keeps the stored one. */
 export function applySchema(): string {
   const { check } = ServiceDocumentSchema.properties;
   const service = {
@@ -22,8 +24,18 @@ export function applySchema(): string {
       check: { ...check, allOf: PROBED_KINDS.map(settingsOfKind) },
     },
   };
-  const channel = { ...ChannelDocumentSchema, allOf: CHANNEL_KINDS.flatMap(settingsOfChannel) };
-  const { services, channels } = ApplyDocumentSchema.properties;
+  // The settings of a channel have their types in the schema of its kind.
+  const { settings } = ChannelDocumentSchema.properties;
+  const channel = {
+    ...ChannelDocumentSchema,
+    properties: {
+      ...ChannelDocumentSchema.properties,
+      settings: { type: 'object', description: settings.description },
+    },
+    allOf: CHANNEL_KINDS.flatMap(settingsOfChannel),
+  };
+  const { services, channels, pages } = ApplyDocumentSchema.properties;
+  const page = withKept(PageDocumentSchema);
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Services, status pages, channels, rules and maintenance of an account of Upbeat',
@@ -31,6 +43,7 @@ export function applySchema(): string {
     properties: {
       ...ApplyDocumentSchema.properties,
       services: { ...services, items: service },
+      pages: { ...pages, items: page },
       channels: { ...channels, items: channel },
     },
   };
@@ -42,7 +55,9 @@ function settingsOfKind(kind: (typeof PROBED_KINDS)[number]) {
   return {
     if: { properties: { kind: { const: kind } }, required: ['kind'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: { properties: { settings: { ...CHECK_KINDS[kind].settings, additionalProperties: false } } },
+    then: {
+      properties: { settings: { ...withKept(CHECK_KINDS[kind].settings), additionalProperties: false } },
+    },
   };
 }
 
@@ -55,9 +70,18 @@ function settingsOfChannel(kind: ChannelKind) {
     {
       if: { properties: { kind: { const: kind } }, required: ['kind'] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: { properties: { settings: { ...settings, additionalProperties: false } } },
+      then: { properties: { settings: { ...withKept(settings), additionalProperties: false } } },
     },
   ];
+}
+
+/** The schema with null as a value of each secret. */
+function withKept<S extends { readonly properties?: Readonly<Record<string, TSchema>> }>(schema: S): S {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
+    name,
+    property.writeOnly === true ? { anyOf: [property, { type: 'null' }] } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 if (import.meta.main) writeFileSync(SCHEMA_FILE, applySchema());

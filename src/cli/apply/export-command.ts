@@ -1,5 +1,5 @@
 /** `upbeat export`: prints what an account has as a file that `apply` reads. */
-import { type ExportedAccount, exportAccount } from '../../apply/export-document.ts';
+import { type ExportedAccount, exportAccount, type MissingCredential } from '../../apply/export-document.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
 import { type AccountChoice, findAccount, readAccountChoice } from '../accounts.ts';
 import type { CommonOptions } from '../command.ts';
@@ -31,10 +31,8 @@ export async function exportContent(options: CommonOptions & AccountChoice): Pro
 
 /** The document with a variable of the environment in place of each credential. */
 function withVariables({ document, credentials }: ExportedAccount) {
-  const variables = credentials.map((one) => ({
-    ...one,
-    variable: `${one.of}_${one.setting}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_'),
-  }));
+  const taken = new Set<string>();
+  const variables = credentials.map((one) => ({ ...one, variable: nameVariable(one, taken) }));
   const services = document.services?.map((service) => {
     const own = variables.filter(({ type, of }) => type === 'service' && of === service.domain);
     const escaped = escapeVariables(service);
@@ -67,4 +65,18 @@ function withVariables({ document, credentials }: ExportedAccount) {
     ...(maintenances === undefined ? {} : { maintenances: escapeVariables(maintenances) }),
   };
   return { document: { services, pages, ...more }, variables };
+}
+
+/** A name for the variable of a secret, which no other has. */
+function nameVariable({ of, setting }: MissingCredential, taken: Set<string>): string {
+  const name = `${of}_${setting}`
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '_')
+    .replace(/^(?=\d)/, '_');
+  for (let number = 1; ; number++) {
+    const variable = number === 1 ? name : `${name}_${number}`;
+    if (taken.has(variable)) continue;
+    taken.add(variable);
+    return variable;
+  }
 }

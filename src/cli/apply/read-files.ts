@@ -11,8 +11,8 @@ export interface ApplyFiles {
   readonly document: object;
   /** Paths of the members whose values come from the environment. */
   readonly fromEnvironment: readonly string[];
-  /** Where the member at a path of the document stands: `file:line: services[3].name`; null: the document. */
-  placeOf(field: string | null): string;
+  /** A problem of the member at a path of the document, with its place: `file:line: services[3].name: …`; null: the document. */
+  describe(field: string | null, message: string): string;
 }
 
 /** Thrown with every problem of the files, each with its place. */
@@ -41,11 +41,14 @@ interface Place {
 const EXTENSIONS = ['.yaml', '.yml', '.json'];
 /** The name of standard input. */
 const STDIN = '-';
+/** Paths of members that may be secrets. */
+const MAY_BE_SECRET =
+  /^(?:services\.\d+\.check\.settings|channels\.\d+\.settings)\.[^.]+$|^pages\.\d+\.password$/;
 
 /**
  * Reads files, folders (their files with the extensions .yaml, .yml and .json, by name) and `-`, standard input. The lists of
  * all documents are joined. `${NAME}` in a value is replaced by a variable of `environment`; `$${NAME}` stands for
- * `${NAME}`. The pictures of a page may be paths, from the folder of its file. Throws {@link ApplyFileError}.
+ * `${NAME}`. A secret whose variable is not set is null, which keeps the stored one. The pictures of a page may be paths, from the folder of its file. Throws {@link ApplyFileError}.
  */
 export function readApplyFiles(
   paths: readonly string[],
@@ -55,6 +58,7 @@ export function readApplyFiles(
   const joined: Record<string, unknown> = {};
   const places = new Map<string, Place>();
   const fromEnvironment: string[] = [];
+  const unset = new Map<string, string>();
   const budget = { values: MAX_VALUES };
 
   const take = (source: Source, name: string, value: unknown): void => {
@@ -72,7 +76,13 @@ export function readApplyFiles(
       const fail = (path: DocumentPath, message: string) =>
         void problems.push(describePlace(source, [name, index, ...path], message));
       const note = (path: DocumentPath) => void fromEnvironment.push([field, ...path].join('.'));
-      const filled = fillVariables(one, { environment, budget, fail, note });
+      const keep = (path: DocumentPath, variable: string) => {
+        const secret = [field, ...path].join('.');
+        if (!MAY_BE_SECRET.test(secret)) return false;
+        unset.set(secret, variable);
+        return true;
+      };
+      const filled = fillVariables(one, { environment, budget, fail, note, keep });
       list.push(
         name === 'pages'
           ? PICTURE_USES.reduce((page, use) => withPicture(page, use, source.file, fail), filled)
@@ -104,17 +114,22 @@ export function readApplyFiles(
   };
   for (const path of paths) listFiles(path, problems).forEach(takeFile);
   if (problems.length > 0) throw new ApplyFileError(problems);
+  const placeOf = (field: string): string => {
+    const parts = field.split('.');
+    const whole = places.get(parts.slice(0, 2).join('.'));
+    const { source, path } = whole ?? places.get(parts[0] ?? '') ?? { source: null, path: [] };
+    if (source === null) return paths.join(', ');
+    const below = parts.slice(path.length);
+    return placeIn(source, [...path, ...below]);
+  };
   return {
     document: joined,
     fromEnvironment,
-    placeOf(field) {
-      if (field === null) return paths.join(', ');
-      const parts = field.split('.');
-      const whole = places.get(parts.slice(0, 2).join('.'));
-      const { source, path } = whole ?? places.get(parts[0] ?? '') ?? { source: null, path: [] };
-      if (source === null) return paths.join(', ');
-      const below = parts.slice(path.length);
-      return placeIn(source, [...path, ...below]);
+    describe(field, message) {
+      if (field === null) return `${paths.join(', ')}: ${message}`;
+      const variable = unset.get(field);
+      const lack = variable === undefined ? '' : `the environment has no variable ${variable}. `;
+      return `${placeOf(field)}: ${lack}${message}`;
     },
   };
 }

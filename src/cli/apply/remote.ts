@@ -67,6 +67,6 @@ export async function applyByServer(
 
 function errorOf({ errors = [], detail }: Problem, status: number, files: ApplyFiles): Error {
   if (errors.length === 0) return new CommandError(detail ?? `the server answers with status ${status}`);
-  const lines = errors.map(({ field, message }) => `${files.placeOf(field)}: ${message}`);
+  const lines = errors.map(({ field, message }) => files.describe(field, message));
   return new ApplyFileError([...lines, 'Nothing is changed.']);
 }

@@ -85,6 +85,7 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   key_of_another: ({ other }) => `ist nicht der Schlüssel von ${other}`,
   expired: ({ endedAt }) => `ist am ${formatTime(endedAt).slice(0, 10)} abgelaufen`,
   secret_again: 'ist neu einzugeben oder zu entfernen, weil die Prüfung nun an einen anderen Ort geht',
+  secret_missing: 'hat keinen gespeicherten Wert, der bleiben könnte',
   port_closed: ({ port }) =>
     `ist ${port} und steht nicht in checks.ports: Der Betreiber kann den Port dort eintragen`,
   not_public: ({ host }) =>
