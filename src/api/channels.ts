@@ -57,7 +57,11 @@ const ChannelSchema = namedObject('Channel', {
   secrets: Type.Array(Type.String(), {
     description: 'Names of its secret settings, whose values are not shown.',
   }),
-  confirmed_at: nullable(TimeSchema, 'Null: the receiver has not agreed yet, and is sent nothing else.'),
+  confirmed_at: nullable(
+    TimeSchema,
+    'Null: the receiver has not agreed yet, or no longer agrees, and is sent nothing else.',
+  ),
+  stopped_at: nullable(TimeSchema, 'When the receiver stopped its e-mail by a link in it; null: not so.'),
   created_at: TimeSchema,
   definition: ChannelDefinitionSchema,
 });
@@ -105,6 +109,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
     destination: kinds[channel.kind]?.describe(channel.settings) ?? '',
     secrets: secretSettings(kinds, channel.kind).filter((name) => Object.hasOwn(channel.settings, name)),
     confirmed_at: formatTimeOrNull(channel.confirmedAt),
+    stopped_at: formatTimeOrNull(channel.stoppedAt ?? null),
     created_at: formatTime(channel.createdAt),
     definition: channelDocumentOf(kinds, channel),
   });

@@ -48,6 +48,9 @@ const NOTICES = {
     `The webhook to ${url} was removed: its secret was lost. Add it again.`,
   channel_refused: ({ name }: OfName) =>
     `The channel ${name} is off: the mail server has refused its last messages. Correct its address, or have the letter sent again that asks its receiver.`,
+  channel_stopped: ({ name }: OfName) =>
+    `The receiver of the channel ${name} has stopped its e-mail. Alerts no longer go there until the receiver takes that back.`,
+  channel_resumed: ({ name }: OfName) => `The receiver of the channel ${name} gets its e-mail again.`,
   /** No other channel of the account works. `problem`: in English. */
   channel_failing: ({ name, problem }: OfName & { readonly problem: string }) =>
     `Nothing has reached the channel ${name} for an hour: ${problem}. Alerts wait for it for a day.`,

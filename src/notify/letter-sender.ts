@@ -10,7 +10,7 @@ import { subscriberMessage } from '../domain/subscription.ts';
 import { SHARED_TEXTS } from '../language/shared-texts.ts';
 import type { Log } from '../log.ts';
 import type { DueLetter, LetterOutcome, LetterStore, TopicName } from '../store/ports/subscriptions.ts';
-import { writeAlert } from './channels/alert-letter.ts';
+import { oneClickHeaders, writeAlert } from './channels/alert-letter.ts';
 import { LETTER_WORDS } from './channels/letter-words.ts';
 import { cleanLine } from './channels/message-cut.ts';
 import { type LetterContent, type WrittenLetter, writeLetter } from './channels/write-letter.ts';
@@ -186,11 +186,7 @@ export function composeLetter(letter: DueLetter, siteUrl: string): Letter {
 
 /** Unsubscribing by one click (RFC 8058), and the list by which mail programs sort. */
 function listHeaders(end: string, hostname: string): Readonly<Record<string, string>> {
-  return {
-    'List-Id': `<status.${hostname}>`,
-    'List-Unsubscribe': `<${end}>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
+  return { 'List-Id': `<status.${hostname}>`, ...oneClickHeaders(end) };
 }
 
 /** What somebody is asked to confirm, without words of an owner: strangers could have anything sent to anybody. */

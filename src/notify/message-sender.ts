@@ -144,7 +144,7 @@ export function startMessageSender(options: MessageSenderOptions) {
 export async function sendOnce(
   kind: ChannelKindParts | undefined,
   tools: ChannelTools,
-  { channel, message, reference, key }: Pick<DueMessage, 'channel' | 'message' | 'reference' | 'key'>,
+  { channel, key, ...due }: Pick<DueMessage, 'channel' | 'message' | 'reference' | 'key' | 'stopSecret'>,
   end: AbortSignal,
 ): Promise<SendResult | null> {
   // The receiver agrees first; what was decided before it withdrew is not sent.
@@ -155,7 +155,7 @@ export async function sendOnce(
   const cancel = tools.clock.after(ATTEMPT_TIMEOUT_MS, () => deadline.abort());
   try {
     const signal = AbortSignal.any([end, deadline.signal]);
-    const sending: Sending = { channel, message, reference, id: key, signal };
+    const sending: Sending = { ...due, channel, id: key, signal };
     const result = await Promise.race([kind.send(tools, sending), aborted(signal)]);
     if (result !== null) return result;
     return end.aborted ? null : { outcome: 'failed', problem: TIMED_OUT };

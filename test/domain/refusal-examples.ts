@@ -316,6 +316,11 @@ const NOTICES: Examples<NoticeParams> = {
     { name: 'ops' },
     'The channel ops is off: the mail server has refused its last messages. Correct its address, or have the letter sent again that asks its receiver.',
   ],
+  channel_stopped: [
+    { name: 'ops' },
+    'The receiver of the channel ops has stopped its e-mail. Alerts no longer go there until the receiver takes that back.',
+  ],
+  channel_resumed: [{ name: 'ops' }, 'The receiver of the channel ops gets its e-mail again.'],
   channel_failing: [
     { name: 'ops', problem: 'HTTP 503' },
     'Nothing has reached the channel ops for an hour: HTTP 503. Alerts wait for it for a day.',

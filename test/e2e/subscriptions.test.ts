@@ -134,6 +134,29 @@ t.test('a visitor subscribes, gets letters, and unsubscribes by one click', asyn
   t.match((await page(agree, {})).text, 'the channel &quot;ops&quot; of the account &quot;ada&quot;');
   t.match(await channels(), [{ confirmedAt: Number }]);
 
+  // The receiver stops a channel by any of its letters, with one click as above.
+  await installation.withRegistry(async (registry) => {
+    const test = { type: 'test', thread: 'test-1', urgency: 'low', at: 1, items: [], total: 0 } as const;
+    const links = { url: 'http://127.0.0.1/dashboard/channels', acknowledgeUrl: null };
+    const message = { ...test, ...links, cause: null, rule: null, note: null };
+    await registry.addMessage(1, 1, message, Date.now());
+  });
+  const alert = (await mail.taken(6))[5];
+  t.match(alert?.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+  const stop = /<http:\/\/[^/]+(\/alerts\/stop\/1\.[\w-]+)>/.exec(alert?.raw ?? '')?.[1] ?? '';
+  t.match(alert?.mail.text, stop);
+  t.match((await page(stop)).text, /<form method="post"><button>Stop these alerts/);
+  t.match(await channels(), [{ confirmedAt: Number }], 'a scanner that follows the link stops nothing');
+  const click = { 'List-Unsubscribe': 'One-Click' };
+  const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://mail.example' };
+  const stopped = await page(stop, click, foreign);
+  t.match(stopped.text, /<form method="post" action="\?do=resume"><button>Get them again/);
+  t.equal((await page(stop, click)).status, 200, 'again');
+  t.match(await channels(), [{ confirmedAt: null, stoppedAt: Number }]);
+  t.equal((await page(`${stop.slice(0, -4)}AAAA`, click)).status, 404);
+  t.match((await page(`${stop}?do=resume`, {})).text, 'You will get the alerts of the channel');
+  t.match(await channels(), [{ confirmedAt: Number, stoppedAt: undefined }]);
+
   for (let round = 0; round < 5; round++) await page('/subscribe?service=shop', { address: 'nobody' });
   t.equal((await page('/subscribe?service=shop', { address: 'nobody' })).status, 429);
 });

@@ -74,6 +74,7 @@ async function furnish(world: World) {
     '/invitations/:secret': ['/invitations/invitation'],
     '/alerts/acknowledge/:secret': [acknowledge],
     '/alerts/confirm/:secret': ['/alerts/confirm/none'],
+    '/alerts/stop/:secret': ['/alerts/stop/none'],
     '/subscribe': ['/subscribe?page=acme'],
     '/subscribe/confirm/:secret': ['/subscribe/confirm/none'],
     '/subscribe/end/:secret': ['/subscribe/end/none'],

@@ -56,6 +56,8 @@ export interface Channel {
   readonly language: MessageLanguage;
   /** Epoch milliseconds; null: the receiver has not confirmed the channel yet, and gets only the request to do so. */
   readonly confirmedAt: number | null;
+  /** When the receiver stopped it by the link of a letter, epoch milliseconds; it is not confirmed then. Absent: the receiver has not. */
+  readonly stoppedAt?: number;
   /** Epoch milliseconds. */
   readonly createdAt: number;
   /** Increases with each change. */

@@ -28,3 +28,8 @@ export function writeAlert(
     footer,
   });
 }
+
+/** The headers by which mail programs end letters with one click (RFC 8058). */
+export function oneClickHeaders(url: string): Readonly<Record<string, string>> {
+  return { 'List-Unsubscribe': `<${url}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+}

@@ -29,6 +29,8 @@ export interface Sending {
   readonly reference: string | null;
   /** The same in all attempts to send it, for receivers that recognize duplicates. */
   readonly id: string;
+  /** By which the receiver of e-mail stops the channel. Absent: it is of another kind, or one of the operator. */
+  readonly stopSecret?: string;
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 /** Kind `email`: one letter for each message, to an address whose owner has agreed. */
 import { MAX_MAIL_ADDRESS, readMailAddress } from '../../domain/mail-address.ts';
 import { Type } from '../../json-schema.ts';
-import { writeAlert } from './alert-letter.ts';
+import { oneClickHeaders, writeAlert } from './alert-letter.ts';
 import { defineChannel, STRICT } from './define-channel.ts';
 import { LETTER_WORDS } from './letter-words.ts';
 import { cleanLine } from './message-cut.ts';
@@ -26,14 +26,18 @@ export const emailChannel = defineChannel({
   needsConfirmation: true,
   forms: { to: { accepts: (text) => readMailAddress(text) !== null, example: 'ops@example.com' } },
   describe: ({ to }) => readMailAddress(to) ?? '',
-  async send({ mailer, siteUrl }, { channel, message, reference, id, signal }, { to }) {
+  async send({ mailer, siteUrl }, { channel, message, reference, id, stopSecret, signal }, { to }) {
     if (mailer === null) return { outcome: 'failed', problem: { code: 'no_mail_server' } };
     if (channel.confirmedAt === null) return { outcome: 'refused', problem: { code: 'not_confirmed' } };
     const { hostname } = new URL(siteUrl);
     const words = LETTER_WORDS[channel.language];
+    const stop = stopSecret === undefined ? null : `${siteUrl}/alerts/stop/${stopSecret}`;
     const letter = writeAlert(message, channel.language, {
       text: words.alertReason(cleanLine(channel.name, 100), hostname),
-      links: [{ label: words.manageChannels, url: `${siteUrl}/dashboard/channels` }],
+      links: [
+        { label: words.manageChannels, url: `${siteUrl}/dashboard/channels` },
+        ...(stop === null ? [] : [{ label: words.unsubscribe, url: stop }]),
+      ],
     });
     const messageId = `${id}@${hostname}`;
     const references = reference === null ? [] : reference.split(' ');
@@ -44,7 +48,7 @@ export const emailChannel = defineChannel({
         messageId,
         // A letter that is sent once more does not continue itself.
         references: references.filter((one) => one !== messageId),
-        headers: { 'List-Id': `<alerts.${hostname}>` },
+        headers: { 'List-Id': `<alerts.${hostname}>`, ...(stop === null ? {} : oneClickHeaders(stop)) },
       },
       signal,
     );

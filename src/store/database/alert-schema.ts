@@ -15,6 +15,8 @@ export interface AlertSchema {
     settings: string;
     language: MessageLanguage;
     confirmed_at: number | null;
+    /** Null: its receiver has not stopped it. */
+    stopped_at: Generated<number | null>;
     created_at: number;
     revision: number;
   };

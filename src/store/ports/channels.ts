@@ -65,6 +65,8 @@ export interface DueMessage extends StoredMessage {
   /** Identifies the message for receivers; the same in all attempts and replays. */
   readonly key: string;
   readonly channel: Channel;
+  /** By which the receiver of e-mail stops the channel. Absent: it is of another kind. */
+  readonly stopSecret?: string;
   readonly reference: ThreadReference;
   /** Something that is down has to be told, by this message or one that waits behind it. */
   readonly isUrgent: boolean;

@@ -35,12 +35,14 @@ export interface Subscription {
   readonly isConfirmed: boolean;
 }
 
-/** A channel whose receiver is asked, as the link in the letter shows it. */
+/** An e-mail channel as the links in its letters show it. */
 export interface AskedChannel {
   readonly account: string;
   readonly channel: string;
   readonly language: MessageLanguage;
   readonly isConfirmed: boolean;
+  /** The receiver has stopped it. */
+  readonly isStopped: boolean;
 }
 
 /** A letter that is due. */
@@ -99,6 +101,13 @@ export interface SubscriptionStore {
   askChannelAgain(accountId: number, id: number): Promise<boolean>;
   /** Confirms a channel; null as {@link findAskedChannel}. Idempotent. */
   confirmChannel(secret: string, now: number): Promise<AskedChannel | null>;
+  /** By the secret of the link that stops a channel; null: it is of no channel, or of an address that the channel had before. */
+  findChannelOfStop(secret: string): Promise<AskedChannel | null>;
+  /**
+   * Takes the confirmation from a channel, with a notice to its account, or gives back what was taken so; null as
+   * {@link findChannelOfStop}. Idempotent. Nothing is given back that the mail server or the owner has ended.
+   */
+  stopChannel(secret: string, isStopped: boolean, now: number): Promise<AskedChannel | null>;
 }
 
 /** What the sender of letters calls. Only the monitor sends. */

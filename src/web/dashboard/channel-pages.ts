@@ -241,6 +241,13 @@ function viewChannel(
     word: alerts.kind[channel.kind],
     destination: kinds[channel.kind]?.describe(channel.settings) ?? '',
     isConfirmed: channel.confirmedAt !== null,
+    // Why nothing is sent; null: messages are.
+    lack:
+      channel.confirmedAt !== null
+        ? null
+        : channel.stoppedAt === undefined
+          ? { word: alerts.unconfirmed, lead: alerts.unconfirmedLead }
+          : { word: alerts.stopped, lead: alerts.stoppedLead },
     last: last === undefined ? [alerts.nothingSent] : stateOf(last, alerts),
     hasFailed: last !== undefined && last.problem !== null,
   };

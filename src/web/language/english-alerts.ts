@@ -69,6 +69,9 @@ export const englishAlerts = {
   testWaits: 'The test is on its way. Reload this page to see its outcome.',
   testFailed: (problem: string) => `The test failed: ${problem}.`,
   unconfirmed: 'Waits for confirmation',
+  stopped: 'Stopped by its receiver',
+  stoppedLead:
+    'Its receiver has stopped its e-mail by the link in a letter, and can take that back there. Nothing is sent until then.',
   unconfirmedLead: 'Its receiver got an e-mail with a link. Nothing else is sent until it is confirmed.',
   askAgain: 'Send that e-mail again',
   newChannel: 'The channel is added. Send it a test.',

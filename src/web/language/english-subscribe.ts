@@ -35,6 +35,13 @@ export const englishSubscribe = {
   channelConfirmed: (account: string, channel: string) =>
     `You will get the alerts of the channel "${channel}" of the account "${account}".`,
   channelGone: 'The channel is gone, or its address has changed.',
+  stopLead: (account: string, channel: string) =>
+    `Do you want to stop getting the alerts of the channel "${channel}" of the account "${account}"?`,
+  stop: 'Stop these alerts',
+  stoppedTitle: 'Alerts stopped',
+  stopped: (account: string, channel: string) =>
+    `You get no more alerts of the channel "${channel}" of the account "${account}", whose owners can see that.`,
+  resume: 'Get them again',
   back: 'Back',
   home: 'All services',
   subscribers: (count: number) =>

@@ -50,6 +50,9 @@ export const germanAlerts: Texts['alerts'] = {
   testWaits: 'Der Test ist unterwegs. Laden Sie die Seite neu, um sein Ergebnis zu sehen.',
   testFailed: (problem) => `Der Test ist fehlgeschlagen: ${problem}.`,
   unconfirmed: 'Wartet auf Bestätigung',
+  stopped: 'Vom Empfänger beendet',
+  stoppedLead:
+    'Der Empfänger hat die E-Mails über den Link in einem Brief beendet und kann das dort zurücknehmen. Bis dahin wird nichts gesendet.',
   unconfirmedLead:
     'Der Empfänger hat eine E-Mail mit einem Link bekommen. Vor der Bestätigung wird nichts anderes gesendet.',
   askAgain: 'Diese E-Mail noch einmal senden',

@@ -327,6 +327,9 @@ const NOTICES: TextTable<NoticeParams> = {
     `Das Konto ${name} wurde mit diesem zusammengelegt: seine Dienste, Schlüssel, Statusseiten, Webhooks und Mitglieder sind jetzt hier.`,
   webhook_removed: ({ url }) =>
     `Der Webhook an ${url} wurde entfernt, weil sein Geheimnis verloren ging. Fügen Sie ihn neu hinzu.`,
+  channel_stopped: ({ name }) =>
+    `Der Empfänger des Kanals ${name} hat dessen E-Mails beendet. Alarme gehen nicht mehr dorthin, bis er das zurücknimmt.`,
+  channel_resumed: ({ name }) => `Der Empfänger des Kanals ${name} erhält dessen E-Mails wieder.`,
   channel_refused: ({ name }) =>
     `Der Kanal ${name} ist aus: Der Mailserver hat seine letzten Meldungen abgelehnt. Berichtigen Sie seine Adresse, oder lassen Sie den Empfänger noch einmal fragen.`,
   channel_failing: ({ name, problem }) =>

@@ -37,6 +37,13 @@ export const germanSubscribe: Texts['subscribe'] = {
   channelConfirmed: (account, channel) =>
     `Sie erhalten die Alarme des Kanals „${channel}“ des Kontos „${account}“.`,
   channelGone: 'Den Kanal gibt es nicht mehr, oder seine Adresse hat sich geändert.',
+  stopLead: (account, channel) =>
+    `Möchten Sie die Alarme des Kanals „${channel}“ des Kontos „${account}“ nicht mehr erhalten?`,
+  stop: 'Diese Alarme beenden',
+  stoppedTitle: 'Alarme beendet',
+  stopped: (account, channel) =>
+    `Sie erhalten keine Alarme des Kanals „${channel}“ des Kontos „${account}“ mehr. Dessen Inhaber sehen das.`,
+  resume: 'Wieder erhalten',
   back: 'Zurück',
   home: 'Alle Dienste',
   subscribers: (count) =>

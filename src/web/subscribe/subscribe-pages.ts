@@ -95,9 +95,20 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
   /** A page with a text, and a button that sends a POST to the same address. */
   const show = (
     language: ChosenLanguage,
-    data: { readonly title: string; readonly text: string; readonly button?: string },
+    data: {
+      readonly title: string;
+      readonly text: string;
+      readonly button?: string;
+      /** Where the button sends its POST. */
+      readonly action?: string;
+      /** The text says what was done. */
+      readonly isDone?: boolean;
+    },
     status = 200,
-  ): HttpResponse => withSecrecy(render('./subscription', { language, button: null, ...data }, status));
+  ): HttpResponse => {
+    const shown = { button: null, action: null, isDone: data.button === undefined, ...data };
+    return withSecrecy(render('./subscription', { language, ...shown }, status));
+  };
 
   const gone = (language: ChosenLanguage, text = language.texts.subscribe.gone): HttpResponse =>
     show(language, { title: language.texts.subscribe.goneTitle, text }, 404);
@@ -152,6 +163,30 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
     return show(language, { title: words.channelTitle, text, button: words.channelConfirm });
   };
 
+  /** Mail programs send the POST without a button (RFC 8058); the button of who stopped it takes that back. */
+  const stop = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const { subscribe: words } = language.texts;
+    const { secret = '' } = request.params;
+    const isSent = request.method === 'POST';
+    const isResumed = new URLSearchParams(request.query).get('do') === 'resume';
+    const found = isSent
+      ? await registry.stopChannel(secret, !isResumed, now())
+      : await registry.findChannelOfStop(secret);
+    if (found === null) return gone(language, words.channelGone);
+    const { account, channel, isConfirmed, isStopped } = found;
+    const names = [account, channel] as const;
+    if (isStopped)
+      return show(language, {
+        ...{ title: words.stoppedTitle, text: words.stopped(...names) },
+        ...{ button: words.resume, action: '?do=resume', isDone: true },
+      });
+    if (!isConfirmed) return gone(language, words.channelGone);
+    if (isResumed)
+      return show(language, { title: words.confirmedTitle, text: words.channelConfirmed(...names) });
+    return show(language, { title: words.endTitle, text: words.stopLead(...names), button: words.stop });
+  };
+
   const route = (path: string, access: 'everyone' | 'secret', handle: Route['handle']): Route => ({
     path,
     bucket: 'pages',
@@ -165,6 +200,7 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
     route('/subscribe/confirm/:secret', 'secret', confirm),
     route('/subscribe/end/:secret', 'secret', end),
     route('/alerts/confirm/:secret', 'secret', channel),
+    route('/alerts/stop/:secret', 'secret', stop),
   ];
 }
 

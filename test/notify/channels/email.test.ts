@@ -104,7 +104,7 @@ const headerOf = (mail: ParsedMail | undefined, name: string) =>
 
 t.test('it writes what happened as text and as HTML, and continues its thread', async (t) => {
   const { server, send } = await open(t);
-  const first = await send('msg-1', messageOf());
+  const first = await send('msg-1', messageOf(), { stopSecret: '7.abc' });
   t.same(first, { outcome: 'delivered', reference: 'msg-1@status.example.org' });
   const reference = 'reference' in first ? (first.reference ?? '') : '';
   const recovery = messageOf({
@@ -139,6 +139,7 @@ https://status.example.org/alerts/acknowledge/1.t-1.mac
 -- 
 You get this as the channel "Ops" of an account at status.example.org.
 Channels and rules: https://status.example.org/dashboard/channels
+Unsubscribe: https://status.example.org/alerts/stop/7.abc
 `,
   );
   t.match(down?.html, /<h1[^>]*>GitHub is down: it answered with status 503<\/h1>/);
@@ -149,6 +150,12 @@ Channels and rules: https://status.example.org/dashboard/channels
   t.notMatch(down?.html, /<(?:img|table|script|link|form)\b|url\(|@import/, 'nothing is loaded');
   t.equal(server.letters[0]?.to, 'ops@example.com');
   t.equal(headerOf(down, 'list-id'), 'List-ID: <alerts.status.example.org>');
+  t.match(
+    server.letters[0]?.raw,
+    /^List-Unsubscribe:\s+<https:\/\/status\.example\.org\/alerts\/stop\/7\.abc>\r$/m,
+  );
+  t.match(server.letters[0]?.raw, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+  t.notMatch(server.letters[1]?.raw, /^List-Unsubscribe/m, 'a channel of the operator has no link');
   t.equal(up?.inReplyTo, '<msg-1@status.example.org>');
   t.equal(up?.subject, '🟢 GitHub is up again after 12 min');
   t.equal(again?.messageId, down?.messageId, 'the same letter has the same identifier');

@@ -56,6 +56,8 @@ export const CHANNEL_CALLS: Calls<ChannelStore> = {
       settings: edit.settings === undefined ? before.settings : box.seal(JSON.stringify(edit.settings)),
       language: edit.language ?? before.language,
       confirmed_at: edit.confirmedAt === undefined ? before.confirmed_at : edit.confirmedAt,
+      // The receiver of another address has stopped nothing.
+      stopped_at: edit.confirmedAt === undefined ? before.stopped_at : null,
       revision: before.revision + 1,
     };
     const { id: _, ...values } = row;
@@ -85,8 +87,12 @@ export async function removeAllChannels(store: RegistryStore, now: number): Prom
 }
 
 /** The channel in a row. */
-export function toChannel({ settings, ...row }: Row<'channels'>, box: SecretBox): Channel {
-  return { ...fromRow(row), settings: JSON.parse(box.open(settings)) };
+export function toChannel(
+  { settings, stopped_at: stoppedAt, ...row }: Row<'channels'>,
+  box: SecretBox,
+): Channel {
+  const stopped = stoppedAt === null ? {} : { stoppedAt };
+  return { ...fromRow(row), ...stopped, settings: JSON.parse(box.open(settings)) };
 }
 
 async function deleteChannel({ kysely, queries }: RegistryStore, id: number): Promise<void> {

@@ -25,6 +25,7 @@ import {
   RETRY_FOR_NEW_MS,
   type StoredMessage,
 } from '../../ports/channels.ts';
+import { stopSecretOf } from './channel-address.ts';
 import { toChannel } from './channel-rows.ts';
 
 const MAX_SHOWN = 50;
@@ -119,7 +120,8 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
     await addMessages(store, [{ channelId, message, isDelayed: true }], now);
     return true;
   }),
-  dueMessages: read(async ({ kysely, queries, secrets }, now, limit) => {
+  dueMessages: read(async (registry, now, limit) => {
+    const { kysely, queries, secrets } = registry;
     // What was not tried is due at once, and nothing is put off for two hours: such times are those of a clock that was ahead.
     const due = await queries.all(DUE(now, now + 2 * MAX_RETRY_WAIT_MS, now - RETRY_FOR_NEW_MS, limit));
     if (due.length === 0) return [];
@@ -139,17 +141,20 @@ export const MESSAGE_CALLS: Calls<Omit<MessageStore, 'failingChannels' | 'tellFa
       REFERENCE,
       due.map((row) => [row.channel_id, row.thread]),
     );
-    return due.flatMap((row, index) => {
+    const messages = due.map(async (row, index) => {
       const channel = channels.find(({ id }) => id === row.channel_id);
       if (channel === undefined) return [];
+      const stopSecret = await stopSecretOf(registry, channel);
       return {
         ...toMessage(row),
         key: row.key,
         channel: toChannel(channel, box),
+        ...(stopSecret === null ? {} : { stopSecret }),
         reference: references[index]?.reference ?? null,
         isUrgent: urgent.some(({ channel_id }) => channel_id === row.channel_id),
       };
     });
+    return (await Promise.all(messages)).flat();
   }),
   noteMessage: write(async (store, outcome) => {
     const { kysely, queries } = store;

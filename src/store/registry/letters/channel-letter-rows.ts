@@ -5,13 +5,8 @@ import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
 import { addNotice } from '../accounts/notice-rows.ts';
-import {
-  countLetter,
-  countRecipient,
-  digestMailbox,
-  makeSecret,
-  readChannelAddress,
-} from './subscription-rows.ts';
+import { readChannelAddress } from '../alerts/channel-address.ts';
+import { countLetter, countRecipient, digestMailbox, makeSecret } from './subscription-rows.ts';
 
 /** Maximum number of channels whose receivers are asked in a call. */
 const MAX_ASKED = 20;

@@ -15,10 +15,11 @@ import { type Calls, type OpenRegistry, read, write } from '../../database/regis
 import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscriptions.ts';
+import { readChannelAddress } from '../alerts/channel-address.ts';
 import { tellPageMaintenances } from '../pages/owner-maintenance-rows.ts';
 import { toService } from '../services/service-rows.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
-import { deleteSubscription, goneAmong, nameTopic, readChannelAddress } from './subscription-rows.ts';
+import { deleteSubscription, goneAmong, nameTopic } from './subscription-rows.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;

@@ -13,6 +13,8 @@ import { type Calls, type OpenRegistry, read, write } from '../../database/regis
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { AskedChannel, Subscription, SubscriptionStore, TopicName } from '../../ports/subscriptions.ts';
+import { readChannelAddress } from '../alerts/channel-address.ts';
+import { CHANNEL_STOP_CALLS, toAsked } from './channel-stop-rows.ts';
 
 /** Bytes of the secret in links. */
 const SECRET_BYTES = 24;
@@ -122,11 +124,12 @@ export const SUBSCRIPTION_CALLS: Calls<SubscriptionStore> = {
       await queries.run(
         kysely
           .updateTable('channels')
-          .set(({ eb }) => ({ confirmed_at: now, revision: eb('revision', '+', 1) }))
+          .set(({ eb }) => ({ confirmed_at: now, stopped_at: null, revision: eb('revision', '+', 1) }))
           .where('id', '=', found.id),
       );
-    return { ...found.asked, isConfirmed: true };
+    return { ...found.asked, isConfirmed: true, isStopped: false };
   }),
+  ...CHANNEL_STOP_CALLS,
 };
 
 /** A secret for a link, with its digest. */
@@ -293,12 +296,6 @@ function toSubscription(row: Row<'subscriptions'>, topic: TopicName | null): Sub
   return topic === null ? null : { topic, language: row.language, isConfirmed: row.confirmed_at !== null };
 }
 
-/** The address of an e-mail channel from its encrypted settings. */
-export async function readChannelAddress({ secrets }: OpenRegistry, settings: string): Promise<string> {
-  const { to } = JSON.parse((await secrets.box()).open(settings)) as { readonly to?: unknown };
-  return typeof to === 'string' ? to : '';
-}
-
 async function findChannel(
   registry: OpenRegistry,
   secret: string,
@@ -309,7 +306,7 @@ async function findChannel(
       .selectFrom('channel_confirmations')
       .innerJoin('channels', 'channels.id', 'channel_confirmations.channel_id')
       .innerJoin('accounts', 'accounts.id', 'channels.account_id')
-      .select(['channels.id', 'mailbox', 'settings', 'language', 'confirmed_at'])
+      .select(['channels.id', 'mailbox', 'settings', 'language', 'confirmed_at', 'stopped_at'])
       .select(sql.ref<string>('channels.name').as('channel'))
       .select(sql.ref<string>('accounts.name').as('account'))
       .where('sha256', '=', digestSecret(secret)),
@@ -318,6 +315,5 @@ async function findChannel(
   // The owner may have written another address meanwhile.
   if (row.mailbox !== (await digestMailbox(registry, await readChannelAddress(registry, row.settings))))
     return null;
-  const { account, channel, language } = row;
-  return { id: row.id, asked: { account, channel, language, isConfirmed: row.confirmed_at !== null } };
+  return { id: row.id, asked: toAsked(row) };
 }
