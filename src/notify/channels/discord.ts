@@ -1,5 +1,5 @@
 /**
- * Kind `discord`: a webhook of a channel. In a forum each alert opens a post, and what follows answers in it. Limits by Discord's
+ * Kind `discord`: a webhook of a channel. A message can be edited. In a forum each alert opens a post, and what follows answers in it. Limits by Discord's
  * documentation: 2,000 characters of content; of an embed 4,096 in the description, 25 fields of 256 and 1,024, 6,000 in total.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
@@ -8,16 +8,15 @@ import { defineChannel, hookForm, hostOf, SECRET, STRICT, urlSetting } from './d
 import { escapeMarkdown, linkUrl, type Markup, markUp } from './markup.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_COLOURS, TONE_MARKS } from './message-text.ts';
+import { NO_THREAD, sendInThread } from './send-in-thread.ts';
 import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
 
 const HOOK_EXAMPLE = 'https://discord.com/api/webhooks/123456789/XXXX';
 const MAX_POST_NAME_LENGTH = 100;
 const MAX_DESCRIPTION_LENGTH = 3_000;
 const MAX_FIELD_LENGTH = 1_024;
-/** "Unknown channel": the post of the thread was deleted. */
-const UNKNOWN_CHANNEL = 10_003;
-/** "This thread is archived": it cannot be opened again. */
-const LOCKED_THREAD = 50_083;
+/** "Unknown channel": the post of the thread was deleted; "This thread is archived": it cannot be opened again. */
+const GONE: ReadonlySet<number> = new Set([10_003, 50_083]);
 
 const DISCORD: Markup = { text: escapeMarkdown, time: (at) => `<t:${Math.floor(at / 1_000)}:f>` };
 
@@ -52,28 +51,31 @@ export const discordChannel = defineChannel({
   paceMs: 2_000,
   describe: ({ url }) => hostOf(url),
   async send(tools, sending, { url, forum = false }) {
-    const { reference, channel, message } = sending;
+    const { channel, message } = sending;
     const text = renderMessage(message, channel.language);
     const content = contentOf(text, channel.language);
-    const post = (thread: string | null) => {
+    const [thread = null] = forum ? (sending.reference?.split(' ') ?? []) : [];
+    const call = (method: 'POST' | 'PATCH', path: string, inThread: string | null, json: object) => {
       const target = new URL(url);
+      target.pathname = `${target.pathname.replace(/\/+$/, '')}${path}`;
       // Without it a message that Discord drops would count as delivered.
-      target.searchParams.set('wait', 'true');
-      if (thread !== null) target.searchParams.set('thread_id', thread);
-      const opens = forum && thread === null;
-      const json = opens
-        ? { ...content, thread_name: cutText(`${TONE_MARKS[text.tone]} ${text.title}`, MAX_POST_NAME_LENGTH) }
-        : content;
-      return sendRequest(tools, sending, { url: target.href, json, secrets: [url] }, RULES);
+      if (method === 'POST') target.searchParams.set('wait', 'true');
+      if (inThread !== null) target.searchParams.set('thread_id', inThread);
+      return sendRequest(tools, sending, { method, url: target.href, json, secrets: [url] }, RULES);
     };
-    const thread = forum ? reference : null;
-    let answer = await post(thread);
-    const isGone =
-      !answer.ok && [UNKNOWN_CHANNEL, LOCKED_THREAD].includes(Number(memberOf(answer.json, 'code')));
-    if (thread !== null && isGone) answer = await post(null);
-    if (!answer.ok) return answer.result;
-    const opened = textMember(answer.json, 'channel_id');
-    return forum && opened !== '' ? { outcome: 'delivered', reference: opened } : { outcome: 'delivered' };
+    return await sendInThread(sending, {
+      post: (known) => {
+        const post = forum ? known : null;
+        const name = cutText(`${TONE_MARKS[text.tone]} ${text.title}`, MAX_POST_NAME_LENGTH);
+        return call('POST', '', post, forum && post === null ? { ...content, thread_name: name } : content);
+      },
+      edit: (id) => call('PATCH', `/messages/${encodeURIComponent(id)}`, thread, content),
+      isGone: ({ json }) => thread !== null && GONE.has(Number(memberOf(json, 'code'))),
+      identify: (json) => ({
+        thread: forum ? textMember(json, 'channel_id') : NO_THREAD,
+        id: textMember(json, 'id'),
+      }),
+    });
   },
 });
 

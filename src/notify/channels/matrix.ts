@@ -1,5 +1,5 @@
 /**
- * Kind `matrix`: a user of a home server and a room (client-server API v3). What follows an alert is in its thread. The identifier
+ * Kind `matrix`: a user of a home server and a room (client-server API v3). What follows an alert is in its thread, or edits it. The identifier
  * of the transaction is the same in all attempts, so that the server writes the message once. An event has at most 65,536 bytes.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
@@ -18,6 +18,7 @@ import {
 } from './define-channel.ts';
 import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
 import { type MessageText, plainLines, renderMessage, TONE_MARKS } from './message-text.ts';
+import { sendInThread } from './send-in-thread.ts';
 import { memberOf, type ResponseRules, sendRequest, textMember } from './send-request.ts';
 
 const SERVER_EXAMPLE = 'https://matrix.example.com';
@@ -56,38 +57,48 @@ export const matrixChannel = defineChannel({
   },
   describe: ({ server, room }) => `${room} of ${hostOf(server)}`,
   async send(tools, sending, { server, room, token }) {
-    const { reference, message, channel, id } = sending;
+    const { message, channel, id } = sending;
     const content = contentOf(renderMessage(message, channel.language), channel.language);
-    const thread = {
-      'm.relates_to': {
-        rel_type: 'm.thread',
-        event_id: reference,
-        is_falling_back: true,
-        'm.in_reply_to': { event_id: reference },
-      },
-    };
-    const path = `/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(id)}`;
-    const answer = await sendRequest(
-      tools,
-      sending,
-      {
+    const put = (transaction: string, json: object) => {
+      const path = `/_matrix/client/v3/rooms/${encodeURIComponent(room)}/send/m.room.message/${encodeURIComponent(transaction)}`;
+      const headers = { authorization: `Bearer ${token}` };
+      const request = {
         method: 'PUT',
         url: addressOn(server, path),
-        headers: { authorization: `Bearer ${token}` },
-        json: { ...content, ...(reference === null ? {} : thread) },
+        headers,
+        json,
         secrets: [token],
-      },
-      RULES,
-    );
-    if (!answer.ok) return answer.result;
-    const event = textMember(answer.json, 'event_id');
-    return reference === null && event !== ''
-      ? { outcome: 'delivered', reference: event }
-      : { outcome: 'delivered' };
+      } as const;
+      return sendRequest(tools, sending, request, RULES);
+    };
+    return await sendInThread(sending, {
+      post: (thread) => put(id, { ...content, ...(thread === null ? {} : inThread(thread)) }),
+      edit: (event) =>
+        put(`${id}-edit`, {
+          ...content,
+          // What clients show that know no edits.
+          body: `* ${content.body}`,
+          formatted_body: `* ${content.formatted_body}`,
+          'm.new_content': content,
+          'm.relates_to': { rel_type: 'm.replace', event_id: event },
+        }),
+      identify: (json) => ({ thread: textMember(json, 'event_id'), id: textMember(json, 'event_id') }),
+    });
   },
 });
 
-function contentOf(message: MessageText, language: MessageLanguage): object {
+function inThread(event: string): object {
+  return {
+    'm.relates_to': {
+      rel_type: 'm.thread',
+      event_id: event,
+      is_falling_back: true,
+      'm.in_reply_to': { event_id: event },
+    },
+  };
+}
+
+function contentOf(message: MessageText, language: MessageLanguage) {
   const { tone, title, more, links } = message;
   const first = `${TONE_MARKS[tone]} ${title}`;
   const list = htmlServices(message).map((item) => `<li>${item}</li>`);

@@ -1,6 +1,6 @@
 /**
- * Kind `mattermost`: an incoming webhook, or a bot with its token and a channel, which answers in threads. A post has at most
- * 16,383 characters, of servers before 5.0 4,000.
+ * Kind `mattermost`: an incoming webhook, or a bot with its token and a channel, which answers in threads and edits its
+ * posts. A post has at most 16,383 characters, of servers before 5.0 4,000.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { Type } from '../../json-schema.ts';
@@ -20,6 +20,7 @@ import {
 import { escapeMarkdown, linkUrl, type Markup, markUp } from './markup.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
+import { sendInThread } from './send-in-thread.ts';
 import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
 
 const HOOK_EXAMPLE = 'https://mattermost.example.com/hooks/xxxxxxxxxxxxxxxxxxxxxxxxxx';
@@ -104,28 +105,27 @@ async function sendByBot(
   sending: Sending,
   { server, token, channel, text }: Readonly<Record<'server' | 'token' | 'channel' | 'text', string>>,
 ): Promise<SendResult> {
-  const { reference } = sending;
-  const post = (root: string | null) =>
+  const call = (method: 'POST' | 'PUT', path: string, json: object) =>
     sendRequest(
       tools,
       sending,
       {
-        url: addressOn(server, '/api/v4/posts'),
+        method,
+        url: addressOn(server, `/api/v4/posts${path}`),
         headers: { authorization: `Bearer ${token}` },
-        json: { channel_id: channel, message: text, ...(root === null ? {} : { root_id: root }) },
+        json,
         secrets: [token],
       },
       RULES,
     );
-  let answer = await post(reference);
-  // The post that began the thread is gone.
-  const isAlone = !answer.ok && /\.root_id\./.test(textMember(answer.json, 'id'));
-  if (reference !== null && isAlone) answer = await post(null);
-  if (!answer.ok) return answer.result;
-  const id = textMember(answer.json, 'id');
-  return id === '' || (reference !== null && !isAlone)
-    ? { outcome: 'delivered' }
-    : { outcome: 'delivered', reference: id };
+  return await sendInThread(sending, {
+    post: (root) =>
+      call('POST', '', { channel_id: channel, message: text, ...(root === null ? {} : { root_id: root }) }),
+    edit: (id) => call('PUT', `/${encodeURIComponent(id)}/patch`, { message: text }),
+    // The post that began the thread is gone.
+    isGone: ({ json }) => /\.root_id\./.test(textMember(json, 'id')),
+    identify: (json) => ({ thread: textMember(json, 'id'), id: textMember(json, 'id') }),
+  });
 }
 
 function textOf(

@@ -15,7 +15,8 @@ import {
 } from './define-channel.ts';
 import { joinLines } from './message-cut.ts';
 import { plainLines, renderMessage, type Tone } from './message-text.ts';
-import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
+import { NO_THREAD, sendInThread } from './send-in-thread.ts';
+import { type ResponseRules, sendRequest, textMember } from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://ntfy.sh';
 const MAX_MESSAGE_BYTES = 4_000;
@@ -72,8 +73,15 @@ export const ntfyChannel = defineChannel({
       actions: text.links.map(({ label, url }) => ({ action: 'view', label, url })),
     };
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    return resultOf(
-      await sendRequest(tools, sending, { url: server, headers, json, secrets: [topic, token ?? ''] }, RULES),
-    );
+    const publish = (more: object) => {
+      const request = { url: server, headers, json: { ...json, ...more }, secrets: [topic, token ?? ''] };
+      return sendRequest(tools, sending, request, RULES);
+    };
+    return await sendInThread(sending, {
+      post: () => publish({}),
+      // The identifier of a message is that of the sequence which it begins. Servers before 2.16 publish another message.
+      edit: (id) => publish({ sequence_id: id }),
+      identify: (response) => ({ thread: NO_THREAD, id: textMember(response, 'id') }),
+    });
   },
 });

@@ -18,7 +18,7 @@ const MAX_WAIT_MS = 24 * 60 * MINUTE_MS;
 export interface ChannelRequest {
   readonly url: string;
   /** Default POST. */
-  readonly method?: 'POST' | 'PUT';
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: object;

@@ -1,5 +1,5 @@
 /**
- * Kind `slack`: an incoming webhook, or a bot with its token and a channel, which answers in threads. Limits by Slack's reference
+ * Kind `slack`: an incoming webhook, or a bot with its token and a channel, which answers in threads and edits its messages. Limits by Slack's reference
  * of blocks: 50 blocks, 150 characters in a header, 3,000 in a section.
  */
 
@@ -19,9 +19,10 @@ import {
 import { escapeSlack, linkUrl, type Markup, markUp } from './markup.ts';
 import { cutText, joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
-import { type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
+import { sendInThread } from './send-in-thread.ts';
+import { type Answer, type ResponseRules, resultOf, sendRequest, textMember } from './send-request.ts';
 
-const API_URL = 'https://slack.com/api/chat.postMessage';
+const API_URL = 'https://slack.com/api';
 const HOOK_EXAMPLE = 'https://hooks.slack.com/services/T000/B000/XXXX';
 const MAX_HEADER_LENGTH = 150;
 const MAX_SECTION_LENGTH = 3_000;
@@ -98,12 +99,7 @@ export const slackChannel = defineChannel({
     const { message, channel: target } = sending;
     const content = contentOf(renderMessage(message, target.language), target.language);
     if (url !== undefined) return sendByHook(tools, sending, url, content);
-    return sendByBot(tools, sending, token ?? '', {
-      channel,
-      ...content,
-      unfurl_links: false,
-      unfurl_media: false,
-    });
+    return sendByBot(tools, sending, token ?? '', { channel, ...content });
   },
 });
 
@@ -123,26 +119,33 @@ async function sendByBot(
   token: string,
   json: object,
 ): Promise<SendResult> {
-  const { reference, message } = sending;
-  const request = { url: API_URL, headers: { authorization: `Bearer ${token}` }, secrets: [token] };
-  // A recovery shows in the channel too: a person who watches it need not open the thread.
-  const thread =
-    reference === null ? {} : { thread_ts: reference, reply_broadcast: message.type === 'recovery' };
-  let answer = await sendRequest(tools, sending, { ...request, json: { ...json, ...thread } }, RULES);
-  const isAlone = answer.ok && THREAD_ERRORS.has(textMember(answer.json, 'error'));
-  // The message that began the thread is gone.
-  if (isAlone) answer = await sendRequest(tools, sending, { ...request, json }, RULES);
-  if (!answer.ok) return answer.result;
-  const error = textMember(answer.json, 'error');
-  if (error !== '' || !isOk(answer.json)) {
-    const text = error === '' ? 'the response is not of Slack' : cutText(error, 100);
-    return {
-      outcome: error === '' || PASSING_ERRORS.has(error) ? 'failed' : 'refused',
-      problem: { code: 'text', text },
-    };
-  }
-  const ts = textMember(answer.json, 'ts');
-  return reference !== null && !isAlone ? { outcome: 'delivered' } : { outcome: 'delivered', reference: ts };
+  const call = async (method: string, more: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const request = { url: `${API_URL}/${method}`, headers, json: { ...json, ...more }, secrets: [token] };
+    const answer = await sendRequest(tools, sending, request, RULES);
+    return answer.ok && !isOk(answer.json) ? { ...answer, ok: false, ...faultOf(answer.json) } : answer;
+  };
+  return await sendInThread(sending, {
+    post: (thread) =>
+      call('chat.postMessage', {
+        ...{ unfurl_links: false, unfurl_media: false },
+        // A recovery shows in the channel too: a person who watches it need not open the thread.
+        ...(thread === null
+          ? {}
+          : { thread_ts: thread, reply_broadcast: sending.message.type === 'recovery' }),
+      }),
+    edit: (ts) => call('chat.update', { ts }),
+    isGone: ({ json }) => THREAD_ERRORS.has(textMember(json, 'error')),
+    identify: (json) => ({ thread: textMember(json, 'ts'), id: textMember(json, 'ts') }),
+  });
+}
+
+/** How an attempt ended that the Web API answered with `ok: false`. */
+function faultOf(json: unknown): { readonly statusCode: number; readonly result: SendResult } {
+  const error = textMember(json, 'error');
+  const text = error === '' ? 'the response is not of Slack' : cutText(error, 100);
+  const outcome = error === '' || PASSING_ERRORS.has(error) ? 'failed' : 'refused';
+  return { statusCode: 200, result: { outcome, problem: { code: 'text', text } } };
 }
 
 function isOk(json: unknown): boolean {

@@ -1,5 +1,5 @@
 /**
- * Kind `telegram`: a bot and a chat. What follows an alert answers to it. A message has at most 4,096 characters after its markup.
+ * Kind `telegram`: a bot and a chat. What follows an alert answers to it, or edits it. A message has at most 4,096 characters after its markup.
  */
 import type { MessageLanguage } from '../../domain/alert/channel.ts';
 import { Type } from '../../json-schema.ts';
@@ -17,6 +17,7 @@ import {
 import { htmlLines, htmlLinks, htmlServices } from './html-text.ts';
 import { joinLines } from './message-cut.ts';
 import { type MessageText, renderMessage, TONE_MARKS } from './message-text.ts';
+import { sendInThread } from './send-in-thread.ts';
 import { memberOf, type ResponseRules, secondsToMs, sendRequest, textMember } from './send-request.ts';
 
 const DEFAULT_SERVER = 'https://api.telegram.org';
@@ -65,40 +66,40 @@ export const telegramChannel = defineChannel({
   paceMs: 3_000,
   describe: ({ chat }) => `${chat} of Telegram`,
   async send(tools, sending, { token, chat, topic, silent = false, server = DEFAULT_SERVER }) {
-    const { reference, message, channel } = sending;
-    const text = renderMessage(message, channel.language);
-    const content = {
-      ...contentOf(text, channel.language),
-      ...(topic === undefined ? {} : { message_thread_id: topic }),
-      ...(silent && text.tone !== 'bad' && text.tone !== 'warning' ? { disable_notification: true } : {}),
+    const text = renderMessage(sending.message, sending.channel.language);
+    const content = contentOf(text, sending.channel.language);
+    const isQuiet = silent && text.tone !== 'bad' && text.tone !== 'warning';
+    let chatId = chat;
+    const call = (method: string, json: object) => {
+      const url = addressOn(server, `/bot${token}/${method}`);
+      const request = { url, json: { chat_id: chatId, ...content, ...json }, secrets: [token] };
+      return sendRequest(tools, sending, request, RULES);
     };
-    const post = (chatId: string, replyTo: string | null) =>
-      sendRequest(
-        tools,
-        sending,
-        {
-          url: addressOn(server, `/bot${token}/sendMessage`),
-          json: {
-            chat_id: chatId,
-            ...content,
-            ...(replyTo === null
-              ? {}
-              : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }),
-          },
-          secrets: [token],
-        },
-        RULES,
-      );
-    let answer = await post(chat, reference);
-    // A group that became a supergroup has another number, and its messages have others too.
-    const moved = answer.ok ? undefined : memberOf(answer.json, 'parameters', 'migrate_to_chat_id');
-    if (typeof moved === 'number') answer = await post(String(moved), null);
-    if (!answer.ok) return answer.result;
-    const id = memberOf(answer.json, 'result', 'message_id');
-    const isFirst = reference === null || typeof moved === 'number';
-    return typeof id === 'number' && isFirst
-      ? { outcome: 'delivered', reference: String(id) }
-      : { outcome: 'delivered' };
+    return await sendInThread(sending, {
+      post: (replyTo) =>
+        call('sendMessage', {
+          ...(topic === undefined ? {} : { message_thread_id: topic }),
+          ...(isQuiet ? { disable_notification: true } : {}),
+          ...(replyTo === null
+            ? {}
+            : { reply_parameters: { message_id: Number(replyTo), allow_sending_without_reply: true } }),
+        }),
+      async edit(id) {
+        const answer = await call('editMessageText', { message_id: Number(id) });
+        const isSame = !answer.ok && /message is not modified/.test(textMember(answer.json, 'description'));
+        return isSame ? { ok: true, json: answer.json, text: '' } : answer;
+      },
+      // A group that became a supergroup has another number, and its messages have others too.
+      isGone(answer) {
+        const moved = memberOf(answer.json, 'parameters', 'migrate_to_chat_id');
+        if (typeof moved === 'number') chatId = String(moved);
+        return typeof moved === 'number';
+      },
+      identify(json) {
+        const id = String(memberOf(json, 'result', 'message_id') ?? '');
+        return { thread: id, id };
+      },
+    });
   },
 });
 

@@ -119,16 +119,47 @@ for (const receiver of RECEIVERS)
       const alert = await send(SAMPLES.alert, { id: 'alert' });
       t.match(alert, { outcome: 'delivered' });
       const reference = alert.outcome === 'delivered' ? (alert.reference ?? null) : null;
-      t.equal(reference !== null, receiver.threads === 'reference' || receiver.kind === 'opsgenie');
+      const keeps = receiver.threads === 'reference' || receiver.edits !== undefined;
+      t.equal(reference !== null, keeps || receiver.kind === 'opsgenie');
+      const begun = reference?.split(' ')[0] ?? null;
       for (const name of ['update', 'reminder', 'recovery'] as const) {
         const result = await send(SAMPLES[name], { reference, id: name });
         t.match(result, { outcome: 'delivered' });
-        const isKept = result.outcome === 'delivered' && [undefined, reference].includes(result.reference);
+        const isKept = result.outcome === 'delivered' && [undefined, begun].includes(result.reference);
         t.ok(isKept, `${name}: the thread stays the same`);
         const { thread } = taken.at(-1) ?? { thread: null };
-        const expected = { reference, thread: SAMPLES.alert.thread, none: null };
+        const expected = { reference: begun, thread: SAMPLES.alert.thread, none: null };
         t.equal(thread, expected[receiver.threads], name);
       }
+    });
+
+    t.test('it edits the alert that another one replaces, where the service can', async (t) => {
+      const referenceOf = (result: SendResult) =>
+        result.outcome === 'delivered' ? (result.reference ?? null) : null;
+      const reference = referenceOf(await send(SAMPLES.alert, { id: 'first' }));
+      const replacing: AlertMessage = { ...SAMPLES.alert, total: 3, replaces: true };
+      const [begun, newest] = reference?.split(' ') ?? [];
+      for (const id of ['second', 'second again']) {
+        const result = await send(replacing, { reference, id });
+        t.match(result, { outcome: 'delivered' });
+        t.equal(taken.at(-1)?.edited, receiver.edits === undefined ? undefined : newest);
+        if (receiver.edits !== undefined) t.equal(referenceOf(result), null, 'it is still the newest');
+      }
+      if (receiver.edits === undefined) return;
+      const after = await send(SAMPLES.update, { reference, id: 'update' });
+      t.equal(referenceOf(after), begun);
+      const answer = await send(replacing, { reference: referenceOf(after), id: 'third' });
+      t.equal(taken.at(-1)?.edited, undefined, 'what was said in between is not replaced');
+      t.match(referenceOf(answer)?.split(' '), [begun, String]);
+      state.mood = { reply: { status: 502 } };
+      const [edits, before] = [state.requests.length, taken.length];
+      t.match(await send(replacing, { reference, id: 'fourth' }), { outcome: 'failed' });
+      t.same([state.requests.length - edits, taken.length - before], [1, 0], 'it is tried again, not posted');
+      state.mood = null;
+      if (receiver.edits === true) return;
+      const lost = await send(replacing, { reference: `${begun} ${receiver.edits}`, id: 'fifth' });
+      t.equal(taken.at(-1)?.edited, undefined, 'a message that is gone is said anew');
+      t.match(referenceOf(lost)?.split(' '), [begun, String]);
     });
 
     t.test('it opens a new thread where the old one is gone', async (t) => {
@@ -307,7 +338,7 @@ t.test('Telegram follows a group that became a supergroup', async (t) => {
   if (receiver === undefined) throw new Error('no Telegram');
   const { origin, taken, send } = await start(t, receiver);
   const settings = { ...receiver.settings(origin), chat: '-555' };
-  t.same(await send(SAMPLES.recovery, { settings, reference: '12' }), {
+  t.same(await send(SAMPLES.recovery, { settings, reference: '12 13' }), {
     outcome: 'delivered',
     reference: '1001',
   });

@@ -52,7 +52,9 @@ const mattermostBot: Receiver = {
     },
   ],
   take(request, { taken, known }) {
-    if (request.method !== 'POST' || request.path !== '/api/v4/posts')
+    const edited = /^\/api\/v4\/posts\/([a-z0-9]{26})\/patch$/.exec(request.path)?.[1];
+    const isEdit = request.method === 'PUT' && edited !== undefined;
+    if (!isEdit && (request.method !== 'POST' || request.path !== '/api/v4/posts'))
       return mattermostError(404, 'api.context.404.app_error', 'not found');
     if (bearer(request) !== 'good')
       return mattermostError(
@@ -60,6 +62,16 @@ const mattermostBot: Receiver = {
         'api.context.session_expired.app_error',
         'Invalid or expired session, please login again.',
       );
+    if (isEdit) {
+      const wrong =
+        wrongShape(shape({ message: text(16_383) }), request.json) ??
+        findMention(said(request.json, 'message'));
+      if (wrong !== null) return mattermostError(400, 'api.post.update_post.app_error', wrong);
+      if (!known.has(edited))
+        return mattermostError(404, 'app.post.get.app_error', 'Unable to get the post.');
+      taken.push({ json: request.json, thread: null, edited });
+      return { status: 200, body: { id: edited, channel_id: MATTERMOST.channel } };
+    }
     if (said(request.json, 'channel_id') !== MATTERMOST.channel)
       return mattermostError(
         403,
@@ -79,6 +91,7 @@ const mattermostBot: Receiver = {
   },
   ...mattermostLimit,
   threads: 'reference',
+  edits: 'z'.repeat(26),
 };
 
 const GOOGLE_CHAT = shape({
@@ -178,6 +191,13 @@ const TELEGRAM = shape({
     allow_sending_without_reply: { const: true },
   }),
 });
+const TELEGRAM_EDIT = shape({
+  chat_id: text(64),
+  message_id: { type: 'integer' },
+  text: text(32_000),
+  parse_mode: { const: 'HTML' },
+  link_preview_options: shape({ is_disabled: { const: true } }),
+});
 const BOT_TOKEN = '123456:ABC-DEF1234ghIkl';
 const telegramError = (status: number, description: string, parameters?: object): Reply => ({
   status,
@@ -203,12 +223,13 @@ const telegram: Receiver = {
       problem: { code: 'status', statusCode: 403, text: 'Forbidden: bot was kicked from the group chat' },
     },
   ],
-  take(request, { taken }) {
+  take(request, { taken, known }) {
     const [, bot = '', method = ''] = request.path.split('/');
-    if (request.method !== 'POST' || !/^bot\d+:[\w-]+$/.test(bot) || method !== 'sendMessage')
+    const isEdit = method === 'editMessageText';
+    if (request.method !== 'POST' || !/^bot\d+:[\w-]+$/.test(bot) || !(isEdit || method === 'sendMessage'))
       return telegramError(404, 'Not Found');
     if (bot !== `bot${BOT_TOKEN}`) return telegramError(401, 'Unauthorized');
-    const wrong = wrongShape(TELEGRAM, request.json);
+    const wrong = wrongShape(isEdit ? TELEGRAM_EDIT : TELEGRAM, request.json);
     if (wrong !== null) return telegramError(400, `Bad Request: ${wrong}`);
     const {
       chat_id,
@@ -224,6 +245,19 @@ const telegram: Receiver = {
     const shown = readHtml(html, ['b', 'a']);
     if (shown === null) return telegramError(400, "Bad Request: can't parse entities");
     if (shown.length > 4_096) return telegramError(400, 'Bad Request: message is too long');
+    if (isEdit) {
+      const edited = said(request.json, 'message_id');
+      if (!known.has(edited)) return telegramError(400, 'Bad Request: message to edit not found');
+      if (known.get(edited) === html)
+        return telegramError(
+          400,
+          'Bad Request: message is not modified: specified new message content and reply markup are exactly the same',
+        );
+      known.set(edited, html);
+      taken.push({ json: request.json, thread: null, edited });
+      return { status: 200, body: { ok: true, result: { message_id: Number(edited), text: shown } } };
+    }
+    known.set(String(1_001 + taken.length), html);
     taken.push({
       json: request.json,
       thread: reply_parameters === undefined ? null : String(reply_parameters.message_id),
@@ -239,19 +273,32 @@ const telegram: Receiver = {
   tooMany: telegramError(429, 'Too Many Requests: retry after 35', { retry_after: 35 }),
   retryAfterMs: 35_000,
   threads: 'reference',
+  edits: '999',
 };
 
-const MATRIX = shape({
+const MATRIX_CONTENT = {
   msgtype: { const: 'm.text' },
   body: text(60_000),
   format: { const: 'org.matrix.custom.html' },
   formatted_body: text(60_000),
   'm.mentions': shape({}),
+};
+const MATRIX = shape({
+  ...MATRIX_CONTENT,
   'm.relates_to?': shape({
     rel_type: { const: 'm.thread' },
     event_id: text(255, { pattern: '^\\$' }),
     is_falling_back: { const: true },
     'm.in_reply_to': shape({ event_id: text(255) }),
+  }),
+});
+const MATRIX_EDIT = shape({
+  ...MATRIX_CONTENT,
+  body: text(60_000, { pattern: '^\\* ' }),
+  'm.new_content': shape(MATRIX_CONTENT),
+  'm.relates_to': shape({
+    rel_type: { const: 'm.replace' },
+    event_id: text(255, { pattern: '^\\$' }),
   }),
 });
 const matrixError = (status: number, errcode: string, error: string, more: object = {}): Reply => ({
@@ -285,7 +332,11 @@ const matrix: Receiver = {
     if (decodeURIComponent(room) !== MATRIX_ROOM) return matrixError(403, 'M_FORBIDDEN', 'User not in room');
     if (Buffer.byteLength(request.body) > 65_536 - 1_000)
       return matrixError(413, 'M_TOO_LARGE', 'event too large');
-    const wrong = wrongShape(MATRIX, request.json);
+    const relation = (request.json as { 'm.relates_to'?: { rel_type: string; event_id: string } })?.[
+      'm.relates_to'
+    ];
+    const isEdit = relation?.rel_type === 'm.replace';
+    const wrong = wrongShape(isEdit ? MATRIX_EDIT : MATRIX, request.json);
     if (wrong !== null) return matrixError(400, 'M_BAD_JSON', wrong);
     if (readHtml(said(request.json, 'formatted_body'), ['b', 'a', 'br', 'ul', 'li']) === null)
       return matrixError(400, 'M_BAD_JSON', 'HTML');
@@ -294,15 +345,18 @@ const matrix: Receiver = {
     if (before !== undefined) return { status: 200, body: { event_id: before } };
     const event = `$event${taken.length}`;
     known.set(txn, event);
+    const { event_id: related = null } = relation ?? {};
     taken.push({
       json: request.json,
-      thread: (request.json as { 'm.relates_to'?: { event_id: string } })['m.relates_to']?.event_id ?? null,
+      thread: isEdit ? null : related,
+      ...(isEdit && related !== null ? { edited: related } : {}),
     });
     return { status: 200, body: { event_id: event } };
   },
   tooMany: matrixError(429, 'M_LIMIT_EXCEEDED', 'Too Many Requests', { retry_after_ms: 2_150 }),
   retryAfterMs: 2_150,
   threads: 'reference',
+  edits: true,
 };
 
 /** Services of chats. */

@@ -11,6 +11,7 @@ const NTFY = shape({
   tags: list(oneOf('red_circle', 'yellow_circle', 'green_circle', 'large_blue_circle'), 5),
   click: url(),
   actions: list(shape({ action: { const: 'view' }, label: text(100), url: url() }), 3),
+  'sequence_id?': text(64, { pattern: '^[-_A-Za-z0-9]{1,64}$' }),
 });
 const ntfyError = (code: number, error: string): Reply => ({
   status: Math.floor(code / 100),
@@ -36,17 +37,26 @@ const ntfy: Receiver = {
     if (request.headers.authorization !== 'Bearer tk_good') return ntfyError(40_101, 'unauthorized');
     const wrong = wrongShape(NTFY, request.json);
     if (wrong !== null) return ntfyError(40_024, `invalid request: ${wrong}`);
-    const { topic, title, message } = request.json as { topic: string; title: string; message: string };
+    const {
+      topic,
+      title,
+      message,
+      sequence_id: edited,
+    } = request.json as { topic: string; title: string; message: string; sequence_id?: string };
     if (topic !== 'alerts-3f9a') return ntfyError(40_301, 'forbidden');
     if (Buffer.byteLength(title) > 1_024) return ntfyError(40_057, 'title too long');
     // A longer message becomes an attachment, which a phone does not show.
     if (Buffer.byteLength(message) > 4_096) return ntfyError(40_014, 'message too long');
-    taken.push({ json: request.json, thread: null });
-    return { status: 200, body: { id: 'sPs71M8A2T', time: 1_795_168_800, event: 'message', topic } };
+    taken.push({ json: request.json, thread: null, ...(edited === undefined ? {} : { edited }) });
+    return {
+      status: 200,
+      body: { id: `sPs71M8A2T${taken.length}`, time: 1_795_168_800, event: 'message', topic },
+    };
   },
   tooMany: ntfyError(42_901, 'limit reached: too many requests'),
   retryAfterMs: undefined,
   threads: 'none',
+  edits: true,
 };
 
 const GOTIFY = shape({

@@ -22,6 +22,12 @@ const SLACK_BLOCKS = list(
   50,
 );
 const SLACK_HOOK = shape({ text: text(40_000), blocks: SLACK_BLOCKS });
+const SLACK_UPDATE = shape({
+  channel: text(80),
+  ts: text(30, { pattern: '^\\d+\\.\\d+$' }),
+  text: text(40_000),
+  blocks: SLACK_BLOCKS,
+});
 const SLACK_POST = shape({
   channel: text(80),
   text: text(40_000),
@@ -97,15 +103,22 @@ const slackBot: Receiver = {
   take(request, { taken, known }) {
     // Errors of the Web API come with status 200.
     const error = (name: string): Reply => ({ status: 200, body: { ok: false, error: name } });
-    if (request.method !== 'POST' || request.path !== '/api/chat.postMessage') return error('unknown_method');
+    const method = /^\/api\/(chat\.postMessage|chat\.update)$/.exec(request.path)?.[1];
+    if (request.method !== 'POST' || method === undefined) return error('unknown_method');
     if (bearer(request) !== BOT.token)
       return error(bearer(request) === undefined ? 'not_authed' : 'invalid_auth');
     const channel = said(request.json, 'channel');
     if (channel === 'C0000000OUT') return error('not_in_channel');
     if (channel === 'C00000DOWN0') return error('internal_error');
     if (channel !== BOT.channel) return error('channel_not_found');
-    const wrong = wrongSlack(SLACK_POST, request);
+    const wrong = wrongSlack(method === 'chat.update' ? SLACK_UPDATE : SLACK_POST, request);
     if (wrong !== null) return error(wrong);
+    if (method === 'chat.update') {
+      const edited = said(request.json, 'ts');
+      if (!known.has(edited)) return error('message_not_found');
+      taken.push({ json: request.json, thread: null, edited });
+      return { status: 200, body: { ok: true, channel, ts: edited } };
+    }
     const thread = (request.json as { thread_ts?: string }).thread_ts ?? null;
     if (thread !== null && !known.has(thread)) return error('thread_not_found');
     const ts = `1795168800.${String(taken.length).padStart(6, '0')}`;
@@ -116,6 +129,7 @@ const slackBot: Receiver = {
   tooMany: { status: 429, headers: { 'retry-after': '7' }, body: { ok: false, error: 'ratelimited' } },
   retryAfterMs: 7_000,
   threads: 'reference',
+  edits: '1.1',
   needsBody: true,
 };
 
@@ -138,8 +152,9 @@ const DISCORD = shape({
 });
 
 function takeDiscord(request: ReceivedRequest, { taken, known }: Memory): Reply {
-  const [, , , id, token] = request.path.split('/');
-  if (request.method !== 'POST' || !['1', '2'].includes(id ?? ''))
+  const [, , , id, token, ofMessages, edited] = request.path.split('/');
+  const isEdit = ofMessages === 'messages' && edited !== undefined;
+  if (request.method !== (isEdit ? 'PATCH' : 'POST') || !['1', '2'].includes(id ?? ''))
     return { status: 404, body: { message: 'Unknown Webhook', code: 10_015 } };
   if (token !== 'good') return { status: 401, body: { message: 'Invalid Webhook Token', code: 50_027 } };
   const invalid = (found: string): Reply => ({
@@ -159,6 +174,13 @@ function takeDiscord(request: ReceivedRequest, { taken, known }: Memory): Reply 
   if (total.join('').length > 6_000) return invalid('Embed size exceeds maximum size of 6000');
   const thread = request.query.get('thread_id');
   const isForum = id === '2';
+  if (isEdit) {
+    if (thread_name !== undefined) return invalid('thread_name');
+    if (known.get(`message ${edited}`) !== (thread ?? '55'))
+      return { status: 404, body: { message: 'Unknown Message', code: 10_008 } };
+    taken.push({ json: request.json, thread, edited });
+    return { status: 200, body: { id: edited, channel_id: thread ?? '55' } };
+  }
   if (isForum && thread === null && thread_name === undefined)
     return {
       status: 400,
@@ -179,7 +201,9 @@ function takeDiscord(request: ReceivedRequest, { taken, known }: Memory): Reply 
   const channel = thread ?? (isForum ? `90${taken.length}` : '55');
   known.set(channel, channel);
   taken.push({ json: request.json, thread });
-  return { status: 200, body: { id: `80${taken.length}`, channel_id: channel } };
+  const message = `80${taken.length}`;
+  known.set(`message ${message}`, channel);
+  return { status: 200, body: { id: message, channel_id: channel } };
 }
 
 const DISCORD_LIMIT = {
@@ -214,6 +238,7 @@ const discordText: Receiver = {
   ],
   take: takeDiscord,
   threads: 'none',
+  edits: '999',
   ...DISCORD_LIMIT,
 };
 const discordForum: Receiver = {

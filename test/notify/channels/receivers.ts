@@ -35,6 +35,8 @@ export interface Taken {
   readonly json: unknown;
   /** What it answers or belongs to; null: nothing. */
   readonly thread: string | null;
+  /** The message that it takes the place of. Absent: it is a new one. */
+  readonly edited?: string;
 }
 
 /** What a service remembers. */
@@ -63,6 +65,8 @@ export interface Receiver {
   readonly retryAfterMs: number | undefined;
   /** How a recovery finds its alert: `reference` of the alert, the thread of the message, or not at all. */
   readonly threads: 'reference' | 'thread' | 'none';
+  /** It edits a message; a text: the identifier of one that it does not know, where it says so. */
+  readonly edits?: true | string;
   /** Whether success is in the body. */
   readonly needsBody?: boolean;
 }
