@@ -100,7 +100,13 @@ export async function startProgram(
     serves || node.roles.includes('judge')
       ? await joinOwners({
           ...{ config, registry: forRequests, samples, nodes: node.nodes, clock, log },
-          alerts: { services: directory, status, prober: role.prober, watchTransitions },
+          alerts: {
+            services: directory,
+            status,
+            prober: role.prober,
+            watchTransitions,
+            recheck: role.recheck,
+          },
         })
       : null;
   // A file is always available.

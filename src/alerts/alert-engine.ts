@@ -34,6 +34,7 @@ import {
   openAlertContext,
 } from './alert-world.ts';
 import { createCertificateScan } from './certificate-scan.ts';
+import { createRelatedChecks } from './related-checks.ts';
 
 /** Options of the engine. */
 export interface AlertEngineOptions extends AlertSources {
@@ -42,6 +43,8 @@ export interface AlertEngineOptions extends AlertSources {
   readonly log: Log;
   /** Whether this process is the monitor, and online; if not, decisions wait. */
   readonly isOurs: () => boolean;
+  /** Checks services as soon as slots are free. */
+  readonly recheck: (serviceIds: readonly number[]) => void;
   /** Called when messages were written. */
   readonly onMessages: () => void;
 }
@@ -79,6 +82,7 @@ interface Happened {
 export function startAlertEngine(options: AlertEngineOptions) {
   const { registry, clock, log, isOurs, onMessages } = options;
   const certificates = createCertificateScan(options, clock);
+  const related = createRelatedChecks(options);
   let loaded: Loaded | null = null;
   let stopped = false;
   let failing = false;
@@ -144,6 +148,7 @@ export function startAlertEngine(options: AlertEngineOptions) {
     if (isScan) certificates.done();
     for (const [accountId, account] of decided) remember(known, accountId, account);
     if (messages.length > 0) onMessages();
+    for (const [accountId, { events: own }] of happened) await related.note(known.rules, accountId, own);
     return events.length === MAX_EVENTS || happened.size >= MAX_DUE_ACCOUNTS;
   };
 

@@ -158,7 +158,7 @@ function ownedBy(services: AlertSources['services'], accountId: number): readonl
 
 /** The services that an account's rules name, without those of public categories. */
 function ownIds(
-  { services }: AlertSources,
+  { services }: Pick<AlertSources, 'services'>,
   rules: readonly AlertRule[],
   accountId: number,
 ): Iterable<number> {
@@ -170,7 +170,20 @@ function ownIds(
   return [...named, ...chosen.slice(0, MAX_CAUSE_SERVICES).map(({ id }) => id)];
 }
 
-function* publicIds({ services }: AlertSources, rules: readonly AlertRule[]): Generator<number> {
+/** The services that an account's rules name, its own ones first. */
+export function rulesScope(
+  sources: Pick<AlertSources, 'services'>,
+  { rules }: AlertRules,
+  accountId: number,
+): ReadonlySet<number> {
+  const own = rules.filter((rule) => rule.accountId === accountId);
+  return new Set([...ownIds(sources, own, accountId), ...publicIds(sources, own)]);
+}
+
+function* publicIds(
+  { services }: Pick<AlertSources, 'services'>,
+  rules: readonly AlertRule[],
+): Generator<number> {
   let count = 0;
   for (const category of new Set(rules.flatMap(({ of }) => of.publicCategories)))
     for (const service of services.ofCategory(category)) {
@@ -212,7 +225,7 @@ function certificateOf({ certificateExpiresAt, failure }: LatestCheck): Pick<Cau
 }
 
 /** The host of the vendor's status page, which services of one vendor share; null: the service has none. */
-function vendorNameOf({ statusPage }: Service): string | null {
+export function vendorNameOf({ statusPage }: Service): string | null {
   const url = statusPage === null ? null : URL.parse(statusPage.url);
   return url === null ? null : url.hostname.replace(/^www\./, '');
 }

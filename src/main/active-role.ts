@@ -28,6 +28,8 @@ export interface Role {
   vendorOf(service: Service): ServiceVendorStatus | null;
   watchTransitions(listener: (transition: Transition) => void): () => void;
   prober(): ProberState;
+  /** Checks services as soon as slots are free; absent: only the monitor does. */
+  recheck?(serviceIds: readonly number[]): void;
   /** Results and heartbeats that this process has dropped since the start; absent: none. */
   dropped?(): number;
   /** States of the external stores other than Redis. */
@@ -41,8 +43,10 @@ export interface Role {
 }
 
 /** The active role; its members delegate to the role in charge. */
-export interface ActiveRole extends Omit<Role, 'name' | 'samples' | 'dropped' | 'reload' | 'stop'> {
+export interface ActiveRole
+  extends Omit<Role, 'name' | 'samples' | 'recheck' | 'dropped' | 'reload' | 'stop'> {
   readonly current: Role;
+  recheck(serviceIds: readonly number[]): void;
   dropped(): number;
   readonly samples: Pick<SampleStore, 'query' | 'cells' | 'newest' | 'regionsOf' | 'missingSince'> &
     ObservedParts['samples'];
@@ -111,6 +115,7 @@ export function createActiveRole({ mayServe, log }: { readonly mayServe: boolean
     vendorOf: (service) => now().vendorOf(service),
     watchTransitions: listeners.watch,
     prober: () => now().prober(),
+    recheck: (serviceIds) => now().recheck?.(serviceIds),
     dropped: () => now().dropped?.() ?? 0,
     stores: () => now().stores(),
     fleet: { report: () => now().fleet.report() },

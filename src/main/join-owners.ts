@@ -34,7 +34,7 @@ export async function joinOwners(parts: {
   readonly registry: Registry;
   readonly samples: Pick<SampleStore, 'query' | 'newest'>;
   readonly nodes: () => readonly NodeState[];
-  readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions'>;
+  readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions' | 'recheck'>;
   readonly clock: Clock;
   readonly log: Log;
 }) {

@@ -21,6 +21,8 @@ export interface AlertParts extends Pick<AlertEngineOptions, 'services' | 'statu
   readonly prober: () => Pick<ProberState, 'online' | 'offlineSince'>;
   /** Calls the listener after each transition, until the returned function is called. */
   readonly watchTransitions: (listener: () => void) => () => void;
+  /** Checks services as soon as slots are free. */
+  readonly recheck: (serviceIds: readonly number[]) => void;
   readonly links: AcknowledgeLinks;
   /** The operator's own channels, as they are configured now. */
   readonly operator: () => readonly Channel[];
@@ -46,6 +48,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     status,
     prober,
     watchTransitions,
+    recheck,
     links,
     operator,
     tools,
@@ -61,7 +64,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
     random: systemRandom,
   });
   const engine = startAlertEngine({
-    ...{ registry, services, status, siteUrl, clock, log, isOurs },
+    ...{ registry, services, status, siteUrl, clock, log, isOurs, recheck },
     acknowledgeUrl: (accountId, thread) => links.urlOf({ accountId, thread }),
     onMessages: sender.poll,
   });

@@ -247,6 +247,10 @@ export async function startMonitor(
     vendorOf: (service) => vendorStatuses.statusOf(service.id, service.statusPage),
     watchTransitions,
     prober,
+    recheck(serviceIds) {
+      fleet?.recheck(serviceIds, 0);
+      for (const region of judging?.voting() ?? []) judging?.requestRechecks(region, serviceIds);
+    },
     dropped: () => record.losses().observations,
     stores: stores.states,
     fleet: fleet ?? NO_FLEET,

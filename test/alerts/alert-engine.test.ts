@@ -42,7 +42,7 @@ async function start(t: Test, rule: Partial<AlertRule> = {}) {
     directory.load((await registry.loadServices()).map(({ service }) => service));
   await loadServices();
   const statuses = new Map<number, CurrentStatus>();
-  const world = { isOurs: true, nudges: 0 };
+  const world = { isOurs: true, nudges: 0, asked: [] as number[] };
   const open = () =>
     startAlertEngine({
       ...{ registry, services: directory, clock, log: silentLog },
@@ -50,6 +50,7 @@ async function start(t: Test, rule: Partial<AlertRule> = {}) {
       siteUrl: 'https://upbeat.example',
       acknowledgeUrl: (account, thread) => `https://upbeat.example/ack/${account}/${thread}`,
       isOurs: () => world.isOurs,
+      recheck: (asked) => void world.asked.push(...asked),
       onMessages: () => {
         world.nudges += 1;
       },
@@ -124,6 +125,22 @@ t.test('it tells of an outage and its end once, over restarts', async (t) => {
   t.ok(position > 0);
   t.equal(states.length, 1);
   t.same(await registry.alertEventsAfter(0, 99), []);
+});
+
+t.test('it asks at once for checks of what may fail with a service that went down', async (t) => {
+  const { clock, ids, turnTo, told, world } = await start(t);
+  const [one = 0, two = 0] = ids;
+  await turnTo('up', one, two);
+  await clock.advance(4 * 60 * SECOND);
+  t.same(world.asked, []);
+  await turnTo('down', one);
+  await clock.advance(SECOND);
+  t.same(world.asked, [two]);
+  await clock.advance(7 * SECOND);
+  await turnTo('down', two);
+  await clock.advance(60 * SECOND);
+  t.same(await told(), ['alert one.example', 'alert two.example,one.example'], 'one thread');
+  t.same(world.asked, [two]);
 });
 
 t.test('an acknowledgement ends reminders, and tells who has it', async (t) => {

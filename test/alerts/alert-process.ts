@@ -56,6 +56,7 @@ const engine = startAlertEngine({
   status: { get: (id) => statuses.get(id) ?? null },
   siteUrl: 'https://upbeat.example',
   acknowledgeUrl: () => 'https://upbeat.example/acknowledge',
+  recheck() {},
   onMessages: sender.poll,
 });
 

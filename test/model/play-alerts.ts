@@ -162,7 +162,7 @@ export function createAlertOffice(parts: {
         siteUrl: 'http://localhost',
         acknowledgeUrl: (_, thread) => `http://localhost/${thread}`,
         clock: { ...clock, every: () => () => {} },
-        ...{ log, isOurs: online, onMessages: () => {} },
+        ...{ log, isOurs: online, onMessages: () => {}, recheck() {} },
       });
       decide = engine.look;
       wake();
