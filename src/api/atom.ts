@@ -1,7 +1,7 @@
 /** Incidents as Atom feeds: of all services, of one service, of a status page (RFC 4287). */
 
 import { formatTime } from '../domain/durations.ts';
-import type { Incident } from '../domain/incident/incident.ts';
+import { type Incident, shortened } from '../domain/incident/incident.ts';
 import { asServiceIncident, ownerIncidentId } from '../domain/incident/owner-incident.ts';
 import { ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
@@ -190,7 +190,8 @@ function createFeedWriter(
         id: `${tag}incident/${id}`,
         title: `${namedTitle(incident, fullName(service))} (${severity}, ${status})`,
         url: `${siteUrl}/status/${directory.pageName(service)}`,
-        publishedAt: updates[0]?.at ?? startedAt,
+        // The first update of an owner's incident may precede those of the list.
+        publishedAt: incident.source === 'owner' ? startedAt : (updates[0]?.at ?? startedAt),
         updatedAt: updates.at(-1)?.at ?? startedAt,
         text: textOf(incident),
         category: status,
@@ -215,8 +216,9 @@ function createFeedWriter(
   };
 }
 
-/** The text of an entry: the updates, newest first, and the URL of the source. */
-function textOf({ description, updates, sourceUrl }: Incident): string {
+/** The text of an entry: the newest updates, the newest first, and the URL of the source. */
+function textOf(incident: Incident): string {
+  const { description, updates, sourceUrl } = shortened(incident);
   const lines = [...updates]
     .reverse()
     .map(({ at, status, text }) => `${formatTime(at)} ${status}${text === '' ? '' : `: ${text}`}`);

@@ -1,5 +1,6 @@
 /** Maintenance as calendars to subscribe to: of one service, and of a status page (RFC 5545). */
 import { DAY_MS } from '../domain/durations.ts';
+import { beginningOf } from '../domain/incident/incident.ts';
 import { type OwnerMaintenance, ownerMaintenanceId } from '../domain/incident/owner-maintenance.ts';
 import { fullName, titleWithName } from '../domain/service.ts';
 import { describeFile, type OpenApiOperation, type OpenApiParameter, SLUG } from '../http/openapi.ts';
@@ -58,7 +59,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
           uid: `${ownerMaintenanceId(said.id)}-${Math.round(one.startsAt / 1_000)}@${hostname}`,
           sequence: said.revision - 1,
           title: titleWithName(said.title, name),
-          text: said.plain,
+          text: beginningOf(said.plain),
           url,
           startsAt: one.startsAt,
           endsAt: one.endsAt,
@@ -96,7 +97,7 @@ export function calendarRoutes({ directory, registry, pages, siteUrl, now }: Cal
           uid: `${one.id}@${hostname}`,
           sequence: 0,
           title: titleWithName(one.title, name),
-          text: one.description,
+          text: beginningOf(one.description),
           url,
           startsAt: one.startsAt,
           endsAt: one.endsAt,

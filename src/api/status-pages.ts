@@ -58,12 +58,14 @@ const OwnerWordSchema = namedObject('PageIncident', {
   status: enumOf(INCIDENT_STATUSES),
   started_at: TimeSchema,
   resolved_at: nullable(TimeSchema, 'Null while it is unresolved.'),
-  updates: listOf('Oldest first.', {
+  url: Type.String({ description: 'Its page, which has all of its texts.' }),
+  updates: listOf('The newest three, oldest first.', {
     at: TimeSchema,
     status: enumOf(INCIDENT_STATUSES),
-    text: Type.String({ description: 'Without markup.' }),
+    text: Type.String({ description: 'Without markup, the first 1,000 characters.' }),
   }),
-  post_mortem: nullable(Type.String(), 'Without markup.'),
+  updates_total: whole('Number of all updates.'),
+  post_mortem: nullable(Type.String(), 'Without markup, the first 1,000 characters.'),
 });
 
 /** Maintenance of the page alone. */
@@ -186,7 +188,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
       })),
       maintenance: viewWithServices(directory, view.maintenances, viewMaintenance),
       incidents: viewWithServices(directory, items, viewIncident),
-      ...viewSaid(view),
+      ...viewSaid(view, siteUrl),
       limit,
       offset,
       ...(isOwn ? { definition: definePage({ findServiceById: directory.byId }, page) } : {}),
@@ -214,7 +216,7 @@ export function statusPageRoutes(sources: StatusPageSources): Route[] {
 }
 
 /** What the owner says of the page alone. */
-function viewSaid(view: PageView) {
+function viewSaid(view: PageView, siteUrl: string) {
   const { said, announced } = saidOfPage(view);
   return {
     owner_incidents: said.map((one) => ({
@@ -224,7 +226,9 @@ function viewSaid(view: PageView) {
       status: one.status,
       started_at: formatTime(one.startedAt),
       resolved_at: one.resolvedAt === null ? null : formatTime(one.resolvedAt),
+      url: pageUrl(siteUrl, view.page, `incidents/${ownerIncidentId(one.id)}`),
       updates: one.updates.map(({ at, status, plain }) => ({ at: formatTime(at), status, text: plain })),
+      updates_total: one.updates.length + (one.earlier ?? 0),
       post_mortem: one.postMortem?.plain ?? null,
     })),
     owner_maintenances: announced.map(({ id, title, plain, occurrence: { startsAt, endsAt } }) => ({

@@ -7,6 +7,7 @@ import {
   type OwnerIncident,
   ownerIncidentId,
   readOwnerIncidentId,
+  textBytesOf,
   withUpdate,
 } from '../domain/incident/owner-incident.ts';
 import { type Static, Type } from '../json-schema.ts';
@@ -151,7 +152,7 @@ export async function openOwnerIncident(
 }
 
 /**
- * Adds an update. Refused with `role_required`, `no_incident`, `incident_stale`, `too_many_updates` and `member_invalid`.
+ * Adds an update. Refused with `role_required`, `no_incident`, `incident_stale`, `too_many_updates`, `incident_too_large` and `member_invalid`.
  * `revisions`: those that the client has seen; null: any.
  */
 export async function updateOwnerIncident(
@@ -249,6 +250,9 @@ async function change(
   if (revisions !== null && !revisions.includes(incident.revision)) return refuse({ code: 'incident_stale' });
   const made = await make(incident, await readSubjects(registry, accountId));
   if (!made.ok) return made;
+  const max = OWNER_INCIDENT_BOUNDS.textBytes;
+  if (textBytesOf(made.value) > Math.max(max, textBytesOf(incident)))
+    return refuse({ code: 'incident_too_large', max });
   const outcome = await registry.putOwnerIncident(made.value, now());
   if (outcome !== 'changed') return refuseOutcome(outcome, id);
   const stored = await registry.findOwnerIncident(accountId, incident.id);

@@ -147,6 +147,9 @@ const REFUSALS = {
   incident_stale: 'This incident was changed elsewhere in the meantime.',
   maintenance_stale: 'This maintenance was changed elsewhere in the meantime.',
   too_many_updates: ({ max }: OfMax) => `An incident has at most ${max} updates.`,
+  /** In bytes: of all its texts, as they were written and without markup. */
+  incident_too_large: ({ max }: OfMax) =>
+    `All texts of an incident have at most ${Math.floor(max / 1024)} KiB, counted with and without their markup.`,
   /** What went wrong is written down once it is over. */
   post_mortem_early: 'A post-mortem is written after the incident is resolved.',
   /** Neither a service nor a status page of the account is named. */

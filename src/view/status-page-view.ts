@@ -22,7 +22,7 @@ import { intervalOf, isStale } from './staleness.ts';
 export type PageReader = Pick<PageStore, 'findPage' | 'findPicture'> &
   Pick<VendorStore, 'maintenancesOfServices'> &
   Pick<IncidentStore, 'incidentsOfServices'> &
-  Pick<OwnersWordsStore, 'incidentsSaidOn' | 'maintenancesSaidOn' | 'announcedWindows'>;
+  Pick<OwnersWordsStore, 'incidentsSaidOn' | 'findOwnerIncident' | 'maintenancesSaidOn' | 'announcedWindows'>;
 
 /** Sources of a status page. */
 export interface PageViewSources

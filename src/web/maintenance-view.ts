@@ -1,5 +1,5 @@
 /** Maintenance of all services as rows of a list. Pure. */
-import type { Incident } from '../domain/incident/incident.ts';
+import { beginningOf, type Incident } from '../domain/incident/incident.ts';
 import type { Maintenance } from '../domain/incident/maintenance.ts';
 import { age, ahead, lasting, type Phrase, time } from '../language/phrase.ts';
 import type { Language } from './language/language.ts';
@@ -46,7 +46,7 @@ export function viewAnnounced(
     path: isRunning ? incidentPath(service.page, id) : isVendors ? webAddress(sourceUrl) : null,
     isVendors: isVendors && !isRunning,
     services: [service],
-    text: isVendors ? '' : description,
+    text: isVendors ? '' : beginningOf(description),
     when: isRunning ? maintenance.runs(lasting(startsAt)) : [ahead(startsAt)],
     length: endsAt === null ? null : maintenance.lasts(formats.length(endsAt - startsAt)),
     span: texts.page.from(time(startsAt), endsAt === null ? null : time(endsAt)),

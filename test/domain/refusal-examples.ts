@@ -31,6 +31,10 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   no_maintenance: [{ id: 'm3' }, 'The account has announced no maintenance m3.'],
   incident_stale: [{}, 'This incident was changed elsewhere in the meantime.'],
   maintenance_stale: [{}, 'This maintenance was changed elsewhere in the meantime.'],
+  incident_too_large: [
+    { max: 262_144 },
+    'All texts of an incident have at most 256 KiB, counted with and without their markup.',
+  ],
   too_many_updates: [{ max: 100 }, 'An incident has at most 100 updates.'],
   post_mortem_early: [{}, 'A post-mortem is written after the incident is resolved.'],
   subject_missing: [{}, 'Choose at least one of your services or status pages.'],

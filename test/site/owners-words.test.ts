@@ -455,7 +455,9 @@ t.test('what an owner says of a page alone is in its JSON and its Atom feed', as
     status: 'investigating',
     started_at: at(NOW),
     resolved_at: null,
+    url: 'https://upbeat.test/p/bare/incidents/owner-1',
     updates: [{ at: at(NOW), status: 'investigating', text: 'We look into it.' }],
+    updates_total: 1,
     post_mortem: null,
   };
   const maintenance = {

@@ -178,7 +178,7 @@ function describeHistory(now: number): Readonly<Record<string, History>> {
       },
     },
     owner_updates: {
-      rows: 20_000,
+      rows: 10_000,
       columns: {
         ...{ incident_id: 'n', place: '1', at: month(20_000), status: "'resolved'", markdown: "''" },
         plain: "''",

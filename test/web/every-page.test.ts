@@ -70,6 +70,7 @@ async function furnish(world: World) {
     '/badges/:slug': ['/badges/wordy-example?variant=uptime&window=24h'],
     '/p/:slug': ['/p/acme', '/p/inner'],
     '/p/:slug/embed': ['/p/acme/embed'],
+    '/p/:slug/incidents/:id': ['/p/acme/incidents/owner-1'],
     '/setup/:secret': ['/setup/setup'],
     '/invitations/:secret': ['/invitations/invitation'],
     '/alerts/acknowledge/:secret': [acknowledge],

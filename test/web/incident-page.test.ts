@@ -62,6 +62,7 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
       },
     ],
     timelineLabel: 'Verlauf, 2 Einträge',
+    earlier: 0,
   });
   const silent = { code: 'opened', name: 'Shop', outage: 'silent', isReported: true, reason: null } as const;
   const note = { ...silent, domain: 'shop.example' };

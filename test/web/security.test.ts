@@ -226,6 +226,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/assets/:name': ['/assets/none.js', DATA],
   '/p/:slug': ['/p/evil', PAGE],
   '/p/:slug/embed': ['/p/evil/embed', EMBED],
+  '/p/:slug/incidents/:id': ['/p/evil/incidents/owner-1', PAGE],
   '/about': ['/about', PAGE],
   '/maintenance': ['/maintenance', PAGE],
   '/p/:slug/unlock': ['/p/evil/unlock', DATA],

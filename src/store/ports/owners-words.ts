@@ -55,7 +55,7 @@ export interface OwnersWordsStore {
   removeOwnerIncident(accountId: number, id: number, revision?: number): Promise<RevisionOutcome>;
   /**
    * Incidents of a page, with the beginnings of the newest texts: the unresolved ones and the newest resolved ones, newest start
-   * first, at most 50.
+   * first, at most 20.
    */
   incidentsSaidOn(query: PageWordsQuery): Promise<OwnerIncident[]>;
 

@@ -5,6 +5,7 @@ import {
   openOwnerIncident,
   updateOwnerIncident,
 } from '../../app/owner-incidents.ts';
+import type { Subjects } from '../../app/subjects.ts';
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts';
 import {
   OWNER_INCIDENT_BOUNDS,
@@ -15,6 +16,7 @@ import {
 } from '../../domain/incident/owner-incident.ts';
 import type { Route } from '../../http/route.ts';
 import type { Language } from '../language/language.ts';
+import { incidentPath } from '../parts/incidents.ts';
 import { viewSaid } from '../parts/owners-words.ts';
 import {
   type DashboardSources,
@@ -44,10 +46,20 @@ export function incidentPages(show: ShowPage, sources: DashboardSources): Route[
       publish: said.publish,
       remove: dashboard.remove,
     }),
-    list: async (accountId) => (await registry.ownerIncidentsOf(accountId)).slice(0, MAX_SHOWN),
+    async list(accountId) {
+      const shown = (await registry.ownerIncidentsOf(accountId)).slice(0, MAX_SHOWN);
+      return await Promise.all(
+        shown.map(async (said) => {
+          if (said.postMortem?.isCut !== true) return said;
+          // Its form has the whole text.
+          const whole = await registry.findOwnerIncident(accountId, said.id);
+          return { ...said, postMortem: whole?.postMortem ?? null };
+        }),
+      );
+    },
     find: (accountId, id) => registry.findOwnerIncident(accountId, readOwnerIncidentId(id) ?? 0),
     idOf: ({ id }) => ownerIncidentId(id),
-    card: (said, language) => viewIncident(said, now(), language),
+    card: (said, language, owned) => viewIncident(said, now(), language, pathOf(said, owned)),
     fields: incidentFields,
     add: (session, fields) =>
       openOwnerIncident(context, memberOf(session), {
@@ -95,9 +107,25 @@ function startIn(typed: string): { readonly started_at?: string } {
   return { started_at: /T\d\d:\d\d$/.test(typed) ? `${typed}:00Z` : typed };
 }
 
-async function viewIncident(said: OwnerIncident, now: number, language: Language): Promise<SaidCard> {
+/** The public page that shows all of an incident; null: there is none. */
+function pathOf(said: OwnerIncident, owned: Subjects): string | null {
+  const [page, service] = [
+    owned.pages.find(({ id }) => said.pages.includes(id)),
+    owned.services.find(({ id }) => said.services.includes(id)),
+  ];
+  const id = ownerIncidentId(said.id);
+  if (page !== undefined) return `/p/${page.slug}/incidents/${id}`;
+  return service === undefined ? null : incidentPath(service.slug, `${id}-${service.id}`);
+}
+
+async function viewIncident(
+  said: OwnerIncident,
+  now: number,
+  language: Language,
+  path: string | null,
+): Promise<SaidCard> {
   const { texts } = language;
-  const view = await viewSaid(said, now, language);
+  const view = await viewSaid(said, now, language, path);
   const text = { name: 'text', input: 'area', maxLength: textCharacters } as const;
   const update: readonly SaidField[] = [
     { ...text, label: texts.said.update, required: true, rows: 3, value: '' },

@@ -67,7 +67,7 @@ export interface SaidKind<Said extends SaidSubject> {
   readonly list: (accountId: number) => Promise<readonly Said[]>;
   readonly find: (accountId: number, id: string) => Promise<Said | null>;
   readonly idOf: (said: Said) => string;
-  readonly card: (said: Said, language: Language) => Promise<SaidCard>;
+  readonly card: (said: Said, language: Language, owned: Subjects) => Promise<SaidCard>;
   /** The fields beside services and pages of a new one (null), or of one that is changed. */
   readonly fields: (said: Said | null, language: Language) => readonly SaidField[];
   readonly add: Change;
@@ -106,7 +106,7 @@ export function saidPages<Said extends SaidSubject>(
     const { accountId, language } = session;
     const [owned, all] = await Promise.all([readSubjects(sources.registry, accountId), kind.list(accountId)]);
     const cards = all.map(async (said) => ({
-      ...(await kind.card(said, language)),
+      ...(await kind.card(said, language, owned)),
       id: kind.idOf(said),
       revision: said.revision,
       subjects: Object.values(nameSubjects(owned, said)).flat().join(', '),

@@ -10,6 +10,7 @@ export const englishIncidents = {
   pages: 'Pages',
   older: 'Older',
   newer: 'Newer',
+  newest: 'Newest',
 
   duration: 'Duration',
   lastsFor: 'Ongoing for',

@@ -188,6 +188,8 @@ export const englishServicePage = {
   lasting: (length: string) => `ongoing for ${length}`,
   lasted: (length: string) => `lasted ${length}`,
   soFar: (length: Moment) => phraseOf`Ongoing, ${length}`,
+  allUpdates: (updates: number) => (updates === 1 ? 'The whole update' : `All ${updates} updates`),
+  allEntries: 'All entries',
   timeline: (entries: number) => (entries === 1 ? 'Timeline, one entry' : `Timeline, ${entries} entries`),
   timelineHeading: 'Timeline',
   noTimeline: 'There are no updates.',

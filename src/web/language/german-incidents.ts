@@ -9,6 +9,7 @@ export const germanIncidents: typeof englishIncidents = {
   pages: 'Seiten',
   older: 'Ältere',
   newer: 'Neuere',
+  newest: 'Neueste',
 
   duration: 'Dauer',
   lastsFor: 'Dauert an seit',

@@ -163,6 +163,8 @@ const REFUSALS: TextTable<RefusalParams> = {
   no_maintenance: ({ id }) => `Das Konto hat keine Wartung ${id} angekündigt.`,
   incident_stale: 'Dieser Vorfall wurde inzwischen anderswo geändert.',
   maintenance_stale: 'Diese Wartung wurde inzwischen anderswo geändert.',
+  incident_too_large: ({ max }) =>
+    `Alle Texte eines Vorfalls haben zusammen höchstens ${Math.floor(max / 1024)} KiB, mit und ohne Auszeichnung gezählt.`,
   too_many_updates: ({ max }) => `Ein Vorfall hat höchstens ${max} Meldungen.`,
   post_mortem_early: 'Eine Nachbetrachtung wird geschrieben, wenn der Vorfall behoben ist.',
   subject_missing: 'Wählen Sie mindestens einen Ihrer Dienste oder eine Ihrer Statusseiten.',

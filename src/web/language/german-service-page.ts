@@ -175,6 +175,8 @@ export const germanServicePage: Texts['page'] = {
   lasting: (length) => `seit ${length}`,
   lasted: (length) => `dauerte ${length}`,
   soFar: (length) => phraseOf`Andauernd, ${length}`,
+  allUpdates: (updates) => (updates === 1 ? 'Die ganze Meldung' : `Alle ${updates} Meldungen`),
+  allEntries: 'Alle Einträge',
   timeline: (entries) => (entries === 1 ? 'Verlauf, ein Eintrag' : `Verlauf, ${entries} Einträge`),
   timelineHeading: 'Verlauf',
   noTimeline: 'Es gibt keine Einträge.',

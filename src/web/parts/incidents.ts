@@ -1,12 +1,15 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
-import type { Incident } from '../../domain/incident/incident.ts';
+import { type Incident, shortened } from '../../domain/incident/incident.ts';
 import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
 
-/** The incident in the language of the page, its timeline newest first. `page`: name of its service in paths. */
+/**
+ * The incident in the language of the page with its newest entries, the newest first; its own page has all. `page`: name of its
+ * service in paths.
+ */
 export function viewPageIncident(written: Incident, page: string, now: number, { texts, formats }: Language) {
-  const incident = inLanguage(written, { texts });
-  const { resolvedAt, startedAt, severity, updates } = incident;
+  const incident = shortened(inLanguage(written, { texts }));
+  const { resolvedAt, startedAt, severity, updates, earlier = 0 } = incident;
   const length = formats.length((resolvedAt ?? now) - startedAt);
   return {
     title: incident.title,
@@ -33,7 +36,8 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
         text,
       }))
       .reverse(),
-    timelineLabel: texts.page.timeline(updates.length),
+    timelineLabel: texts.page.timeline(updates.length + earlier),
+    earlier,
   };
 }
 

@@ -1,11 +1,13 @@
 /** The page of an incident as plain data for the template. Pure. */
 import type { Incident } from '../../domain/incident/incident.ts';
 import type { Trouble } from '../../domain/incident/incident-companions.ts';
+import type { OwnerIncident } from '../../domain/incident/owner-incident.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { inLanguage, viewPageIncident } from '../parts/incidents.ts';
+import { cutTimeline, textsOf } from '../parts/owners-words.ts';
 import { axisOf } from './incident-axis.ts';
 
 /** What the page shows of an incident. */
@@ -17,8 +19,10 @@ export interface IncidentKnowledge extends Trouble {
   readonly buckets: readonly Bucket[] | null;
   /** Whether the vendor's status page of the service is read. */
   readonly hasVendor: boolean;
-  /** Whether the owner's words are shown with their markup, so that the timeline need not repeat them. */
-  readonly isSaid: boolean;
+  /** What the owner has written, if it is the owner's incident: with its markup. */
+  readonly said: OwnerIncident | null;
+  /** Number of entries before those that are shown. */
+  readonly offset: number;
   readonly now: number;
 }
 
@@ -31,12 +35,12 @@ export function viewIncidentPage(known: IncidentKnowledge, language: Language) {
   return {
     incident: view,
     // The first entry of a timeline often says the same.
-    description: isRepeated || known.isSaid ? '' : view.description,
+    description: isRepeated ? '' : view.description,
     headline: headlineOf(known, language),
     axis,
     findings: findingsOf(known, language),
     companions: companions.map((one) => viewPageIncident(one, page, now, language)),
-    timeline: timelineOf(known, axis.offset, language),
+    ...timelineOf(known, axis.offset, language),
   };
 }
 
@@ -73,24 +77,47 @@ function findingsOf(known: IncidentKnowledge, { texts, formats }: Language): rea
   return isWatched && !hasFailed && known.companions.length === 0 ? [incidents.checksFine] : [];
 }
 
-/** The entries of the incident and its companions, newest first; each says who speaks if there are several. */
+/** The entries of the incident and its companions that are shown, newest first; each says who speaks if there are several. */
 function timelineOf(
-  { incident, companions, isSaid }: IncidentKnowledge,
+  { incident, companions, said, offset: start }: IncidentKnowledge,
   offset: (at: number) => string,
   { texts }: Language,
 ) {
   const all = [incident, ...companions].map((one) => inLanguage(one, { texts }));
   const hasVoices = new Set(all.map(({ source }) => source)).size > 1;
-  const textOf = (source: Incident['source'], text: string) => (isSaid && source === 'owner' ? '' : text);
-  return all
-    .flatMap(({ source, updates }) => updates.map((update) => ({ ...update, source })))
-    .sort((a, b) => b.at - a.at)
-    .map(({ at, status, text, source }) => ({
+  const words = said === null ? null : textsOf(said, { texts });
+  const entries = all
+    .flatMap((one): Entry[] =>
+      one === all[0] && words !== null
+        ? words.map(({ at, status, markdown: text }) => ({
+            at,
+            status,
+            text,
+            source: one.source,
+            isMarkdown: true,
+          }))
+        : one.updates.map(({ at, status, text }) => ({
+            ...{ at, status: texts.incidentStatus[status], text, source: one.source, isMarkdown: false },
+          })),
+    )
+    .sort((a, b) => b.at - a.at);
+  const { shown, next } = cutTimeline(entries, start);
+  return {
+    timeline: shown.map(({ at, source, ...entry }) => ({
+      ...entry,
       source,
       voice: hasVoices ? texts.incidents.voice[source] : null,
-      status: texts.incidentStatus[status],
       time: [timeToSecond(at)],
       offset: offset(at),
-      text: textOf(source, text),
-    }));
+    })),
+    next,
+  };
+}
+
+interface Entry {
+  readonly at: number;
+  readonly status: string;
+  readonly text: string;
+  readonly source: Incident['source'];
+  readonly isMarkdown: boolean;
 }

@@ -5,6 +5,7 @@ import type { Incident } from '../../domain/incident/incident.ts';
 import { gatherTrouble } from '../../domain/incident/incident-companions.ts';
 import { readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { fullName, type Service } from '../../domain/service.ts';
+import { OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { Route } from '../../http/route.ts';
 import type { IncidentStore } from '../../store/ports/incidents.ts';
@@ -19,7 +20,7 @@ import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
 import { viewPageIncident } from '../parts/incidents.ts';
 import { chartCard, openGraphTags } from '../parts/open-graph.ts';
-import { viewSaid } from '../parts/owners-words.ts';
+import { ownerTextMarkup } from '../parts/owners-words.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
 import { axisWindow } from './incident-axis.ts';
 import { viewIncidentPage } from './incident-page-view.ts';
@@ -40,6 +41,8 @@ export interface IncidentPageSources
 const COMPANIONS_BEFORE_MS = 90 * DAY_MS;
 /** A vendor's entry about an outage is published at most an hour after its end (`domain/acknowledgement.ts`). */
 const COMPANIONS_AFTER_MS = 2 * HOUR_MS;
+
+const QUERY = { offset: OFFSET_PARAMETER };
 
 /** The route. */
 export function incidentPage(
@@ -74,6 +77,7 @@ export function incidentPage(
     async handle(request) {
       const language = chooseLanguage(request);
       const { slug = '', id = '' } = request.params;
+      const { offset } = readParameters(request.query, QUERY);
       const { texts } = language;
       const service = directory.byPageName(slug);
       const missing = (error: HttpError, message: string) =>
@@ -96,7 +100,7 @@ export function incidentPage(
       const show = (shown: Incident) => viewPageIncident(shown, page, at, language);
       const hasVendor = vendorOf(service) !== null;
       const view = viewIncidentPage(
-        { ...trouble, page, window, buckets, hasVendor, isSaid: said !== null, now: at },
+        { ...trouble, page, window, buckets, hasVendor, said, offset, now: at },
         language,
       );
       const { title, path, timeline, description, isOpen } = view.incident;
@@ -121,7 +125,14 @@ export function incidentPage(
         styles: [assets.serviceStyle],
         scripts: [assets.copyScript],
         feed: `/status/${page}/incidents.atom`,
-        said: said === null ? null : await viewSaid(said, at, language),
+        timeline: await Promise.all(
+          view.timeline.map(async (entry) => ({
+            ...entry,
+            html: entry.isMarkdown ? await ownerTextMarkup(entry.text) : null,
+          })),
+        ),
+        newest: offset === 0 ? null : path,
+        rest: view.next === null ? null : `${path}?offset=${view.next}`,
         older: older === null ? null : show(older),
         newer: newer === null ? null : show(newer),
       });

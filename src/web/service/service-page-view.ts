@@ -1,6 +1,7 @@
 /** The page of a service and its dependencies as plain data for the template. Pure. */
 
 import { DAY_MS } from '../../domain/durations.ts';
+import { beginningOf } from '../../domain/incident/incident.ts';
 import type { Maintenance } from '../../domain/incident/maintenance.ts';
 import { worstReported } from '../../domain/incident/owner-incident.ts';
 import { type Bucket, uptimeOf } from '../../domain/sample.ts';
@@ -126,7 +127,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
       heading: texts.page.maintenance[maintenance.phase],
       title: maintenance.title,
       by: maintenance.ownerId === undefined ? null : texts.page.saidByOwner,
-      text: maintenance.ownerId === undefined ? '' : maintenance.description,
+      text: maintenance.ownerId === undefined ? '' : beginningOf(maintenance.description),
       url: maintenance.ownerId === undefined ? webAddress(maintenance.sourceUrl) : null,
       time: texts.page.from(
         time(maintenance.startsAt),

@@ -1,13 +1,12 @@
 /** `/p/:slug`: an owner's status page, its logo, and the embed that other sites show in a frame. */
 
 import { DAY_MS } from '../../domain/durations.ts';
-import type { Incident } from '../../domain/incident/incident.ts';
-import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
+import { type Incident, shortened } from '../../domain/incident/incident.ts';
+import { ownerIncidentId, readOwnerIncidentId } from '../../domain/incident/owner-incident.ts';
 import { fullName } from '../../domain/service.ts';
-import type { PageStanding } from '../../domain/status/page-verdict.ts';
 import type { PictureUse } from '../../domain/status-page.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../../http/parameters.ts';
-import { prefersPage } from '../../http/problem.ts';
+import { HttpError, prefersPage } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { EMBED_HEADERS } from '../../http/security-headers.ts';
 import { Type } from '../../json-schema.ts';
@@ -28,13 +27,13 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import { inLanguage, reportedBy, webAddress } from '../parts/incidents.ts';
+import { incidentPath, inLanguage, reportedBy, webAddress } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
-import { ownerTextMarkup, viewSaid } from '../parts/owners-words.ts';
+import { cutTimeline, textsOf, viewSaid, viewShortText } from '../parts/owners-words.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
-import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage, ViewSources } from '../parts/views.ts';
-import { brandPart, brandStyle } from './brand-style.ts';
+import { brandStyle } from './brand-style.ts';
+import { framePage, saidPart } from './page-frame.ts';
 import { describePage } from './page-headline.ts';
 import { showLocked, type UnlockSources, unlockRoute } from './unlock-page.ts';
 
@@ -62,12 +61,7 @@ const QUERY = {
   offset: OFFSET_PARAMETER,
 };
 
-/** A shape for each standing, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
-const SHAPES: Readonly<Record<PageStanding, string>> = {
-  ...STATUS_SHAPES,
-  maintenance: 'M1 1h8v8H1z',
-  paused: 'M1 1h3v8H1zM6 1h3v8H6z',
-};
+const SAID_QUERY = { offset: OFFSET_PARAMETER };
 
 /** The routes. */
 export function statusPages(render: RenderPage, sources: StatusPageViewSources): Route[] {
@@ -91,6 +85,12 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return redirectToDomain(request, siteUrl, locked) ?? showLocked(render, request, siteUrl, language);
   };
 
+  /** The common data of page and embed. */
+  const frame = (request: HttpRequest, look: PageView, language: ChosenLanguage) => ({
+    ...framePage(request, siteUrl, look.page, language),
+    headline: headlineOf(look, language),
+  });
+
   const headlineOf = (
     { verdict, services }: Pick<PageView, 'verdict' | 'services'>,
     language: ChosenLanguage,
@@ -98,34 +98,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const isLate = verdict.watched > 0 && services.every(({ service, stale }) => stale || service.paused);
     return describePage(verdict, sources.readiness().prober.online && !isLate, language);
   };
-
-  /** The common data of page and embed. */
-  const frame = (request: HttpRequest, { page, ...view }: PageView, language: ChosenLanguage) => ({
-    language,
-    // Links to the rest of this site.
-    home: request.atDomain === true ? siteUrl : '',
-    page,
-    shapes: SHAPES,
-    headline: headlineOf(view, language),
-    url: pageUrl(siteUrl, page),
-    logo:
-      page.logo === null
-        ? null
-        : {
-            ...page.logo,
-            path: pathFor(request, page.slug, picturePart('logo', page.logo.mark)),
-            ...shownSize(page.logo),
-          },
-    favicon:
-      page.favicon === undefined
-        ? null
-        : {
-            type: page.favicon.type,
-            path: pathFor(request, page.slug, picturePart('favicon', page.favicon.mark)),
-          },
-    feed: pathFor(request, page.slug, 'incidents.atom'),
-    brand: page.colour === undefined ? null : pathFor(request, page.slug, brandPart(page.colour)),
-  });
 
   const showPage = async (request: HttpRequest): Promise<HttpResponse> => {
     const language = chooseLanguage(request);
@@ -139,6 +111,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     if (look === null) return await showUnread(request, slug, language);
     const redirect = redirectToDomain(request, siteUrl, look.page);
     if (redirect !== null) return redirect;
+    const { page } = look;
     const ids = look.services.map(({ service }) => service.id);
     const chosen = look.services.find(({ service }) => service.slug === only) ?? null;
     const serviceIds = chosen === null ? ids : [chosen.service.id];
@@ -164,7 +137,12 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     const view = (incidents: readonly Incident[]) =>
       incidents.flatMap((incident) => (isSaid(incident) ? [] : showIncident(incident, look, language)));
     const open = view(running);
-    const viewed = await Promise.all(said.map((one) => viewSaid(one, look.at, language)));
+    const viewed = await Promise.all(
+      said.map((one) => {
+        const path = pathFor(request, page.slug, saidPart(one));
+        return viewSaid(one, look.at, language, path);
+      }),
+    );
     const current = [
       {
         id: 'open',
@@ -188,7 +166,6 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       });
       return `?${query}#incidents`;
     };
-    const { page } = look;
     const headline = headlineOf(look, language).text;
     const shownPage = render('./status-page', {
       ...frame(request, look, language),
@@ -238,9 +215,9 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
           }),
         })),
       announced: await Promise.all(
-        look.announced.map(async ({ title, markdown, services, pages: named, occurrence }) => ({
+        look.announced.map(async ({ title, services, pages: named, occurrence, ...text }) => ({
           title,
-          html: await ownerTextMarkup(markdown),
+          ...(await viewShortText(text)),
           phase: occurrence.startsAt <= look.at ? 'running' : 'planned',
           span: texts.page.from(time(occurrence.startsAt), time(occurrence.endsAt)),
           names: named.includes(look.page.id)
@@ -281,10 +258,50 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
     return keepPrivate(page, shownPage);
   };
 
+  /** The page of an incident that the owner has written, with all its texts. */
+  const showSaid = async (request: HttpRequest): Promise<HttpResponse> => {
+    const language = chooseLanguage(request);
+    const { id = '', slug = '' } = request.params;
+    const { offset } = readParameters(request.query, SAID_QUERY);
+    const look = await readPageView(request, sources);
+    if (look === null) return await showUnread(request, slug, language);
+    const { page } = look;
+    const said = await findSaid(look, id);
+    if (said === null)
+      throw new HttpError('incident_not_found', `${page.title} has no incident "${id.slice(0, 100)}".`);
+    const part = saidPart(said);
+    const redirect = redirectToDomain(request, siteUrl, page, part);
+    if (redirect !== null) return redirect;
+    const path = pathFor(request, page.slug, part);
+    const { shown, next } = cutTimeline(
+      textsOf(said, language).map((text) => ({ ...text, text: text.markdown })),
+      offset,
+    );
+    const answer = render('./status-page-incident', {
+      ...framePage(request, siteUrl, page, language),
+      title: `${said.title}: ${page.title}`,
+      canonical: pageUrl(siteUrl, page, part),
+      back: pathFor(request, page.slug),
+      names: look.services
+        .filter(({ service }) => said.services.includes(service.id))
+        .map(({ service }) => fullName(service)),
+      said: await viewSaid(said, look.at, language, null, shown),
+      newest: offset === 0 ? null : path,
+      rest: next === null ? null : `${path}?offset=${next}`,
+    });
+    return keepPrivate(page, answer);
+  };
+
+  const findSaid = async ({ page, services }: PageView, id: string) => {
+    const said = await pages.findOwnerIncident(page.accountId, readOwnerIncidentId(id) ?? 0);
+    const isHere = (serviceId: number) => services.some(({ service }) => service.id === serviceId);
+    return said !== null && (said.pages.includes(page.id) || said.services.some(isHere)) ? said : null;
+  };
+
   const showIncident = (incident: Incident, { at }: PageView, { texts, formats }: ChosenLanguage) => {
     const service = directory.byId(incident.serviceId);
     if (service === null) return [];
-    const translated = inLanguage(incident, { texts });
+    const translated = shortened(inLanguage(incident, { texts }));
     const { startedAt, resolvedAt, updates } = translated;
     const length = formats.length((resolvedAt ?? at) - startedAt);
     const { lasting, from } = texts.statusPage;
@@ -295,6 +312,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         reportedBy: incident.source === 'owner' ? null : reportedBy(incident, texts),
         name: fullName(service),
         page: directory.pageName(service),
+        path: incidentPath(directory.pageName(service), incident.id),
         started: from(time(startedAt)),
         lasted: resolvedAt === null ? lasting(length) : texts.page.lasted(length),
         updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
@@ -348,6 +366,7 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
   return [
     { path: '/p/:slug', bucket: 'pages', access: 'everyone', handle: showPage },
     unlockRoute(render, sources),
+    { path: '/p/:slug/incidents/:id', bucket: 'pages', access: 'everyone', handle: showSaid },
     { path: '/p/:slug/embed', bucket: 'pages', access: 'everyone', handle: showEmbed },
     pictureRoute('logo'),
     pictureRoute('favicon'),
@@ -377,13 +396,4 @@ function groupByDay<T extends { readonly startedAt: number }>(incidents: readonl
     else days.push({ at, incidents: [incident] });
   }
   return days;
-}
-
-/** The displayed size of a logo in pixels: at most 240 by 64, and never larger than the logo. */
-function shownSize({ width, height }: { readonly width: number; readonly height: number }) {
-  const scale = Math.min(1, 240 / width, 64 / height);
-  return {
-    shownWidth: Math.max(1, Math.round(width * scale)),
-    shownHeight: Math.max(1, Math.round(height * scale)),
-  };
 }

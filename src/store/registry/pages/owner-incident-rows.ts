@@ -17,7 +17,7 @@ import { addUpdates, countUpdates, readShort, readWhole } from '../incidents/own
 import { ownedAmong, tellPagesOfIncident } from './page-words.ts';
 
 /** Maximum number of incidents that a page shows. */
-const MAX_ON_PAGE = 50;
+const MAX_ON_PAGE = 20;
 
 type IncidentCalls = Pick<
   OwnersWordsStore,

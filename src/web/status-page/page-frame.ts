@@ -1,0 +1,60 @@
+/** What all views of an owner's status page share: their frame for the template. Pure. */
+import { ownerIncidentId } from '../../domain/incident/owner-incident.ts';
+import type { PageStanding } from '../../domain/status/page-verdict.ts';
+import type { OwnedPage } from '../../domain/status-page.ts';
+import type { HttpRequest } from '../../http/route.ts';
+import { pageUrl, pathFor } from '../../view/page-address.ts';
+import { picturePart } from '../../view/status-page-view.ts';
+import type { ChosenLanguage } from '../language/language.ts';
+import { STATUS_SHAPES } from '../parts/verdict.ts';
+import { brandPart } from './brand-style.ts';
+
+/** A shape for each standing, so that colour is not the only sign: an SVG path in a box of 10 by 10. */
+const SHAPES: Readonly<Record<PageStanding, string>> = {
+  ...STATUS_SHAPES,
+  maintenance: 'M1 1h8v8H1z',
+  paused: 'M1 1h3v8H1zM6 1h3v8H6z',
+};
+
+/** The frame of a page. `siteUrl` has no slash at its end. */
+export function framePage(request: HttpRequest, siteUrl: string, page: OwnedPage, language: ChosenLanguage) {
+  return {
+    language,
+    // Links to the rest of this site.
+    home: request.atDomain === true ? siteUrl : '',
+    page,
+    shapes: SHAPES,
+    url: pageUrl(siteUrl, page),
+    logo:
+      page.logo === null
+        ? null
+        : {
+            ...page.logo,
+            path: pathFor(request, page.slug, picturePart('logo', page.logo.mark)),
+            ...shownSize(page.logo),
+          },
+    favicon:
+      page.favicon === undefined
+        ? null
+        : {
+            type: page.favicon.type,
+            path: pathFor(request, page.slug, picturePart('favicon', page.favicon.mark)),
+          },
+    feed: pathFor(request, page.slug, 'incidents.atom'),
+    brand: page.colour === undefined ? null : pathFor(request, page.slug, brandPart(page.colour)),
+  };
+}
+
+/** The part of a page that shows one incident of the owner. */
+export function saidPart({ id }: { readonly id: number }): string {
+  return `incidents/${ownerIncidentId(id)}`;
+}
+
+/** The displayed size of a logo in pixels: at most 240 by 64, and never larger than the logo. */
+function shownSize({ width, height }: { readonly width: number; readonly height: number }) {
+  const scale = Math.min(1, 240 / width, 64 / height);
+  return {
+    shownWidth: Math.max(1, Math.round(width * scale)),
+    shownHeight: Math.max(1, Math.round(height * scale)),
+  };
+}
