@@ -16,20 +16,20 @@ import { enumParameter, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import { enumOf, named, namedObject } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import {
+  type DomainInstructions,
+  VerificationSchema,
+  viewVerification,
+} from '../resources/kit/domain-verification.ts';
 import { IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
 import { changed, principalOf, writeRoute } from '../resources/kit/write-route.ts';
+import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
 import { RuleDefinitionSchema } from '../resources/rules/rule-routes.ts';
 import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempotency.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import { ChannelDefinitionSchema } from './channels.ts';
-import { PageDefinitionSchema } from './owned-pages.ts';
-import {
-  DefinitionSchema,
-  type DomainInstructions,
-  VerificationSchema,
-  viewVerification,
-} from './owned-services.ts';
+import { DefinitionSchema } from './owned-services.ts';
 
 /** Maximum size of a document, bytes: a thousand services, and pages with logos. */
 const MAX_DOCUMENT_BYTES = 4_194_304;

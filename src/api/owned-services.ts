@@ -15,8 +15,13 @@ import { parseJson } from '../http/body.ts';
 import { readRevisions, revisionTag } from '../http/conditional.ts';
 import { SLUG } from '../http/openapi.ts';
 import { type HttpResponse, jsonText, type Route } from '../http/route.ts';
-import { named, namedObject, object } from '../http/schema.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { named, namedObject } from '../http/schema.ts';
+import { Type } from '../json-schema.ts';
+import {
+  type DomainInstructions,
+  VerificationSchema,
+  viewVerification,
+} from '../resources/kit/domain-verification.ts';
 import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
 import { refusedError, resultOf } from '../resources/kit/refused.ts';
 import {
@@ -43,13 +48,6 @@ const MAX_DOCUMENT_BYTES = 65_536;
 /** A service as a document. */
 export const DefinitionSchema = named('ServiceDefinition', TypedServiceSchema);
 
-/** What proves a domain, as JSON. */
-export const VerificationSchema = namedObject('DomainVerification', {
-  verified: Type.Boolean({ description: 'Whether the account has proved control of the domain.' }),
-  txt_record: object({ name: Type.String(), value: Type.String() }, 'A TXT record that proves it.'),
-  file: object({ url: Type.String(), content: Type.String() }, 'A file of the site that proves it as well.'),
-});
-
 /** A service; the members of the account are there for its keys alone. */
 const OWNED_MEMBERS = {
   ...SERVICE_MEMBERS,
@@ -66,13 +64,6 @@ export interface OwnedServiceSources extends Pick<SiteSources, 'siteUrl'> {
     readonly proofs: { instructions(accountId: number, domain: string): DomainInstructions };
   };
   readonly services: ServiceJson;
-}
-
-/** How a domain is proved. */
-export interface DomainInstructions {
-  readonly recordName: string;
-  readonly word: string;
-  readonly fileUrl: string;
 }
 
 const OWN_SLUG = SLUG('The service, in any case.', 'shop-example-com');
@@ -344,21 +335,6 @@ function viewOwned(
 function withoutSettings(definition: ServiceDocument): ServiceDocument {
   const { settings: _settings, url: _url, ...check } = definition.check ?? {};
   return { ...definition, ...(definition.check === undefined ? {} : { check }) };
-}
-
-/** What proves a domain, as JSON. */
-export function viewVerification(
-  accountId: number,
-  domain: string,
-  verified: boolean,
-  proofs: { instructions(accountId: number, domain: string): DomainInstructions },
-): Static<typeof VerificationSchema> {
-  const { recordName, word, fileUrl } = proofs.instructions(accountId, domain);
-  return {
-    verified,
-    txt_record: { name: recordName, value: word },
-    file: { url: fileUrl, content: word },
-  };
 }
 
 /** The domain of a document that was refused for lack of a proof; null: it was refused for another reason. */

@@ -1,6 +1,5 @@
 /** Owners' status pages as JSON: `/api/v1/pages/:slug`, and the same at `/p/:slug.json`. */
 
-import { definePage } from '../app/defined-pages.ts';
 import { formatTime } from '../domain/durations.ts';
 import { INCIDENT_STATUSES } from '../domain/incident/incident.ts';
 import { OWNER_SEVERITIES, ownerIncidentId } from '../domain/incident/owner-incident.ts';
@@ -24,6 +23,8 @@ import {
   whole,
 } from '../http/schema.ts';
 import { Type } from '../json-schema.ts';
+import { PageDefinitionSchema } from '../resources/pages/page-routes.ts';
+import { definePage } from '../resources/pages/pages.ts';
 import { pageUrl, redirectToDomain } from '../view/page-address.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import {
@@ -38,7 +39,6 @@ import {
   saidOfPage,
 } from '../view/status-page-view.ts';
 import { cutIncidents, IncidentsSchema, readIncidentCursor } from './incidents.ts';
-import { PageDefinitionSchema } from './owned-pages.ts';
 import { readRoute } from './read-route.ts';
 import { ServiceSchema, viewService, viewWithServices } from './service-view.ts';
 import { MaintenancesSchema, viewMaintenance } from './vendor.ts';

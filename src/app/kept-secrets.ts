@@ -5,7 +5,7 @@ import type { MemberLimits } from '../kinds/check-members.ts';
 import { destinationOf, type SealedSettings, settingFields } from '../kinds/settings.ts';
 import { accept, type Outcome, type Refused, refuse } from '../resources/kit/change.ts';
 import { isObject } from '../resources/kit/merge-patch.ts';
-import { type ReadPage, readPageDocument } from './page-document.ts';
+import { type ReadPage, readPageDocument } from '../resources/pages/page-document.ts';
 import type { Registration } from './register-services.ts';
 import { readServiceDocument } from './service-document.ts';
 

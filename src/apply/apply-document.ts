@@ -3,8 +3,6 @@
 import type { ChannelKinds } from '../app/channel-document.ts';
 import { type CheckBounds, limitsFor } from '../app/check-choice.ts';
 import { readWantedPage, readWantedService } from '../app/kept-secrets.ts';
-import { type PageDocument, pageDocumentOf, type ReadPage } from '../app/page-document.ts';
-import { sealReaders } from '../app/page-readers.ts';
 import { findParent, type Registration } from '../app/register-services.ts';
 import { type ComparedCheck, compareSecrets } from '../app/seal-settings.ts';
 import { serviceDocumentOf } from '../app/service-document.ts';
@@ -19,6 +17,8 @@ import {
   refuse,
 } from '../resources/kit/change.ts';
 import { listedFinder, nameOnPage } from '../resources/kit/listed-services.ts';
+import { type PageDocument, pageDocumentOf, type ReadPage } from '../resources/pages/page-document.ts';
+import { sealReaders } from '../resources/pages/page-readers.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import type {
   WantedChannel,

@@ -1,11 +1,11 @@
 /** The shape of a document of `apply`: its schema, and its lists. */
 
 import { ChannelDocumentSchema } from '../app/channel-document.ts';
-import { PageDocumentSchema } from '../app/page-document.ts';
 import { ServiceDocumentSchema } from '../app/service-document.ts';
 import { type Static, Type } from '../json-schema.ts';
 import type { FieldRefusal } from '../resources/kit/change.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
+import { PageDocumentSchema } from '../resources/pages/page-document.ts';
 import { RuleDocumentSchema } from '../resources/rules/rule-document.ts';
 import { AppliedMaintenanceSchema } from './apply-maintenances.ts';
 

@@ -1,10 +1,10 @@
 /** What an account has as a document of `apply`. */
 
 import { type ChannelKinds, channelDocumentOf, secretSettings } from '../app/channel-document.ts';
-import { pageDocumentOf } from '../app/page-document.ts';
 import { serviceDocumentOf } from '../app/service-document.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
+import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import type { RuleStore } from '../store/ports/alerts.ts';
 import type { ChannelStore } from '../store/ports/channels.ts';

@@ -1,28 +1,22 @@
 /** `upbeat pages`: manages status pages of accounts without a browser. */
 import { readFileSync } from 'node:fs';
-import { removePage } from '../app/defined-pages.ts';
-import { readPageDomain, setPageDomain, verifyPageDomain } from '../app/page-domains.ts';
-import { checkReaders } from '../app/page-readers.ts';
-import {
-  addStatusPage,
-  changePageLook,
-  type PageContext,
-  type PageInput,
-  readPageInput,
-} from '../app/status-pages.ts';
 import { systemClock } from '../clock.ts';
 import { formatTime } from '../domain/durations.ts';
-import { countServices, type PageAccess } from '../domain/status-page.ts';
+import { countServices, type PageAccess, type PictureUse } from '../domain/status-page.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { ownerPolicy } from '../outbound/owner-destinations.ts';
 import { userAgentOf } from '../outbound/send-request.ts';
+import { pictureUrlOf, readPageDocument } from '../resources/pages/page-document.ts';
+import { readPageDomain, verifyPageDomain } from '../resources/pages/page-domains.ts';
+import { checkReaders } from '../resources/pages/page-readers.ts';
+import { type PageContext, pageChanges } from '../resources/pages/pages.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { VERSION } from '../version.ts';
 import { pageUrl } from '../view/page-address.ts';
 import { type AccountChoice, changeAccount, readAccountChoice } from './accounts.ts';
 import type { CommonOptions } from './command.ts';
 import { filterRows, type ListOptions, NOTHING_MATCHES } from './list-filters.ts';
-import { serviceFinder, withRegistry } from './open-stores.ts';
+import { withRegistry } from './open-stores.ts';
 import { OPERATOR, resultOf } from './outcome.ts';
 import { printJson, printNote, printRows } from './output.ts';
 
@@ -61,21 +55,24 @@ export async function listPages({ config, json = false, ...filters }: ListOption
 /** Creates a page; prints its slug, or its properties as JSON. */
 export async function addPage(slug: string, options: CommonOptions & AddPageOptions): Promise<void> {
   const { config, title, text = '', group = [], json = false } = options;
-  const read = (file: string | undefined) => (file === undefined ? null : readFileSync(file));
-  const pictures = { logo: read(options.logo), favicon: read(options.favicon) };
-  const { access = 'public' } = options;
-  const readers = { access, password: readPasswordFile(options.passwordFile) };
-  const input = { slug, title, text, groups: group.map(readGroup), ...pictures, ...readers };
+  const document = {
+    ...{ slug, title, text, groups: group.map(readGroup) },
+    ...readPicture('logo', options.logo),
+    ...readPicture('favicon', options.favicon),
+    access: options.access ?? 'public',
+    password: readPasswordFile(options.passwordFile),
+  };
   // The arguments are validated first, so that wrong ones open no registry.
-  resultOf(readPageInput(input));
-  resultOf(checkReaders(input, null));
+  resultOf(readPageDocument(document, (name) => name));
+  resultOf(checkReaders(document, null));
   const choice = readAccountChoice(options);
   const { page, owner, url } = await withRegistry(config, async (registry, { http }) => {
-    const context = await contextOf(registry);
+    const siteUrl = http.siteUrl.replace(/\/+$/, '');
+    const context = await contextOf(registry, siteUrl);
     return await changeAccount(registry, choice, async (owner) => {
       const principal = { role: 'operator', accountId: owner.id } as const;
-      const page = resultOf(await addStatusPage(context, principal, input));
-      return { page, owner, url: pageUrl(http.siteUrl.replace(/\/+$/, ''), page) };
+      const page = resultOf(await pageChanges.add(context, principal, document));
+      return { page, owner, url: pageUrl(siteUrl, page) };
     });
   });
   const view = { slug: page.slug, title: page.title, account: owner.name, url };
@@ -90,11 +87,9 @@ export async function changeAccess(
   { config, passwordFile }: CommonOptions & Pick<AddPageOptions, 'passwordFile'>,
 ): Promise<void> {
   const password = readPasswordFile(passwordFile);
-  await withRegistry(config, async (registry) => {
-    const page = await registry.findPage(slug.toLowerCase());
-    const look = { colour: page?.colour ?? '', access, password };
-    const { revision = 0 } = page ?? {};
-    resultOf(await changePageLook(await contextOf(registry), OPERATOR, slug, revision, look));
+  await withRegistry(config, async (registry, { http }) => {
+    const context = await contextOf(registry, http.siteUrl);
+    resultOf(await pageChanges.patch(context, OPERATOR, slug, { access, password }, null));
   });
   printNote(`${slug.toLowerCase()}: access ${access}`);
 }
@@ -125,16 +120,15 @@ export async function changeDomain(
     const policy = ownerPolicy(settings.checks);
     try {
       const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
-      const context = { registry, proofs, siteUrl, now: systemClock.now };
-      const page = await registry.findPage(slug.toLowerCase());
+      const context = { ...(await contextOf(registry, siteUrl)), registry, proofs };
       if (wanted === undefined) {
         const { domain: proved } = resultOf(await verifyPageDomain(context, OPERATOR, slug));
         printNote(`${proved?.name} is verified`);
         return;
       }
-      resultOf(await setPageDomain(context, OPERATOR, slug, page?.revision ?? 0, wanted));
-      const changed = await registry.findPage(slug.toLowerCase());
-      if (changed?.domain === undefined) return printNote(`${slug.toLowerCase()} has no domain of its own`);
+      const change = { custom_domain: wanted };
+      const changed = resultOf(await pageChanges.patch(context, OPERATOR, slug, change, null));
+      if (changed.domain === undefined) return printNote(`${slug.toLowerCase()} has no domain of its own`);
       if (changed.domain.provedAt !== null) return printNote(`${changed.domain.name} is verified`);
       const { recordName, word, fileUrl } = proofs.instructions(changed.accountId, changed.domain.name);
       console.log(`TXT record ${recordName}\nor file   ${fileUrl}\ncontent   ${word}`);
@@ -146,18 +140,33 @@ export async function changeDomain(
 
 /** Removes an account's page. */
 export async function endPage(slug: string, { config }: CommonOptions): Promise<void> {
-  await withRegistry(config, async (registry) =>
-    resultOf(await removePage({ registry }, OPERATOR, slug, null)),
+  await withRegistry(config, async (registry, { http }) =>
+    resultOf(await pageChanges.remove(await contextOf(registry, http.siteUrl), OPERATOR, slug, null)),
   );
   printNote(`${slug.toLowerCase()} is removed`);
 }
 
-async function contextOf(registry: Registry): Promise<PageContext> {
-  return { registry, findService: await serviceFinder(registry), now: systemClock.now };
+async function contextOf(registry: Registry, siteUrl: string): Promise<PageContext> {
+  const services = (await registry.loadServices()).map(({ service }) => service);
+  const [bySlug, byId] = [
+    new Map(services.map((one) => [one.slug, one])),
+    new Map(services.map((one) => [one.id, one])),
+  ];
+  return {
+    ...{ registry, siteUrl },
+    findService: (slug) => bySlug.get(slug) ?? null,
+    findServiceById: (id) => byId.get(id) ?? null,
+    now: systemClock.now,
+  };
+}
+
+/** The member of a document with the picture in a file. */
+function readPicture(use: PictureUse, file: string | undefined): Partial<Record<PictureUse, string>> {
+  return file === undefined ? {} : { [use]: pictureUrlOf({ type: 'image/png', bytes: readFileSync(file) }) };
 }
 
 /** A group as the command line names it: `Web: github, shop-example-org`, or slugs alone. */
-export function readGroup(text: string): PageInput['groups'][number] {
+export function readGroup(text: string): { readonly name: string; readonly services: string[] } {
   const colon = text.lastIndexOf(':');
   const slugs = text.slice(colon + 1).split(',');
   return {

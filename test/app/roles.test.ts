@@ -1,21 +1,17 @@
 /** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
 
 import t from 'tap';
-import { removePage } from '../../src/app/defined-pages.ts';
 import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
 import { addKey, revokeKey } from '../../src/app/keys.ts';
 import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../src/app/members.ts';
 import { changeService, removeService } from '../../src/app/services.ts';
-import {
-  addStatusPage,
-  arrangeStatusPage,
-  editStatusPage,
-  setPagePicture,
-} from '../../src/app/status-pages.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
+import { arrangeStatusPage } from '../../src/resources/pages/arrange-page.ts';
+import { pageChanges } from '../../src/resources/pages/pages.ts';
+import { ruleChanges } from '../../src/resources/rules/rules.ts';
 import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
 import { USUAL } from '../support/attempts.ts';
 import { registryHere } from '../support/registry-here.ts';
@@ -35,8 +31,10 @@ const context = {
   bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => [] },
   now: () => 0,
   findService: () => null,
+  findServiceById: () => null,
+  siteUrl: 'https://upbeat.test',
 };
-const page = { slug: 'acme', title: 'Acme', text: '', groups: [], logo: null, favicon: null };
+const page = { slug: 'acme', title: 'Acme' };
 
 /** Each change, with the role that it needs. */
 const CHANGES = {
@@ -54,14 +52,16 @@ const CHANGES = {
   removeService: ['editor', (as) => removeService(context, as, 'a', null)],
   makeHeartbeatAddress: ['editor', (as) => makeHeartbeatAddress(context, as, 'a')],
   removeHeartbeatAddress: ['editor', (as) => removeHeartbeatAddress(context, as, 'a')],
-  addStatusPage: ['editor', (as) => addStatusPage(context, as, page)],
-  editStatusPage: ['editor', (as) => editStatusPage(context, as, 'acme', 1, page)],
+  addPage: ['editor', (as) => pageChanges.add(context, as, page)],
+  patchPage: ['editor', (as) => pageChanges.patch(context, as, 'acme', page, [1])],
   arrangeStatusPage: [
     'editor',
-    (as) => arrangeStatusPage(context, as, 'acme', 1, { kind: 'add_group', name: 'a' }),
+    (as) => arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_group', name: 'a' }),
   ],
-  setPagePicture: ['editor', (as) => setPagePicture(context, as, 'acme', 1, { use: 'logo', bytes: null })],
-  removePage: ['editor', (as) => removePage(context, as, 'acme', null)],
+  removePage: ['editor', (as) => pageChanges.remove(context, as, 'acme', null)],
+  addRule: ['editor', (as) => ruleChanges.add(context, as, {})],
+  replaceRule: ['editor', (as) => ruleChanges.replace(context, as, 1, {}, null)],
+  removeRule: ['editor', (as) => ruleChanges.remove(context, as, 1, null)],
   addWebhook: ['editor', (as) => addWebhook(context, as, { url: 'https://hooks.example' })],
   removeWebhook: ['editor', (as) => removeWebhook(context, as, 1)],
   testWebhook: ['editor', (as) => testWebhook(context, as, 1)],

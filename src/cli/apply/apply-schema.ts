@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
-import { PageDocumentSchema } from '../../app/page-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
 import { ApplyDocumentSchema } from '../../apply/apply-lists.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
@@ -10,6 +9,7 @@ import { PROBED_KINDS } from '../../domain/service.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
+import { PageDocumentSchema } from '../../resources/pages/page-document.ts';
 
 /** The file. */
 export const SCHEMA_FILE = join(import.meta.dirname, '../../../config/apply.schema.json');

@@ -2,10 +2,9 @@
 import {
   type AccountPrincipal,
   accept,
-  attempt,
   MAX_TRIES,
   type Outcome,
-  type Refused,
+  type Principal,
   refuse,
   refuseRole,
 } from './change.ts';
@@ -22,7 +21,7 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
   /** One of the account. Refused where it has none of that key. */
   readonly find: (
     context: Context,
-    principal: Pick<AccountPrincipal, 'accountId'>,
+    principal: Pick<Principal, 'accountId'>,
     key: Key,
   ) => Promise<Outcome<Entity>>;
   /** The document of one. */
@@ -43,7 +42,7 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
   /** Removes one. Refused where there is none, or it has another revision. */
   readonly remove: (
     context: Context,
-    principal: AccountPrincipal,
+    principal: Principal,
     key: Key,
     revisions: readonly number[] | null,
   ) => Promise<Outcome<void>>;
@@ -51,7 +50,7 @@ export interface Changes<Entity extends Revised, Key extends ResourceKey, Docume
 
 type Change<Entity, Key, Context> = (
   context: Context,
-  principal: AccountPrincipal,
+  principal: Principal,
   key: Key,
   by: unknown,
   revisions: readonly number[] | null,
@@ -64,36 +63,40 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
   const { codes, mayChange } = resource;
   const stale = refuse({ code: codes.stale } as Parameters<typeof refuse>[0]);
 
-  const find = async (context: Context, accountId: number, key: Key): Promise<Outcome<Entity>> => {
-    const found = (await resource.list(context, accountId)).find((one) => resource.keyOf(one) === key);
-    return found === undefined ? refuse(codes.missing(key)) : accept(found);
+  const find = async (context: Context, accountId: number | null, key: Key): Promise<Outcome<Entity>> => {
+    const found = await (resource.find ?? findListed)(context, accountId, key);
+    return found === null ? refuse(codes.missing(key)) : accept(found);
+  };
+  const findListed = async (context: Context, accountId: number | null, key: Key): Promise<Entity | null> => {
+    const listed = accountId === null ? [] : await resource.list(context, accountId);
+    return listed.find((one) => resource.keyOf(one) === key) ?? null;
   };
   const documentOf = async (context: Context, entity: Entity): Promise<Document> =>
     (await resource.writer(context, entity.accountId))(entity);
 
   /** Makes a change of the newest state, again if another writer was faster. */
-  const change = async (
+  const changeNewest = async <T>(
     context: Context,
-    principal: AccountPrincipal,
+    principal: Principal,
     key: Key,
     revisions: readonly number[] | null,
-    next: { readonly patch: unknown } | { readonly document: unknown },
-  ): Promise<Outcome<Entity>> => {
+    change: (before: Entity) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> => {
     const denied = refuseRole(principal, mayChange);
     if (denied !== null) return denied;
-    const { accountId } = principal;
     for (let tried = 1; ; tried++) {
-      const found = await find(context, accountId, key);
+      const found = await find(context, principal.accountId, key);
       if (!found.ok) return found;
-      const before = found.value;
-      if (revisions !== null && !revisions.includes(before.revision)) return stale;
-      const patch = 'patch' in next ? next.patch : null;
-      const document = 'patch' in next ? mergePatch(await documentOf(context, before), patch) : next.document;
-      const reading = await resource.read(context, document, { accountId, before, patch });
-      if (!reading.ok) return reading;
-      const outcome = await attempt(() => resource.change(context, before, reading.value));
-      if (!isStale(outcome, codes.stale) || tried === MAX_TRIES) return atFields(outcome, codes.at);
+      if (revisions !== null && !revisions.includes(found.value.revision)) return stale;
+      const outcome = await change(found.value);
+      const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === codes.stale);
+      if (!isStale || tried === MAX_TRIES) return atFields(outcome, codes.at);
     }
+  };
+  const store = async (context: Context, before: Entity, document: unknown, patch: unknown) => {
+    const { accountId } = before;
+    const reading = await resource.read(context, document, { accountId, before, patch });
+    return reading.ok ? await resource.change(context, before, reading.value) : reading;
   };
 
   return {
@@ -112,22 +115,17 @@ export function createChanges<Entity extends Revised, Key extends ResourceKey, D
       const { accountId } = principal;
       const reading = await resource.read(context, document, { accountId, before: null, patch: null });
       if (!reading.ok) return reading;
-      return atFields(await attempt(() => resource.add(context, accountId, reading.value)), codes.at);
+      return atFields(await resource.add(context, accountId, reading.value), codes.at);
     },
     patch: (context, principal, key, patch, revisions) =>
-      change(context, principal, key, revisions, { patch }),
+      changeNewest(context, principal, key, revisions, async (before) =>
+        store(context, before, mergePatch(await documentOf(context, before), patch), patch),
+      ),
     replace: (context, principal, key, document, revisions) =>
-      change(context, principal, key, revisions, { document }),
-    async remove(context, principal, key, revisions) {
-      const denied = refuseRole(principal, mayChange);
-      if (denied !== null) return denied;
-      return await attempt(() => resource.remove(context, principal.accountId, key, revisions ?? undefined));
-    },
+      changeNewest(context, principal, key, revisions, (before) => store(context, before, document, null)),
+    remove: (context, principal, key, revisions) =>
+      changeNewest(context, principal, key, revisions, (before) => resource.remove(context, before)),
   };
-}
-
-function isStale(outcome: Outcome<unknown>, code: string): outcome is Refused {
-  return !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === code);
 }
 
 /** The outcome with refusals of the store at the members that they concern. */

@@ -38,19 +38,19 @@ export interface Resource<Entity extends Revised, Key extends ResourceKey, Docum
   readonly keyOf: (entity: Entity) => Key;
   /** Those of an account, in the order in which they are listed. */
   readonly list: (context: Context, accountId: number) => Promise<readonly Entity[]>;
+  /**
+   * Finds one of an account, or of any account where `accountId` is null (the operator); null: there is none. Absent: it is found in
+   * the list.
+   */
+  readonly find?: (context: Context, accountId: number | null, key: Key) => Promise<Entity | null>;
   /** What writes the documents of an account's things. */
   readonly writer: (context: Context, accountId: number) => Promise<(entity: Entity) => Document>;
   /** Reads a document. Its refusals have a field, such as `services.2`. */
   readonly read: (context: Context, document: unknown, of: ReadingOf<Entity>) => Promise<Outcome<Wanted>>;
-  /** Stores a new thing. Rejects with a refusal of the registry, as the two others do. */
-  readonly add: (context: Context, accountId: number, wanted: Wanted) => Promise<Entity>;
-  /** Stores a change of a thing that has that revision still. */
-  readonly change: (context: Context, before: Entity, wanted: Wanted) => Promise<Entity>;
-  /** Removes a thing that has one of the revisions still. Undefined: whichever it has. */
-  readonly remove: (
-    context: Context,
-    accountId: number,
-    key: Key,
-    revisions: readonly number[] | undefined,
-  ) => Promise<void>;
+  /** Stores a new thing. */
+  readonly add: (context: Context, accountId: number, wanted: Wanted) => Promise<Outcome<Entity>>;
+  /** Stores a change of a thing that has that revision still; otherwise refused as stale. */
+  readonly change: (context: Context, before: Entity, wanted: Wanted) => Promise<Outcome<Entity>>;
+  /** Removes a thing that has that revision still; otherwise refused as stale. */
+  readonly remove: (context: Context, before: Entity) => Promise<Outcome<void>>;
 }

@@ -48,6 +48,8 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly tag: string;
   /** Its name in the document, such as `Rule`: that of its schema, and in the ids of its operations. */
   readonly name: string;
+  /** The name of the schema of its list. Absent: `${name}List`. */
+  readonly listName?: string;
   /** Its name in sentences, such as `rule`; the member of its list is `${word}s`. */
   readonly word: string;
   /** The parameter of the path that has its key, such as `:id`, and what reads it. */
@@ -66,12 +68,16 @@ export interface ResourceRoutes<Entity extends Revised, Key extends ResourceKey,
   readonly says: {
     readonly list: Words;
     readonly create: Words;
-    readonly get: Words;
+    /** Absent: everyone may read one, by another route. */
+    readonly get?: Words;
     readonly change: Words;
     readonly remove: Words;
     /** A name or a slug that another one has. */
     readonly taken: string;
   };
+  /** False: a change cannot give it another name. Default true. */
+  readonly isRenamed?: boolean;
+  /** What the server sends because of one that was created. */
   readonly callbacks?: WritingEndpoint['callbacks'];
 }
 
@@ -97,11 +103,27 @@ export function createResourceRoutes<
     return changed(status, body, headers, revisionTag(entity.revision, body));
   };
 
+  const getRoute = (words: Words): Route =>
+    ownRoute({
+      ...{ path: one, tag, ...words },
+      id: `get${name}`,
+      parameters: [parameter],
+      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
+      problems: gone,
+      async handle(request) {
+        const { accountId } = bearerOf(request);
+        const asked = key.read(request.params[parameter.name]);
+        const found = resultOf(await changes.find(context, { accountId }, asked));
+        const body = JSON.stringify(view(found, await changes.documentOf(context, found)));
+        return privately(jsonText(body, revisionTag(found.revision, body)));
+      },
+    });
+
   return [
     ownListRoute<{ readonly entity: Entity; readonly document: Document }>({
       ...{ path, tag, ...says.list },
       id: `list${name}s`,
-      name: `${name}List`,
+      name: routes.listName ?? `${name}List`,
       member: `${word}s`,
       item: schema,
       order: routes.order.says,
@@ -146,20 +168,7 @@ export function createResourceRoutes<
           answer: (entity) => answer(201, entity),
         }),
     }),
-    ownRoute({
-      ...{ path: one, tag, ...says.get },
-      id: `get${name}`,
-      parameters: [parameter],
-      answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
-      problems: gone,
-      async handle(request) {
-        const { accountId } = bearerOf(request);
-        const asked = key.read(request.params[parameter.name]);
-        const found = resultOf(await changes.find(context, { accountId }, asked));
-        const body = JSON.stringify(view(found, await changes.documentOf(context, found)));
-        return privately(jsonText(body, revisionTag(found.revision, body)));
-      },
-    }),
+    ...(says.get === undefined ? [] : [getRoute(says.get)]),
     writeRoute({
       ...{ path: one, tag, ...says.change },
       method: 'PATCH',
@@ -167,7 +176,7 @@ export function createResourceRoutes<
       parameters: [parameter, IF_MATCH],
       body: patchBody(`${name}Patch`, routes.patch, routes.examples.patch, maxBytes),
       answers: { 200: { description: capital, headers: ETAG_HEADER, schema } },
-      problems: { ...gone, ...taken, ...stale },
+      problems: { ...gone, ...(routes.isRenamed === false ? {} : taken), ...stale },
       async handle({ key: bearer, body, params, headers }) {
         const revisions = readRevisions(headers['if-match']);
         const asked = key.read(params[parameter.name]);

@@ -5,7 +5,7 @@ import type { RuleStore } from '../../store/ports/alerts.ts';
 import type { ChannelStore } from '../../store/ports/channels.ts';
 import type { ServiceStore } from '../../store/ports/services.ts';
 import type { PageStore } from '../../store/ports/status-pages.ts';
-import { accept, type Outcome } from '../kit/change.ts';
+import { accept, attempt, type Outcome } from '../kit/change.ts';
 import { createChanges } from '../kit/create-changes.ts';
 import { listedFinder, nameOnPage } from '../kit/listed-services.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf, type WantedRule } from './rule-document.ts';
@@ -36,10 +36,12 @@ export const ruleChanges = createChanges<AlertRule, number, RuleDocument, Stored
   list: ({ registry }, accountId) => registry.rulesOf(accountId),
   writer: ruleWriter,
   read: (context, document, { accountId }) => readRule(context, accountId, document),
-  add: ({ registry, now }, accountId, rule) => registry.addRule({ accountId, ...rule, createdAt: now() }),
+  add: ({ registry, now }, accountId, rule) =>
+    attempt(() => registry.addRule({ accountId, ...rule, createdAt: now() })),
   change: ({ registry }, { accountId, id, revision }, rule) =>
-    registry.changeRule(accountId, id, rule, [revision]),
-  remove: ({ registry }, accountId, id, revisions) => registry.removeRule(accountId, id, revisions),
+    attempt(() => registry.changeRule(accountId, id, rule, [revision])),
+  remove: ({ registry }, { accountId, id, revision }) =>
+    attempt(() => registry.removeRule(accountId, id, [revision])),
 });
 
 /** What writes the documents of an account's rules, without services and channels that are gone. */

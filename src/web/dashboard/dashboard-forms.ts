@@ -107,6 +107,7 @@ export function changeContext({
     siteUrl,
     now,
     findService: directory.bySlug,
+    findServiceById: directory.byId,
     resolve: proofs.addresses,
   };
 }

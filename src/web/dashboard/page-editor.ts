@@ -1,14 +1,5 @@
 /** `/dashboard/pages/:slug`: the texts, services, groups, pictures and embed of a status page. */
 
-import { removePage } from '../../app/defined-pages.ts';
-import { setPageDomain, verifyPageDomain } from '../../app/page-domains.ts';
-import {
-  arrangeStatusPage,
-  changePageLook,
-  editStatusPage,
-  type PageArrangement,
-  setPagePicture,
-} from '../../app/status-pages.ts';
 import type { Service } from '../../domain/service.ts';
 import {
   countServices,
@@ -22,6 +13,10 @@ import { readUpload, seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
 import { type Refused, refuse } from '../../resources/kit/change.ts';
+import { arrangeStatusPage, type PageArrangement } from '../../resources/pages/arrange-page.ts';
+import { pictureUrlOf } from '../../resources/pages/page-document.ts';
+import { verifyPageDomain } from '../../resources/pages/page-domains.ts';
+import { pageChanges } from '../../resources/pages/pages.ts';
 import { pageUrl } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { findListed, pageNotFound, picturePart } from '../../view/status-page-view.ts';
@@ -117,7 +112,10 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     });
 
   const arrange = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, arrangement: PageArrangement) =>
-    arrangeStatusPage(context, memberOf(session), slug, revisionIn(fields)[0], arrangement);
+    arrangeStatusPage(context, memberOf(session), slug, revisionIn(fields), arrangement);
+
+  const patch = ({ slug }: OwnedPage, session: Visitor, fields: FormFields, change: object) =>
+    pageChanges.patch(context, memberOf(session), slug, change, revisionIn(fields));
 
   return [
     visitorRoute(
@@ -129,19 +127,18 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
       },
       'editor',
     ),
-    form('save', 'words', async ({ slug }, session, fields) => {
+    form('save', 'words', async (page, session, fields) => {
       const { title = '', text = '' } = Object.fromEntries(fields);
-      return await editStatusPage(context, memberOf(session), slug, revisionIn(fields)[0], { title, text });
+      return await patch(page, session, fields, { title, text });
     }),
-    form('look', 'look', async ({ slug, access: present }, session, fields) => {
+    form('look', 'look', async (page, session, fields) => {
       const { colour = '', access: wanted, password = '' } = Object.fromEntries(fields);
-      const access = PAGE_ACCESS.find((one) => one === wanted) ?? present ?? 'public';
-      const look = { colour, access, password };
-      return await changePageLook(context, memberOf(session), slug, revisionIn(fields)[0], look);
+      const access = PAGE_ACCESS.find((one) => one === wanted) ?? page.access ?? 'public';
+      const look = { brand_colour: colour, access, password };
+      return renameFields(await patch(page, session, fields, look), { brand_colour: 'colour' });
     }),
-    form('domain', 'domain', async ({ slug }, session, fields) => {
-      const domain = fields.get('custom_domain') ?? '';
-      return await setPageDomain(context, memberOf(session), slug, revisionIn(fields)[0], domain);
+    form('domain', 'domain', async (page, session, fields) => {
+      return await patch(page, session, fields, { custom_domain: fields.get('custom_domain') ?? '' });
     }),
     form('verify', 'domain', async ({ slug }, session) => {
       return await verifyPageDomain(context, memberOf(session), slug);
@@ -177,7 +174,7 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     form('delete', 'end', async ({ slug }, session, fields) => {
       if (fields.get('confirm') !== slug)
         return { problems: { confirm: session.language.texts.pageEditor.toDeletePage(slug) } };
-      const outcome = await removePage(context, memberOf(session), slug, revisionIn(fields));
+      const outcome = await pageChanges.remove(context, memberOf(session), slug, revisionIn(fields));
       return outcome.ok ? seeOther(PAGES_PATH) : outcome;
     }),
   ];
@@ -197,8 +194,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
         return seeOther(`${PAGES_PATH}/${(await find(request, signedIn)).slug}`);
       },
     };
-    const removal = form(`un${use}`, use, ({ slug }, session, fields) =>
-      setPagePicture(context, memberOf(session), slug, revisionIn(fields)[0], { use, bytes: null }),
+    const removal = form(`un${use}`, use, (page, session, fields) =>
+      patch(page, session, fields, { [use]: null }),
     );
     return [upload, removal];
   }
@@ -217,8 +214,8 @@ export function pageEditor(show: ShowPage, sources: DashboardSources): Route[] {
     if (upload.tooLarge) return showRefused(refuse({ code: 'picture_too_large', maxBytes }, use));
     const { session } = await requireForm(request, sources, async () => upload.fields);
     const bytes = upload.file ?? new Uint8Array();
-    const [revision] = revisionIn(upload.fields);
-    const outcome = await setPagePicture(context, memberOf(session), page.slug, revision, { use, bytes });
+    const picture = pictureUrlOf({ type: 'image/png', bytes });
+    const outcome = await patch(page, session, upload.fields, { [use]: picture });
     return outcome.ok ? seeOther(editorPath(page, use)) : showRefused(outcome);
   }
 }

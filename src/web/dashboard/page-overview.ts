@@ -1,10 +1,10 @@
 /** `/dashboard/pages`: the status pages of an account, and the form that creates one. */
 
-import { addStatusPage } from '../../app/status-pages.ts';
 import { countServices, PAGE_BOUNDS } from '../../domain/status-page.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
+import { pageChanges } from '../../resources/pages/pages.ts';
 import {
   changeContext,
   type DashboardSources,
@@ -51,8 +51,7 @@ export function pageOverview(show: ShowPage, sources: DashboardSources): Route[]
       overview,
     )('add', async (_, session, fields) => {
       const { title = '', slug = '' } = Object.fromEntries(fields);
-      const input = { slug, title, text: '', groups: [], logo: null, favicon: null };
-      const outcome = await addStatusPage(changeContext(sources), memberOf(session), input);
+      const outcome = await pageChanges.add(changeContext(sources), memberOf(session), { slug, title });
       return outcome.ok ? seeOther(`${PAGES_PATH}/${outcome.value.slug}`) : outcome;
     }),
   ];

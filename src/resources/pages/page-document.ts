@@ -1,6 +1,7 @@
 /** A status page as a document: the form that files of `apply` and the API share. */
 import {
   arrangePage,
+  type FieldReading,
   type OwnedPage,
   PAGE_ACCESS,
   type PageAccess,
@@ -13,17 +14,17 @@ import {
   readPageSlug,
   readPageText,
   readPageTitle,
-} from '../domain/status-page.ts';
-import { type Static, Type } from '../json-schema.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
-import type { ListedOnPage } from '../resources/kit/listed-services.ts';
-import { isObject } from '../resources/kit/merge-patch.ts';
-import { createDocumentReader } from '../resources/kit/read-document.ts';
-import { readAll } from '../resources/kit/read-input.ts';
-import type { WantedPage } from '../store/ports/account-content.ts';
-import type { StoredPicture } from '../store/ports/status-pages.ts';
+} from '../../domain/status-page.ts';
+import { type Static, Type } from '../../json-schema.ts';
+import type { WantedPage } from '../../store/ports/account-content.ts';
+import type { StoredPicture } from '../../store/ports/status-pages.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from '../kit/change.ts';
+import type { ListedOnPage } from '../kit/listed-services.ts';
+import { isObject } from '../kit/merge-patch.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { readAll } from '../kit/read-input.ts';
 import { atDomain, readPageDomain } from './page-domains.ts';
-import { readField, readUploaded } from './status-pages.ts';
+import { readPicture } from './read-picture.ts';
 
 /** Members that are not known are refused. */
 const strict = { additionalProperties: false };
@@ -121,11 +122,12 @@ export type ReadPage = Omit<WantedPage, 'passwordHash'> & { readonly password: s
 export function readPageDocument(
   value: unknown,
   find: (name: string) => ListedOnPage | null,
+  siteUrl: string | null = null,
 ): Outcome<ReadPage> {
   const structure = readStructure(value);
-  if (structure.ok) return readMeaning(structure.value, find);
+  if (structure.ok) return readMeaning(structure.value, find, siteUrl);
   const rest = readStructure(withoutWrong(value, structure.refusals));
-  const meaning = rest.ok ? readMeaning(rest.value, find) : accept(null);
+  const meaning = rest.ok ? readMeaning(rest.value, find, siteUrl) : accept(null);
   return { ok: false, refusals: [...structure.refusals, ...(meaning.ok ? [] : meaning.refusals)] };
 }
 
@@ -145,6 +147,7 @@ function readMeaning(
     groups = [],
   }: PageDocument,
   find: (name: string) => ListedOnPage | null,
+  siteUrl: string | null,
 ): Outcome<ReadPage> {
   return readAll<ReadPage>({
     slug: readField(readPageSlug(slug)),
@@ -156,7 +159,7 @@ function readMeaning(
     colour: readColourMember(colour),
     access: accept(access ?? (membersOnly ? 'members' : 'public')),
     password: accept(newPassword === '' ? null : newPassword),
-    domain: atDomain(readPageDomain(domain)),
+    domain: atDomain(readPageDomain(domain, siteUrl)),
   });
 }
 
@@ -259,7 +262,8 @@ function readColourMember(text: string): Outcome<string | null> {
   return reading.ok ? accept(reading.value) : refuse(reading.problem, 'brand_colour');
 }
 
-function pictureUrlOf({ type, bytes }: Pick<StoredPicture, 'type' | 'bytes'>): string {
+/** A picture as a `data:` URL. */
+export function pictureUrlOf({ type, bytes }: Pick<StoredPicture, 'type' | 'bytes'>): string {
   return `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
 }
 
@@ -271,4 +275,17 @@ function readPictureUrl(text: string | undefined, use: PictureUse): Outcome<Stor
     return refuse({ code: 'member_invalid', member: use, problem }, use);
   }
   return readUploaded(Buffer.from(base64, 'base64'), use);
+}
+
+/** The outcome of reading a member of a page. */
+function readField<T>(
+  reading: { readonly ok: true; readonly value: T } | Extract<FieldReading, { readonly ok: false }>,
+): Outcome<T> {
+  return reading.ok ? accept(reading.value) : refuse(reading.problem);
+}
+
+/** The picture of these bytes. Refused as {@link readPicture}, with the use as field. */
+function readUploaded(bytes: Uint8Array, use: PictureUse): Outcome<StoredPicture> {
+  const reading = readPicture(bytes, use);
+  return reading.ok ? accept(reading.picture) : refuse(reading.problem, use);
 }

@@ -1,16 +1,15 @@
 /** Domains of owners for their status pages: chosen by an owner or editor, proved like the domains of services. */
 import { createRequire } from 'node:module';
 import type * as Tldts from 'tldts';
-import type { DomainProofs } from '../auth/domain-proof.ts';
-import type { OwnedPage } from '../domain/status-page.ts';
-import { accept, type Outcome, type Principal, refuse } from '../resources/kit/change.ts';
-import { readDomain } from '../resources/kit/read-input.ts';
-import type { PageStore } from '../store/ports/status-pages.ts';
-import { findOwnedPage } from './status-pages.ts';
+import type { DomainProofs } from '../../auth/domain-proof.ts';
+import type { OwnedPage } from '../../domain/status-page.ts';
+import type { PageStore } from '../../store/ports/status-pages.ts';
+import { accept, mayChange, type Outcome, type Principal, refuse, refuseRole } from '../kit/change.ts';
+import { readDomain } from '../kit/read-input.ts';
 
 /** The dependencies of these changes. */
 export interface PageDomainContext {
-  readonly registry: Pick<PageStore, 'findPage' | 'changePage' | 'provePageDomain'>;
+  readonly registry: Pick<PageStore, 'findPage' | 'provePageDomain'>;
   readonly proofs: Pick<DomainProofs, 'check'>;
   /** Public URL of this site. */
   readonly siteUrl: string;
@@ -37,28 +36,6 @@ export function readPageDomain(text: string, siteUrl: string | null = null): Out
 }
 
 /**
- * Sets the domain of a page that is still at `revision`, empty for none. Another domain has to be proved again. Refused with
- * `role_required`, `no_page`, `page_stale`, and as {@link readPageDomain}.
- */
-export async function setPageDomain(
-  context: PageDomainContext,
-  principal: Principal,
-  slug: string,
-  revision: number,
-  text: string,
-): Promise<Outcome<void>> {
-  const page = await findOwnedPage(context, principal, slug);
-  if (!page.ok) return page;
-  const reading = readPageDomain(text, context.siteUrl);
-  if (!reading.ok) return atDomain(reading);
-  const { registry, now } = context;
-  const edit = { domain: reading.value };
-  const outcome = await registry.changePage(page.value.accountId, page.value.slug, revision, edit, now());
-  if (outcome === 'changed') return accept(undefined);
-  return refuse(outcome === 'stale' ? { code: 'page_stale' } : { code: 'no_page', slug });
-}
-
-/**
  * Verifies the domain of a page by the TXT record or the file. Refused with `role_required`, `no_page`, `no_page_domain`,
  * `page_domain_of_site` and `proof_missing`.
  */
@@ -67,9 +44,11 @@ export async function verifyPageDomain(
   principal: Principal,
   slug: string,
 ): Promise<Outcome<OwnedPage>> {
-  const page = await findOwnedPage(context, principal, slug);
-  if (!page.ok) return page;
-  const { accountId, slug: known, domain } = page.value;
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
+  const page = await context.registry.findPage(slug.toLowerCase());
+  if (page === null || !mayChange(principal, page.accountId)) return refuse({ code: 'no_page', slug });
+  const { accountId, slug: known, domain } = page;
   if (domain === undefined) return refuse({ code: 'no_page_domain' }, 'custom_domain');
   const reading = readPageDomain(domain.name, context.siteUrl);
   if (!reading.ok) return atDomain(reading);

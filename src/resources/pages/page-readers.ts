@@ -1,8 +1,8 @@
 /** Who sees a status page, and its password. */
-import { findPasswordProblem, hashPassword, verifyPassword } from '../auth/password-hash.ts';
-import type { OwnedPage, PageAccess } from '../domain/status-page.ts';
-import { accept, type Outcome, refuse } from '../resources/kit/change.ts';
-import type { PageEdit, PageStore } from '../store/ports/status-pages.ts';
+import { findPasswordProblem, hashPassword, verifyPassword } from '../../auth/password-hash.ts';
+import type { OwnedPage, PageAccess } from '../../domain/status-page.ts';
+import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
+import { accept, type Outcome, refuse } from '../kit/change.ts';
 
 /** Who is to see a page. */
 export interface WantedReaders {

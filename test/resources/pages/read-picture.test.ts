@@ -1,12 +1,12 @@
 /** Uploaded pictures, good, hostile and broken; and the form that brings them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { readPicture } from '../../src/app/read-picture.ts';
-import { readUpload } from '../../src/http/form.ts';
-import { HttpError } from '../../src/http/problem.ts';
-import type { HttpRequest } from '../../src/http/route.ts';
-import { bmpOf, gifOf, icoOf, jpegOf, pngOf, webpOf } from '../support/pictures.ts';
-import { propertyRuns } from '../support/property-runs.ts';
+import { readUpload } from '../../../src/http/form.ts';
+import { HttpError } from '../../../src/http/problem.ts';
+import type { HttpRequest } from '../../../src/http/route.ts';
+import { readPicture } from '../../../src/resources/pages/read-picture.ts';
+import { bmpOf, gifOf, icoOf, jpegOf, pngOf, webpOf } from '../../support/pictures.ts';
+import { propertyRuns } from '../../support/property-runs.ts';
 
 const KINDS = { 'image/png': pngOf, 'image/jpeg': jpegOf, 'image/webp': webpOf, 'image/gif': gifOf } as const;
 

@@ -1,24 +1,24 @@
 /** Channels and rules of an account, changed by the functions of `src/app/` over a real registry. */
 
 import t, { type Test } from 'tap';
-import { channelDocumentOf } from '../../src/app/channel-document.ts';
+import { channelDocumentOf } from '../../../src/app/channel-document.ts';
 import {
   addChannel,
   patchChannel,
   removeChannel,
   replayMessage,
   testChannel,
-} from '../../src/app/channels.ts';
-import { systemClock } from '../../src/clock.ts';
-import { ALERT_EVENTS } from '../../src/domain/alert/rule.ts';
-import { CHANNEL_KINDS_TABLE } from '../../src/notify/channels/kinds-table.ts';
-import type { Outcome } from '../../src/resources/kit/change.ts';
-import { ruleChanges } from '../../src/resources/rules/rules.ts';
-import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
-import { service } from '../site/site-world.ts';
-import { TEST_KINDS } from '../support/channel-kinds.ts';
-import { PUBLIC_ONLY } from '../support/destinations.ts';
-import { registryHere } from '../support/registry-here.ts';
+} from '../../../src/app/channels.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
+import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import type { Outcome } from '../../../src/resources/kit/change.ts';
+import { ruleChanges } from '../../../src/resources/rules/rules.ts';
+import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
+import { service } from '../../site/site-world.ts';
+import { TEST_KINDS } from '../../support/channel-kinds.ts';
+import { PUBLIC_ONLY } from '../../support/destinations.ts';
+import { registryHere } from '../../support/registry-here.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 10);
 

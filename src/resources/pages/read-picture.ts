@@ -1,9 +1,9 @@
 /** Validates the picture that an owner uploads as a logo or favicon, by its content and not by its file name or media type. */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { Refusal } from '../domain/refusal.ts';
-import { PICTURE_BOUNDS, type PictureType, type PictureUse } from '../domain/status-page.ts';
-import type { StoredPicture } from '../store/ports/status-pages.ts';
+import type { Refusal } from '../../domain/refusal.ts';
+import { PICTURE_BOUNDS, type PictureType, type PictureUse } from '../../domain/status-page.ts';
+import type { StoredPicture } from '../../store/ports/status-pages.ts';
 
 /** A picture in the form in which it is stored, or why it is refused. */
 export type PictureReading =

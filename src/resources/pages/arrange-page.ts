@@ -1,0 +1,67 @@
+/** Single steps in the list of a page, as forms make them. */
+import {
+  arrangePage,
+  isListable,
+  type OwnedPage,
+  type PageStep,
+  readGroupName,
+} from '../../domain/status-page.ts';
+import { accept, type Outcome, type Principal, refuse } from '../kit/change.ts';
+import { type PageContext, pageChanges } from './pages.ts';
+
+/** A requested change of a page's list. Groups are numbered from 0. */
+export type PageArrangement =
+  | Exclude<PageStep, { readonly kind: 'add_service' }>
+  | { readonly kind: 'add_service'; readonly service: string; readonly group: number };
+
+/**
+ * Changes the list of a page by one step. `revisions`: those that the client has seen. Refused with `role_required`, `no_page`,
+ * `page_stale`, `no_page_service`, `page_has_service`, `page_services_full`, `page_groups_full`, `page_group_name_missing`, and for
+ * the name of a group as for a text.
+ */
+export async function arrangeStatusPage(
+  context: PageContext,
+  principal: Principal,
+  slug: string,
+  revisions: readonly number[],
+  arrangement: PageArrangement,
+): Promise<Outcome<OwnedPage>> {
+  const found = await pageChanges.find(context, principal, slug);
+  // Whoever may not change it, or saw an older one, hears so first.
+  if (!found.ok || !revisions.includes(found.value.revision))
+    return await pageChanges.patch(context, principal, slug, {}, revisions);
+  if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
+    return refuse({ code: 'page_group_name_missing' }, 'name');
+  const step = readStep(context.findService, found.value.accountId, arrangement);
+  if (!step.ok) return step;
+  const arranged = arrangePage(found.value.groups, step.value);
+  if (!arranged.ok) return refuse(arranged.problem, fieldOf(arrangement));
+  const groups = arranged.groups.map(({ name, services }) => ({
+    name,
+    services: services.flatMap((id) => context.findServiceById(id)?.slug ?? []),
+  }));
+  return await pageChanges.patch(context, principal, slug, { groups }, revisions);
+}
+
+function readStep(
+  findService: PageContext['findService'],
+  accountId: number,
+  arrangement: PageArrangement,
+): Outcome<PageStep> {
+  if (arrangement.kind === 'add_service') {
+    const { group, service: slug } = arrangement;
+    const service = findService(slug.toLowerCase());
+    return service !== null && isListable(service, accountId)
+      ? accept({ kind: 'add_service', serviceId: service.id, group })
+      : refuse({ code: 'no_page_service', slug }, 'service');
+  }
+  if (arrangement.kind !== 'add_group' && arrangement.kind !== 'rename_group') return accept(arrangement);
+  const name = readGroupName(arrangement.name);
+  return name.ok ? accept({ ...arrangement, name: name.value }) : refuse(name.problem, 'name');
+}
+
+/** The member of an arrangement that a refusal concerns. */
+function fieldOf({ kind }: PageArrangement): string | null {
+  if (kind === 'add_service') return 'service';
+  return kind === 'add_group' ? 'name' : null;
+}

@@ -1,0 +1,114 @@
+/** Status pages of an account: what they show, to whom and at which domain (docs/status-pages.md). */
+import type { Service } from '../../domain/service.ts';
+import type { OwnedPage, PictureUse } from '../../domain/status-page.ts';
+import type { ServiceStore } from '../../store/ports/services.ts';
+import type { PageEdit, PageStore } from '../../store/ports/status-pages.ts';
+import { accept, attempt, mayChange, type Outcome, refuse } from '../kit/change.ts';
+import { createChanges } from '../kit/create-changes.ts';
+import type { ReadingOf } from '../kit/define-resource.ts';
+import { listedFinder, nameOnPage } from '../kit/listed-services.ts';
+import { isObject } from '../kit/merge-patch.ts';
+import { type PageDocument, pageDocumentOf, type ReadPage, readPageDocument } from './page-document.ts';
+import { type SealedReaders, sealReaders } from './page-readers.ts';
+
+/** The dependencies of changes of pages. */
+export interface PageContext {
+  readonly registry: Pick<PageStore, 'addPage' | 'findPage' | 'pagesOf' | 'changePage' | 'removePage'> &
+    Pick<ServiceStore, 'servicesOf'>;
+  /** The live service with that slug; null: there is none. */
+  readonly findService: (slug: string) => Service | null;
+  readonly findServiceById: (id: number) => Service | null;
+  /** Public URL of this site, whose domain no page may have. */
+  readonly siteUrl: string;
+  readonly now: () => number;
+}
+
+/** What a document says of a page, with the members that change where it changes one. */
+interface StoredPage {
+  readonly page: Omit<ReadPage, 'password' | 'groups'> & {
+    readonly groups: OwnedPage['groups'];
+  } & SealedReaders;
+  readonly edit: PageEdit;
+}
+
+/** The changes of pages, which are known by their slugs, in any case. The operator changes those of every account. */
+export const pageChanges = createChanges<OwnedPage, string, PageDocument, StoredPage, PageContext>({
+  mayChange: 'editor',
+  codes: {
+    missing: (slug) => ({ code: 'no_page', slug }),
+    stale: 'page_stale',
+    at: { page_slug_taken: 'slug', page_slug_of_service: 'slug', too_many_pages: 'slug' },
+  },
+  keyOf: ({ slug }) => slug,
+  list: ({ registry }, accountId) => registry.pagesOf(accountId),
+  async find({ registry }, accountId, slug) {
+    const page = await registry.findPage(slug.toLowerCase());
+    return page !== null && mayChange({ role: 'operator', accountId }, page.accountId) ? page : null;
+  },
+  writer: async (context) => (page) => definePage(context, page),
+  read: readPage,
+  add: ({ registry, now }, accountId, { page }) =>
+    attempt(() => registry.addPage({ accountId, ...page, now: now() })),
+  async change({ registry, now }, { accountId, slug, revision }, { edit }) {
+    const outcome = await registry.changePage(accountId, slug, revision, edit, now());
+    if (outcome !== 'changed') return refuse({ code: 'page_stale' });
+    const changed = await registry.findPage(slug);
+    return changed === null ? refuse({ code: 'no_page', slug }) : accept(changed);
+  },
+  remove: async ({ registry }, { accountId, slug, revision }) =>
+    (await registry.removePage(accountId, slug, revision))
+      ? accept(undefined)
+      : refuse({ code: 'page_stale' }),
+});
+
+/** The document of a page, without its pictures and without services that are gone. */
+export function definePage(
+  { findServiceById }: Pick<PageContext, 'findServiceById'>,
+  page: OwnedPage,
+): PageDocument {
+  return pageDocumentOf(page, {}, (id) => {
+    const service = findServiceById(id);
+    return service === null ? null : nameOnPage(service);
+  });
+}
+
+/** Pictures and services that a patch does not name stay; the slug cannot be changed (`page_slug_fixed`). */
+async function readPage(
+  { registry, findService, siteUrl }: PageContext,
+  document: unknown,
+  { accountId, before, patch }: ReadingOf<OwnedPage>,
+): Promise<Outcome<StoredPage>> {
+  const own = new Map((await registry.servicesOf(accountId)).map((service) => [service.domain, service]));
+  const find = listedFinder(accountId, own, findService).idOf;
+  const reading = readPageDocument(withAccess(document, patch), find, siteUrl);
+  if (!reading.ok) return reading;
+  if (before !== null && reading.value.slug !== before.slug)
+    return refuse({ code: 'page_slug_fixed' }, 'slug');
+  const { password: _, ...wanted } = reading.value;
+  const readers = await sealReaders(reading.value, before);
+  if (!readers.ok) return readers;
+  const groups = wanted.groups.map(({ name, services }) => ({
+    name,
+    services: services.filter((service) => typeof service === 'number'),
+  }));
+  const page = { ...wanted, ...readers.value, groups };
+  const isNamed = (member: PictureUse | 'groups') =>
+    patch === null || (isObject(patch) && Object.hasOwn(patch, member));
+  const { slug: _slug, logo, favicon, groups: _groups, ...texts } = page;
+  const edit = {
+    ...texts,
+    ...(isNamed('groups') ? { groups } : {}),
+    ...(isNamed('logo') ? { logo } : {}),
+    ...(isNamed('favicon') ? { favicon } : {}),
+  };
+  return accept({ page, edit });
+}
+
+/** A document whose patch has the older name of the access, which must not be merged beside it. */
+function withAccess(document: unknown, patch: unknown): unknown {
+  if (!isObject(document) || !isObject(patch) || Object.hasOwn(patch, 'access')) return document;
+  const { members_only: membersOnly } = patch;
+  if (typeof membersOnly !== 'boolean' && membersOnly !== null) return document;
+  const { members_only: _, access: __, ...rest } = document;
+  return membersOnly === true ? { ...rest, access: 'members' } : rest;
+}
