@@ -22,6 +22,7 @@ t.setTimeout(240_000);
 const SHOP = '/api/v1/status/shop';
 
 t.test('threads of one program that end', async (t) => {
+  t.jobs = 2;
   const page = { incidents: [] as object[], requests: 0 };
   const site = await listenOn(
     createServer((request, response) => {
@@ -112,30 +113,40 @@ t.test('threads of one program that end', async (t) => {
     t.equal(workerOf(program.process), first, 'the program was not restarted');
   });
 
-  await t.test('the feed thread hangs: what the vendor said last stays, and all else goes on', async (t) => {
-    await hang('feeds.ts', async () => {
-      const before = page.requests;
-      const said = program.output().length;
-      t.match(await isChecked(Date.now()), { status: 'up', vendor: { status: 'operational' } });
-      t.same(await statusesOf('/', '/status/shop', '/api/v1/incidents', '/healthz'), [200, 200, 200, 200]);
-      t.ok(page.requests <= before + 1, 'nothing is asked');
-      await until(() => page.requests > before + 1, 120_000);
-      t.match(program.output().slice(said), /the feed thread has not answered for 30 s/, 'it is replaced');
-    });
-    t.equal(workerOf(program.process), first, 'the program was not restarted');
-  });
+  // Both wait for half a minute until a thread that hangs is replaced, so they wait together.
+  const feedHangs = t.test(
+    'the feed thread hangs: what the vendor said last stays, and all else goes on',
+    { buffered: true },
+    async (t) => {
+      await hang('feeds.ts', async () => {
+        const before = page.requests;
+        const said = program.output().length;
+        t.match(await isChecked(Date.now()), { status: 'up', vendor: { status: 'operational' } });
+        t.same(await statusesOf('/', '/status/shop', '/api/v1/incidents', '/healthz'), [200, 200, 200, 200]);
+        t.ok(page.requests <= before + 1, 'nothing is asked');
+        await until(() => page.requests > before + 1, 120_000);
+        t.match(program.output().slice(said), /the feed thread has not answered for 30 s/, 'it is replaced');
+      });
+      t.equal(workerOf(program.process), first, 'the program was not restarted');
+    },
+  );
 
-  await t.test('the thread that draws hangs: what it has to draw is drawn by the next one', async (t) => {
-    const badge = (label: string) => program.get(`/api/badge/shop-example?label=${label}`);
-    t.equal((await badge('before')).status, 200);
-    await hang('render.ts', async () => {
-      const drawn = badge('meanwhile');
-      t.same(await statusesOf('/', SHOP, '/api/badge/shop-example?label=before'), [200, 200, 200]);
-      t.equal((await drawn).status, 200);
-      t.match(program.output(), /the render thread has not answered for 20 s/);
-    });
-    t.equal(workerOf(program.process), first, 'the program was not restarted');
-  });
+  const drawingHangs = t.test(
+    'the thread that draws hangs: what it has to draw is drawn by the next one',
+    { buffered: true },
+    async (t) => {
+      const badge = (label: string) => program.get(`/api/badge/shop-example?label=${label}`);
+      t.equal((await badge('before')).status, 200);
+      await hang('render.ts', async () => {
+        const drawn = badge('meanwhile');
+        t.same(await statusesOf('/', SHOP, '/api/badge/shop-example?label=before'), [200, 200, 200]);
+        t.equal((await drawn).status, 200);
+        t.match(program.output(), /the render thread has not answered for 20 s/);
+      });
+      t.equal(workerOf(program.process), first, 'the program was not restarted');
+    },
+  );
+  await Promise.all([feedHangs, drawingHangs]);
 
   await t.test('the samples thread hangs: history is refused, and all else goes on', async (t) => {
     await hang('samples.ts', async () => {

@@ -10,7 +10,7 @@ const SIGN_IN_WAITS_MS = 25_000;
 const PATIENCE_MS = 90_000;
 const PAUSE_MS = 250;
 /** A reader of events that is not told for this time, where it need not be, is told later. */
-const UNTOLD_MS = 6_000;
+const UNTOLD_MS = 4_000;
 
 /** What the clients need. */
 export interface ClientOptions {

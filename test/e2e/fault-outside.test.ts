@@ -10,12 +10,12 @@ import { type Fault, OUTSIDE_FAULTS } from './fault-table.ts';
 import { befall, type Mishap, type Switch, startWorld, tryFault } from './fault-world.ts';
 
 t.setTimeout(900_000);
-t.jobs = 2;
+t.jobs = 3;
 
 /** The catalogue is looked at every few seconds. */
 const ASKED_WITHIN_MS = 90_000;
 
-t.test('those outside, and control targets', { buffered: true }, async (t) => {
+t.test('those outside', { buffered: true }, async (t) => {
   let trouble: { readonly code: number; readonly text: string } | null = null;
   const mail = await startMailServer({ tls: 'none', onSender: () => trouble });
   let status = 200;
@@ -86,7 +86,11 @@ t.test('those outside, and control targets', { buffered: true }, async (t) => {
   };
   for (const [word, fault] of Object.entries<Fault>(OUTSIDE_FAULTS.others))
     await tryFault(t, world, fault, ofAll(replies[word] ?? befall(word as Mishap, ...others)));
+});
 
+t.test('control targets', { buffered: true }, async (t) => {
+  const world = await startWorld(t, {});
+  const { outside, roads } = world;
   outside.isUnreachable = true;
   const refuse: Switch = {
     begin: () => Object.assign(roads.control, { answers: () => REFUSAL }),

@@ -1,7 +1,7 @@
 /** Threads that hang, a mail server that hangs and a full disk: what clients of each kind see is what the table says (`fault-table.ts`). */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { until } from '../support/loopback.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { makeSmallDisk } from '../support/small-disk.ts';
@@ -9,26 +9,22 @@ import { EMBEDDED_FAULTS, renderFaultTable } from './fault-table.ts';
 import { type Switch, startWorld, tryFault } from './fault-world.ts';
 
 t.setTimeout(900_000);
-t.jobs = 2;
+t.jobs = 3;
 
 const MIB = 1_048_576;
 
-t.test('threads and the mail server', { buffered: true }, async (t) => {
-  const orders = t.testdir();
-  let hangs = false;
-  const mail = await startMailServer({ tls: 'none', onLetter: () => (hangs ? 'hang' : null) });
-  t.teardown(() => mail.close());
-  const smtp = { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'Upbeat <upbeat@example.org>' };
-  const world = await startWorld(
-    t,
-    { alerts: { smtp } },
-    {
-      environment: {
-        NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
-        TEST_END_THREADS: orders,
-      },
+/** A program whose threads take orders by files in the folder. */
+const startWithOrders = (t: Test, orders: string, settings: object = {}) =>
+  startWorld(t, settings, {
+    environment: {
+      NODE_OPTIONS: `--import=${new URL('../support/end-thread.ts', import.meta.url).href}`,
+      TEST_END_THREADS: orders,
     },
-  );
+  });
+
+t.test('threads that hang', { buffered: true }, async (t) => {
+  const orders = t.testdir();
+  const world = await startWithOrders(t, orders);
   /** A thread that hangs. */
   const hang = (entry: string): Switch => {
     const order = join(orders, entry);
@@ -49,6 +45,22 @@ t.test('threads and the mail server', { buffered: true }, async (t) => {
       end: () => all.forEach((order) => void rmSync(order)),
     };
   };
+  await tryFault(t, world, EMBEDDED_FAULTS.registry, hang('registry.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.samples, hang('samples.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.probe, hang('worker.js'));
+  await tryFault(t, world, EMBEDDED_FAULTS.feeds, hang('feeds.ts'));
+  await tryFault(t, world, EMBEDDED_FAULTS.render, hang('render.ts'));
+  const threads = ['registry.ts', 'samples.ts', 'worker.js', 'feeds.ts', 'render.ts'];
+  await tryFault(t, world, EMBEDDED_FAULTS.slow, slowDown(...threads));
+});
+
+t.test('threads that end, and the mail server', { buffered: true }, async (t) => {
+  const orders = t.testdir();
+  let hangs = false;
+  const mail = await startMailServer({ tls: 'none', onLetter: () => (hangs ? 'hang' : null) });
+  t.teardown(() => mail.close());
+  const smtp = { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'Upbeat <upbeat@example.org>' };
+  const world = await startWithOrders(t, orders, { alerts: { smtp } });
   /** A thread that ends by a fault; `said`: what the log says then. */
   const endThread = (entry: string, said: RegExp): Switch => ({
     async begin() {
@@ -58,13 +70,6 @@ t.test('threads and the mail server', { buffered: true }, async (t) => {
     },
     end() {},
   });
-  await tryFault(t, world, EMBEDDED_FAULTS.registry, hang('registry.ts'));
-  await tryFault(t, world, EMBEDDED_FAULTS.samples, hang('samples.ts'));
-  await tryFault(t, world, EMBEDDED_FAULTS.probe, hang('worker.js'));
-  await tryFault(t, world, EMBEDDED_FAULTS.feeds, hang('feeds.ts'));
-  await tryFault(t, world, EMBEDDED_FAULTS.render, hang('render.ts'));
-  const threads = ['registry.ts', 'samples.ts', 'worker.js', 'feeds.ts', 'render.ts'];
-  await tryFault(t, world, EMBEDDED_FAULTS.slow, slowDown(...threads));
   await tryFault(t, world, EMBEDDED_FAULTS.probeEnds, endThread('worker.js', /a probe thread is replaced/));
   await tryFault(t, world, EMBEDDED_FAULTS.feedsEnd, endThread('feeds.ts', /the feed thread ended/));
   await tryFault(t, world, EMBEDDED_FAULTS.renderEnds, endThread('render.ts', /the render thread ended/));
