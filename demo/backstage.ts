@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sender } from './heartbeat-senders.ts';
-import type { Script } from './script.ts';
+import { type Script, USUAL_STORY } from './script.ts';
 import type { Vendor } from './vendors/script.ts';
 
 /** The server. */
@@ -71,12 +71,18 @@ async function readBody(request: IncomingMessage): Promise<string> {
 /** Reads the body of an alert (docs/webhooks.md); null: it is none. */
 function readMessage(body: string): Message | null {
   try {
-    const { timestamp, data } = JSON.parse(body);
-    const lines = (data.services as Record<string, { name: string } & string>[]).map(
-      ({ service, event, status, reason }) =>
-        [`${service?.name}: ${event}`, status, reason].filter((part) => part != null).join(', '),
+    const { data } = JSON.parse(body);
+    const services = data.services as {
+      readonly service: { readonly name: string };
+      readonly event: string;
+      readonly reason: string | null;
+    }[];
+    const lines = services.map(
+      ({ service, event, reason }) => `${service.name}: ${event}${reason === null ? '' : `, ${reason}`}`,
     );
-    return { at: new Date(timestamp), title: String(data.title), lines, url: String(data.url ?? '') };
+    // The title says all of a single service.
+    const shown = lines.length > 1 ? lines : [];
+    return { at: new Date(), title: String(data.title), lines: shown, url: String(data.url ?? '') };
   } catch {
     return null;
   }
@@ -85,7 +91,9 @@ function readMessage(body: string): Message | null {
 function renderPage(messages: readonly Message[], script: Script, senders: readonly Sender[]): string {
   const { services, vendors, outages, periodMs } = script;
   const rows = [
-    ...[...services, ...senders].map(({ domain, story }) => [domain, story]),
+    ...[...services, ...senders]
+      .filter(({ story }) => story !== USUAL_STORY)
+      .map(({ domain, story }) => [domain, story]),
     ...outages.map(({ from, to }) => [
       'the prober itself',
       `cut off from ${clock(from)} to ${clock(to)}: nothing may turn down`,
@@ -105,7 +113,7 @@ function renderPage(messages: readonly Message[], script: Script, senders: reado
 <h1>Backstage of the simulation</h1>
 <h2>Messages that the channel has received</h2>
 ${messages.map(renderMessage).join('\n') || '<p>None yet. The first outage begins 20 s after the start.</p>'}
-<h2>What happens every ${clock(periodMs)} minutes</h2>
+<h2>What happens every ${periodMs / 60_000} minutes</h2>
 <table>${rows.map((cells) => `<tr>${cells.map((cell = '') => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`).join('\n')}</table>
 </html>
 `;

@@ -42,7 +42,7 @@ try {
     port,
     settings: {
       log: { level: 'info', format: 'pretty' },
-      about: { operator: 'a simulation: no service shown here is real' },
+      about: { notice: 'A simulation: none of these services is real, and their past is made up.' },
       // The receiver of the account's channel is on loopback.
       checks: { ownersMayProbePrivate: true },
       limits: { anonymousPerMinute: 600, authenticatedPerMinute: 1_200 },

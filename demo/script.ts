@@ -35,6 +35,9 @@ interface Outage {
   readonly to: number;
 }
 
+/** The story of a service to which nothing happens. */
+export const USUAL_STORY = 'operational';
+
 /** A play, which repeats after `periodMs`. */
 export interface Script {
   readonly periodMs: number;

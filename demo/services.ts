@@ -8,6 +8,7 @@ import {
   healthy,
   type Script,
   type Step,
+  USUAL_STORY,
 } from './script.ts';
 import { DEMO_VENDORS } from './vendor-cast.ts';
 
@@ -36,7 +37,7 @@ function service(category: Category, name: string, latency: number, details: Det
     certificate: 'good',
     check: {},
     steps: always(good(latency)),
-    story: 'operational',
+    story: USUAL_STORY,
     // A vendor with the same name publishes the service's status.
     ...(hasVendor ? { statusPage: { vendor: slug } } : {}),
     ...details,

@@ -153,6 +153,7 @@ export async function startProgram(
           url: config.about.website,
           contact: config.about.contact,
         },
+        notice: config.about.notice,
       },
       trustedProxies: http.trustedProxies,
       anonymousPerMinute: config.limits.anonymousPerMinute,

@@ -127,8 +127,11 @@ export const CONFIG_SCHEMA = section(
         contact: optionalText('Where to reach the operator: an https: or mailto: URL.', {
           pattern: '^(https://|mailto:)[!-~]+$',
         }),
+        notice: optionalText('A line at the top of every page, such as that this is a test.', {
+          maxLength: 300,
+        }),
       },
-      'What the page /about says of the operator. null leaves it out.',
+      'What pages say of the installation and its operator. null leaves it out.',
     ),
     catalogue: section(
       {

@@ -26,6 +26,8 @@ export interface AboutSettings {
     /** An `https:` or `mailto:` URL. */
     readonly contact: string | null;
   };
+  /** A line of the operator at the top of every page; null or absent: there is none. */
+  readonly notice?: string | null;
 }
 
 /** Sources of the page. */

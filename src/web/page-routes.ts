@@ -84,6 +84,7 @@ export function pageRoutes(sources: PageSources) {
     ...sources,
     assets: assets.addresses,
     offersMail: sources.owners?.sendsMail === true,
+    notice: sources.about.notice ?? null,
   });
   const renderPart: RenderPart = (...part) => linkBelow(renderBare(...part), base);
   const changes = createLiveChanges(sources);

@@ -68,7 +68,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
     SETTING_PATHS,
     [
       'http.host http.port http.siteUrl http.trustedProxies http.securityContact',
-      'about.operator about.website about.contact catalogue.file',
+      'about.operator about.website about.contact about.notice catalogue.file',
       'checks.interval checks.timeout checks.slowOver checks.confirmAfter checks.quorum checks.firstSpread checks.threads',
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
@@ -92,7 +92,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       trustedProxies: [],
       securityContact: null,
     },
-    about: { operator: null, website: null, contact: null },
+    about: { operator: null, website: null, contact: null, notice: null },
     catalogue: { file: 'config/catalogue.yaml' },
     checks: {
       intervalMs: 300_000,

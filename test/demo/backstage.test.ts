@@ -17,13 +17,17 @@ t.test('it shows the messages of a channel, newest first, and what happens when'
       data: {
         title,
         url: 'http://localhost:8080/status/orders',
-        services: [{ service: { name: 'Orders' }, event: 'down', status: 'down', reason: 'it says <so>' }],
+        services: [
+          { service: { name: 'Orders' }, event: 'down', reason: 'it says <so>' },
+          { service: { name: 'Backup' }, event: 'up', reason: null },
+        ],
       },
     });
   t.same([await send(alert('Orders is down')), await send(alert('Orders is up'))], [204, 204]);
   t.same([await send('{}'), await send('no JSON')], [400, 400]);
   const page = await look();
-  t.match(page, /Orders is up[\s\S]*Orders is down[\s\S]*What happens every 5:00 minutes/);
-  t.match(page, 'Orders: down, down, it says &lt;so>');
-  for (const { domain } of [...DEMO_SCRIPT.services, ...DEMO_SENDERS]) t.match(page, domain);
+  t.match(page, /Orders is up[\s\S]*Orders is down[\s\S]*What happens every 5 minutes/);
+  t.match(page, '<p>Orders: down, it says &lt;so></p><p>Backup: up</p>');
+  for (const { domain, story } of [...DEMO_SCRIPT.services, ...DEMO_SENDERS])
+    t.equal(page.includes(`>${domain}<`), story !== 'operational', domain);
 });

@@ -185,6 +185,7 @@ export interface WorldOptions {
   readonly pictures?: RouteSources['pictures'];
   /** Who runs the site; absent: nobody is named. */
   readonly operator?: AboutSettings['operator'];
+  readonly notice?: string;
   /** How old the copy of the statuses is; absent: they are current. */
   readonly ageMs?: () => number;
 }
@@ -311,6 +312,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
         quorum: 'majority',
         userAgent: 'Upbeat/1.2.3 (+https://upbeat.test)',
         operator: options.operator ?? { name: null, url: null, contact: null },
+        notice: options.notice ?? null,
       },
       silenceMs: 600_000,
       domainsPerAccount: 100,

@@ -59,6 +59,17 @@ t.test('it names who runs it, in the language of the reader', async (t) => {
   t.notMatch(text, 'weder Namen noch Kontakt');
 });
 
+t.test('a line of the operator stands at the top of every page', async (t) => {
+  const world = await startApi({ services: [service(1, 'alpha')], notice: 'A <test>' });
+  t.teardown(world.close);
+  for (const path of ['/', '/status/alpha', '/about', '/status/no-such-service'])
+    t.match(
+      (await world.get(path, { accept: 'text/html' })).text,
+      '<p class="card notice">A &lt;test&gt;</p>',
+      path,
+    );
+});
+
 t.test('it puts every setting of re-checks and of the quorum into words', async (t) => {
   const { confirm, quorum } = LANGUAGES.en.texts.about;
   t.match([0, 1, 3].map(confirm), [/as soon as a check fails/, /repeated once/, /up to 3 times/]);

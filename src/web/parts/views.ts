@@ -30,6 +30,8 @@ export interface ViewSources {
   readonly now: () => number;
   /** Whether visitors can subscribe by e-mail. Default false. */
   readonly offersMail?: boolean;
+  /** A line of the operator at the top of every page. Default null: there is none. */
+  readonly notice?: string | null;
 }
 
 const HEADERS = {
@@ -42,7 +44,8 @@ const HEADERS = {
 export type RenderPart = ReturnType<typeof createViews>['renderPart'];
 
 /** Creates the renderers. Templates are compiled at their first use and cached. */
-export function createViews({ assets, version, readiness, now, offersMail = false }: ViewSources) {
+export function createViews(sources: ViewSources) {
+  const { assets, version, readiness, now, offersMail = false, notice = null } = sources;
   const eta = new Eta({
     views: fileURLToPath(new URL('../templates', import.meta.url)),
     cache: true,
@@ -73,6 +76,7 @@ export function createViews({ assets, version, readiness, now, offersMail = fals
           assets,
           version,
           offersMail,
+          siteNotice: notice,
           now: now(),
         }),
       };
