@@ -105,7 +105,10 @@ export async function joinOwners(parts: {
       const sender =
         mailer === null
           ? undefined
-          : letters?.startLetterSender({ ...common, counter: deliveries.letters, siteUrl, mailer });
+          : letters?.startLetterSender({
+              ...{ ...common, counter: deliveries.letters, siteUrl, mailer },
+              isDown: (serviceId) => parts.alerts.status.get(serviceId)?.status === 'down',
+            });
       const isAble = () => isOurs() && parts.alerts.prober().online;
       const stopRechecks = startDomainRechecks({ registry, proofs, clock, log, isAble });
       return async () => {

@@ -60,6 +60,7 @@ export function startAlerts(parts: AlertParts, isMonitor: () => boolean): Alerts
   const isOurs = () => isMonitor() && prober().online;
   const sender = startMessageSender({
     ...{ registry, tools, retentionNow, counter, log, isOurs },
+    isDown: (serviceId) => status.get(serviceId)?.status === 'down',
     kinds: CHANNEL_KINDS_TABLE,
     random: systemRandom,
   });

@@ -3,6 +3,7 @@
  * so that a restart loses none, and leave at a bounded rate.
  */
 import type { Cancel, Clock, Random } from '../clock.ts';
+import { asOfNow } from '../domain/alert/as-of-now.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
 import { retryAt } from '../domain/delivery-retries.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
@@ -30,6 +31,8 @@ export interface LetterSenderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Whether a service is down now. */
+  readonly isDown: (serviceId: number) => boolean;
   /** Whether this process is the monitor; if not, another one may send. */
   readonly isOurs: () => boolean;
 }
@@ -45,7 +48,7 @@ const MAX_NAME_LENGTH = 100;
 
 /** Starts the sender. */
 export function startLetterSender(options: LetterSenderOptions) {
-  const { registry, mailer, siteUrl, retentionNow, counter, clock, random, log, isOurs } = options;
+  const { registry, mailer, siteUrl, retentionNow, counter, clock, random, log, isDown, isOurs } = options;
   const inFlight = new Set<number>();
   /** Monotonic times at which letters of the last second began, oldest first. */
   const begun: number[] = [];
@@ -94,7 +97,7 @@ export function startLetterSender(options: LetterSenderOptions) {
       inFlight.add(id);
       begun.push(clock.monotonic());
       try {
-        const { outcome } = await mailer.send(composeLetter(letter, siteUrl), signal);
+        const { outcome } = await mailer.send(composeLetter(letter, siteUrl, isDown), signal);
         if (signal.aborted && outcome === 'failed') return null;
         const dueAt = outcome === 'failed' ? retryAt(attempts, clock.now(), random()) : null;
         return { id, outcome, dueAt };
@@ -122,7 +125,11 @@ export function startLetterSender(options: LetterSenderOptions) {
 }
 
 /** Composes a letter. The same letter has the same `Message-ID` in all attempts. */
-export function composeLetter(letter: DueLetter, siteUrl: string): Letter {
+export function composeLetter(
+  letter: DueLetter,
+  siteUrl: string,
+  isDown: LetterSenderOptions['isDown'] = () => false,
+): Letter {
   const { hostname } = new URL(siteUrl);
   const { id, to, language, secret } = letter;
   const words = LETTER_WORDS[language];
@@ -167,7 +174,7 @@ export function composeLetter(letter: DueLetter, siteUrl: string): Letter {
       };
     case 'change': {
       const { event, service, beganAt, subscriptionId } = letter;
-      const message = subscriberMessage(event, service, beganAt, siteUrl);
+      const message = asOfNow(subscriberMessage(event, service, beganAt, siteUrl), isDown);
       const first = `${message.thread}.${subscriptionId}@${hostname}`;
       const isFirst = message.type === 'alert';
       return {

@@ -3,6 +3,7 @@
  * and no channel holds up another. Messages wait in the registry, so that a restart loses none.
  */
 import type { Cancel, Random } from '../clock.ts';
+import { asOfNow } from '../domain/alert/as-of-now.ts';
 import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
@@ -29,6 +30,8 @@ export interface MessageSenderOptions {
   readonly counter: Pick<DeliveryCounter, 'note'>;
   readonly random: Random;
   readonly log: Log;
+  /** Whether a service is down now. */
+  readonly isDown: (serviceId: number) => boolean;
   /** Whether this process is the monitor, and online; if not, nothing is sent. */
   readonly isOurs: () => boolean;
 }
@@ -59,14 +62,15 @@ const TIMED_OUT: ChannelProblem = {
 
 /** Starts the sender. */
 export function startMessageSender(options: MessageSenderOptions) {
-  const { registry, kinds, tools, retentionNow, counter, random, log, isOurs } = options;
+  const { registry, kinds, tools, retentionNow, counter, random, log, isDown, isOurs } = options;
   const { clock } = tools;
 
   const attempt = async (due: DueMessage, signal: AbortSignal): Promise<MessageOutcome | null> => {
     const { id, dueAt: wasDueAt, createdAt, attempts, isUrgent } = due;
     const triedAt = clock.now();
     if (kinds[due.channel.kind]?.paceMs !== undefined) begunAt.set(due.channelId, clock.monotonic());
-    const result = await sendOnce(kinds[due.channel.kind], tools, due, signal);
+    const message = asOfNow(due.message, isDown);
+    const result = await sendOnce(kinds[due.channel.kind], tools, { ...due, message }, signal);
     if (result === null) return null;
     const now = clock.now();
     const settled = { id, wasDueAt, triedAt, at: now, deliveredAt: null, dueAt: null };

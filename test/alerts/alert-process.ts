@@ -40,7 +40,14 @@ directory.load(states.map(({ service }) => service));
 const statuses = new Map(states.map(({ service, current }) => [service.id, current]));
 const log = { ...silentLog, error: (fields: object, message: string) => console.error(message, fields) };
 const sender = startMessageSender({
-  ...{ registry, log, kinds: CHANNEL_KINDS_TABLE, random: Math.random, isOurs: () => true },
+  ...{
+    registry,
+    log,
+    kinds: CHANNEL_KINDS_TABLE,
+    random: Math.random,
+    isOurs: () => true,
+    isDown: () => false,
+  },
   retentionNow: async () => clock.now(),
   counter: { note() {} },
   tools: {

@@ -82,6 +82,7 @@ export async function openLetterWorld(t: Test, count: number) {
         counter: createDeliveryCounter('letters', clock, silentLog),
         clock,
         random: () => 0,
+        isDown: () => current?.status === 'down',
         log: { debug() {}, info: note, warn: note, error: note },
         isOurs,
       }),

@@ -12,6 +12,7 @@ import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts
 import { channelOf, messageOf } from '../store/registry-contract-alerts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
+import { itemOf } from './channels/sample-messages.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SECOND = 1_000;
@@ -34,7 +35,8 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
   const mail = await registry.addChannel(channelOf(accountId, 'mail'));
   const heard: { readonly to: string; readonly what: string; readonly at: number; readonly id: string }[] =
     [];
-  const world = { receive: (() => ({ outcome: 'delivered' })) as Receive, isOurs: true };
+  const down = new Set<number>();
+  const world = { receive: (() => ({ outcome: 'delivered' })) as Receive, isOurs: true, down };
   const kind: ChannelKindParts = {
     settings: Type.Object({}),
     describe: () => '',
@@ -60,6 +62,7 @@ async function start(t: Test, parts: Pick<ChannelKindParts, 'paceMs'> = {}) {
       ...{ registry, kinds, tools, log: silentLog, random: () => 0 },
       retentionNow: async () => clock.now(),
       counter: createDeliveryCounter('messages of alerts', clock, silentLog),
+      isDown: (id) => world.down.has(id),
       isOurs: () => world.isOurs,
     });
   let sender = open();
@@ -211,6 +214,24 @@ t.test('an outage that is over when its receiver is back is one message', async 
   heard.splice(0);
   await clock.advance(2 * MINUTE);
   t.same(sentTo('ops'), ['a recovery', 'b alert']);
+});
+
+t.test('a recovery that waits while its service fails again does not say that it is well', async (t) => {
+  const { add, ops, clock, world } = await start(t);
+  const said: string[] = [];
+  const receive: Receive = ({ message }) => {
+    said.push(`${message.type} ${message.items[0]?.status}`);
+    return { outcome: 'delivered' };
+  };
+  const item = itemOf({ status: 'up', lastedMs: 60_000, reason: null });
+  const problem = { code: 'status', statusCode: 503, text: '' } as const;
+  world.receive = () => ({ outcome: 'failed', problem });
+  await add(ops.id, messageOf('a', { type: 'recovery', urgency: 'low', items: [item] }));
+  await clock.advance(2 * SECOND);
+  world.receive = receive;
+  world.down.add(item.service.id);
+  await clock.advance(60 * SECOND);
+  t.same(said, ['recovery down']);
 });
 
 t.test('a receiver that is repaired hears a new outage within 15 s', async (t) => {

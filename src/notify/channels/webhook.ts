@@ -61,7 +61,7 @@ export const webhookChannel = defineChannel({
   },
 });
 
-/** The body for a message: JSON with stable members in a stable order. It is the same in all attempts. */
+/** The body for a message: JSON with stable members in a stable order. It is the same in all attempts, unless what it calls well fails again. */
 export function alertBody(message: AlertMessage, language: MessageLanguage): string {
   return toJson({ type: 'alert', timestamp: formatTime(message.at), data: dataOf(message, language) });
 }
