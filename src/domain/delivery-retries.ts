@@ -12,6 +12,9 @@ export const RETRY_AFTER_MS: readonly number[] = [
   16 * HOUR_MS,
 ];
 
+/** For this time a letter or a message is tried. */
+export const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
+
 /** A delay is longer by up to this share of it, so that what failed together is not repeated together. */
 const JITTER = 0.1;
 
@@ -22,4 +25,20 @@ export const MAX_DELIVERY_WAIT_MS = Math.ceil(Math.max(...RETRY_AFTER_MS) * (1 +
 export function retryAt(attempts: number, now: number, chance: number): number | null {
   const wait = RETRY_AFTER_MS[attempts];
   return wait === undefined ? null : now + Math.round(wait * (1 + JITTER * chance));
+}
+
+/**
+ * When to try a letter again; as {@link retryAt}. It is tried each hour at least, since the mail server may be repaired at any time, and for
+ * a day from `createdAt`, however often others had it tried in between. `createdAt`: null: not known.
+ */
+export function retryLetterAt(
+  { attempts, createdAt }: { readonly attempts: number; readonly createdAt: number | null },
+  now: number,
+  chance: number,
+): number | null {
+  // A clock that was set ahead makes no letter old.
+  const isTried = attempts >= RETRY_AFTER_MS.length;
+  const isOver = isTried && (createdAt === null || now - createdAt >= TRIED_MS);
+  const wait = Math.min(RETRY_AFTER_MS[attempts] ?? HOUR_MS, HOUR_MS);
+  return isOver ? null : now + Math.round(wait * (1 + JITTER * chance));
 }

@@ -5,7 +5,7 @@
 import type { Cancel, Clock, Random } from '../clock.ts';
 import { asOfNow } from '../domain/alert/as-of-now.ts';
 import type { MessageLanguage } from '../domain/alert/channel.ts';
-import { retryAt } from '../domain/delivery-retries.ts';
+import { retryLetterAt } from '../domain/delivery-retries.ts';
 import { MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { subscriberMessage } from '../domain/subscription.ts';
 import { SHARED_TEXTS } from '../language/shared-texts.ts';
@@ -73,6 +73,8 @@ export function startLetterSender(options: LetterSenderOptions) {
     return Math.min(MAX_LETTERS_PER_SECOND - begun.length, MAX_IN_FLIGHT - inFlight.size);
   };
 
+  /** Whether the last attempt reached the mail server; what failed before the start may have failed because none did. */
+  let wasReached = false;
   let cancelWake: Cancel = () => {};
   /** Goes on when the oldest letter of the last second is a second old: the polls of the outbox are too far apart. */
   const wakeWhenAllowed = (): void => {
@@ -89,18 +91,23 @@ export function startLetterSender(options: LetterSenderOptions) {
         return [];
       }
       await prepare(now);
-      const letters = await registry.dueLetters(now, count + inFlight.size);
+      const letters = await registry.dueLetters(now, count + inFlight.size, !wasReached);
       return letters.filter(({ id }) => !inFlight.has(id)).slice(0, count);
     },
     async attempt(letter, signal) {
-      const { id, attempts } = letter;
+      const { id } = letter;
+      const triedAt = clock.now();
       inFlight.add(id);
       begun.push(clock.monotonic());
       try {
-        const { outcome } = await mailer.send(composeLetter(letter, siteUrl, isDown), signal);
+        const result = await mailer.send(composeLetter(letter, siteUrl, isDown), signal);
+        const { outcome } = result;
         if (signal.aborted && outcome === 'failed') return null;
-        const dueAt = outcome === 'failed' ? retryAt(attempts, clock.now(), random()) : null;
-        return { id, outcome, dueAt };
+        const isReached = result.outcome !== 'failed' || result.problem.code !== 'mail_unreachable';
+        if (isReached && !wasReached) await registry.hastenLetters(clock.now());
+        wasReached = isReached;
+        const dueAt = outcome === 'failed' ? retryLetterAt(letter, clock.now(), random()) : null;
+        return { id, outcome, triedAt, dueAt };
       } finally {
         inFlight.delete(id);
       }

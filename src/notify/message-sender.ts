@@ -7,7 +7,7 @@ import { asOfNow } from '../domain/alert/as-of-now.ts';
 import { type ChannelKind, MAX_RETRY_WAIT_MS } from '../domain/alert/channel.ts';
 import { type ChannelProblem, describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../domain/alert/message.ts';
-import { RETRY_AFTER_MS } from '../domain/delivery-retries.ts';
+import { RETRY_AFTER_MS, TRIED_MS } from '../domain/delivery-retries.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 import { failureOf } from '../domain/failure.ts';
 import { messageOf } from '../error.ts';
@@ -38,8 +38,6 @@ export interface MessageSenderOptions {
 
 /** Maximum duration of an attempt, whatever the kind of the channel allows. */
 const ATTEMPT_TIMEOUT_MS = 30 * SECOND_MS;
-/** A message is tried for this time after it was written, and once at least. */
-const TRIED_MS = RETRY_AFTER_MS.reduce((sum, wait) => sum + wait, 0);
 /** Maximum time between two attempts while something that is down has to be told, but for a tenth of it at random. */
 const MAX_URGENT_WAIT_MS = MINUTE_MS;
 /** A channel that has failed for this time is told of over another one. */

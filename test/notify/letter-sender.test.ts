@@ -101,3 +101,47 @@ t.test('it tries again over a day, in the order of each subscriber, and logs no 
   await sender.stop();
   t.notMatch(world.logged.join('\n'), /@example/);
 });
+
+t.test('a mail server that is back gets all that waits within a minute', async (t) => {
+  const world = await openLetterWorld(t, 5);
+  const { clock, sent } = world;
+  await world.turn('down');
+  const problem = { code: 'mail_unreachable', text: 'connect ECONNREFUSED' } as const;
+  world.setAnswer(() => ({ outcome: 'failed', problem }));
+  const sender = world.start();
+  await world.reached(5);
+  // By then the next attempts are half an hour away, but for that of the oldest letter.
+  for (let minute = 0; minute < 12; minute++) await clock.advance(60_000);
+  const before = sent.length;
+  world.setAnswer(() => ({ outcome: 'delivered' }));
+  for (let second = 0; second < 65 && sent.length < before + 5; second++) await clock.advance(1_000);
+  t.equal(sent.length - before, 5);
+  t.equal(new Set(sent.slice(before).map(({ to }) => to)).size, 5);
+  await sender.stop();
+});
+
+t.test('a new letter has what waits for its subscriber tried again', async (t) => {
+  const world = await openLetterWorld(t, 2);
+  const { clock, sent } = world;
+  const problem = { code: 'mail_refused', text: '451 try again' } as const;
+  world.setAnswer(({ to }) =>
+    to.startsWith('s1') ? { outcome: 'failed', problem } : { outcome: 'delivered' },
+  );
+  await world.turn('down');
+  const sender = world.start();
+  await world.reached(2);
+  const ofLate = () => sent.filter(({ to }) => to.startsWith('s1'));
+  while (ofLate().length < 3) await clock.advance(1_000);
+  world.setAnswer(() => ({ outcome: 'delivered' }));
+  for (let second = 0; second < 16; second++) await clock.advance(1_000);
+  t.equal(ofLate().length, 3, 'its next attempt is minutes away');
+  await world.turn('up', clock.now());
+  for (let second = 0; second < 10 && ofLate().length < 5; second++) await clock.advance(1_000);
+  t.match(
+    ofLate()
+      .slice(3)
+      .map(({ subject }) => subject),
+    [/^\u{1f534} /u, /^\u{1f7e2} /u],
+  );
+  await sender.stop();
+});

@@ -50,9 +50,9 @@ export async function openLetterWorld(t: Test, count: number) {
   };
   const readSlowly =
     (ms: number): LetterStore['dueLetters'] =>
-    async (now, limit) => {
+    async (now, limit, isAway) => {
       await new Promise<void>((resolve) => clock.after(ms, resolve));
-      return await registry.dueLetters(now, limit);
+      return await registry.dueLetters(now, limit, isAway);
     };
   const logged: string[] = [];
   const note = (fields: object, message: string) => void logged.push(`${message} ${JSON.stringify(fields)}`);
@@ -65,9 +65,8 @@ export async function openLetterWorld(t: Test, count: number) {
     setAnswer(next: typeof answer): void {
       answer = next;
     },
-    /** Gives the service another status, a second later each time. */
-    async turn(to: 'up' | 'down'): Promise<void> {
-      const at = NOON + 1_000 * ((current?.seq ?? 0) + 1);
+    /** Gives the service another status, a second later each time if no time is given. */
+    async turn(to: 'up' | 'down', at = NOON + 1_000 * ((current?.seq ?? 0) + 1)): Promise<void> {
       const update = current === null ? firstTurn(1, to, at, 'shop') : turn(current, to, at, 'shop');
       await registry.commitUpdates([update]);
       current = update.current;

@@ -51,6 +51,10 @@ export interface SubscriptionSchema {
     secret: string | null;
     attempts: Generated<number>;
     due_at: number;
+    /** Null: an earlier version has written it. */
+    created_at: Generated<number | null>;
+    /** Null: it was not tried. */
+    tried_at: Generated<number | null>;
   };
   /** Requests for confirmations by UTC day, by a digest of the address, or by account. */
   letter_counts: {

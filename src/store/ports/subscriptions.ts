@@ -49,6 +49,8 @@ export interface AskedChannel {
 export type DueLetter = {
   readonly id: number;
   readonly attempts: number;
+  /** When it was written, epoch milliseconds; null: an earlier version has written it. */
+  readonly createdAt: number | null;
   /** Address of the recipient. Never logged. */
   readonly to: string;
   readonly language: MessageLanguage;
@@ -76,6 +78,8 @@ export type DueLetter = {
 export interface LetterOutcome {
   readonly id: number;
   readonly outcome: 'delivered' | 'failed' | 'refused';
+  /** When the attempt began, epoch milliseconds. Absent: not known. */
+  readonly triedAt?: number;
   /** Of `failed`: time of the next attempt, epoch milliseconds; null: there is none, and the letter is deleted. */
   readonly dueAt: number | null;
 }
@@ -126,9 +130,12 @@ export interface LetterStore {
   turnOffChannels(now: number): Promise<number>;
   /**
    * Letters that are due at `now`, or would wait for longer than any attempt asks for: requests for confirmations first, and of each
-   * subscription only the oldest one.
+   * subscription only the oldest one. That is due `RETRY_FOR_NEW_MS` after its last attempt if a letter was written since. `isAway`:
+   * the mail server was not reached of late, so the oldest letter that has failed is due a minute after its last attempt.
    */
-  dueLetters(now: number, limit: number): Promise<DueLetter[]>;
+  dueLetters(now: number, limit: number, isAway?: boolean): Promise<DueLetter[]>;
+  /** Makes all letters due that have failed: the mail server is back. */
+  hastenLetters(now: number): Promise<void>;
   /** Stores outcomes. After `MAX_REFUSALS` refusals in a row a subscription is deleted. */
   noteLetters(outcomes: readonly LetterOutcome[]): Promise<void>;
   /**

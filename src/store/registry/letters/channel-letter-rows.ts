@@ -45,7 +45,7 @@ export async function askChannels(registry: OpenRegistry, now: number): Promise<
     await queries.run(
       kysely
         .insertInto('letters')
-        .values({ channel_id: id, secret: (await secrets.box()).seal(secret), due_at: now }),
+        .values({ channel_id: id, secret: (await secrets.box()).seal(secret), due_at: now, created_at: now }),
     );
     asked++;
   }

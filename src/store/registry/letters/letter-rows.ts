@@ -1,7 +1,7 @@
 /** Letters that are not messages of channels: changes for subscribers, and requests for confirmations. */
 import type { AlertChange } from '../../../domain/alert/event.ts';
 import { MAX_DELIVERY_WAIT_MS } from '../../../domain/delivery-retries.ts';
-import { DAY_MS } from '../../../domain/durations.ts';
+import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import type { PageGroup } from '../../../domain/status-page.ts';
 import {
@@ -14,6 +14,7 @@ import {
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
+import { RETRY_FOR_NEW_MS } from '../../ports/channels.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscriptions.ts';
 import { readChannelAddress } from '../alerts/channel-address.ts';
 import { tellPageMaintenances } from '../pages/owner-maintenance-rows.ts';
@@ -56,6 +57,11 @@ export const LETTER_CALLS: Calls<LetterStore> = {
   askChannels: write(askChannels),
   turnOffChannels: write(turnOffChannels),
   dueLetters: read(dueLetters),
+  hastenLetters: write(async ({ kysely, queries }, now) => {
+    await queries.run(
+      kysely.updateTable('letters').set({ due_at: now }).where('attempts', '>', 0).where('due_at', '>', now),
+    );
+  }),
   noteLetters: write(async (store, outcomes) => {
     for (const outcome of outcomes) await noteLetter(store, outcome);
   }),
@@ -85,7 +91,9 @@ async function writeLetters(store: RegistryStore, now: number, limit: number): P
       await queries.run(
         kysely
           .insertInto('letters')
-          .values(ids.map((id) => ({ subscription_id: id, change_id: change.id, due_at: now }))),
+          .values(
+            ids.map((id) => ({ subscription_id: id, change_id: change.id, due_at: now, created_at: now })),
+          ),
       );
     const isWhole = ids.length < limit - written;
     await queries.run(
@@ -201,7 +209,12 @@ async function pagesWith({ kysely, queries }: RegistryStore, serviceId: number):
     .map(({ id }) => id);
 }
 
-async function dueLetters(registry: OpenRegistry, now: number, limit: number): Promise<DueLetter[]> {
+async function dueLetters(
+  registry: OpenRegistry,
+  now: number,
+  limit: number,
+  isAway = false,
+): Promise<DueLetter[]> {
   const { kysely, queries, secrets } = registry;
   const rows = await queries.all(
     kysely
@@ -213,6 +226,31 @@ async function dueLetters(registry: OpenRegistry, now: number, limit: number): P
           eb('due_at', '<=', now),
           eb('due_at', '>', now + MAX_DELIVERY_WAIT_MS),
           eb('attempts', '=', 0),
+          eb.and([
+            eb('tried_at', '<=', now - RETRY_FOR_NEW_MS),
+            eb.exists(
+              eb
+                .selectFrom('letters as newer')
+                .select('newer.id')
+                .whereRef('newer.subscription_id', '=', 'letters.subscription_id')
+                .whereRef('newer.created_at', '>', 'letters.tried_at'),
+            ),
+          ]),
+          ...(isAway
+            ? [
+                eb.and([
+                  eb('tried_at', '<=', now - MINUTE_MS),
+                  eb(
+                    'id',
+                    '=',
+                    eb
+                      .selectFrom('letters as failed')
+                      .select(({ fn }) => fn.min('failed.id').as('id'))
+                      .where('failed.attempts', '>', 0),
+                  ),
+                ]),
+              ]
+            : []),
         ]),
       )
       .where(({ not, exists, selectFrom }) =>
@@ -249,7 +287,7 @@ type ToldChange = Pick<Extract<DueLetter, { kind: 'change' }>, 'event' | 'servic
 
 async function toSubscriberLetter(
   store: RegistryStore,
-  { id, attempts, subscription_id: subscriptionId, change_id: changeId }: LetterRow,
+  { id, attempts, created_at: createdAt, subscription_id: subscriptionId, change_id: changeId }: LetterRow,
   open: Open,
   events: Map<number, Promise<ToldChange | null>>,
 ): Promise<DueLetter | null> {
@@ -260,7 +298,7 @@ async function toSubscriberLetter(
   const topic = row === undefined ? null : await nameTopic(store, row.topic);
   if (row === undefined || topic === null) return null;
   const { language } = row;
-  const base = { id, attempts, to: open(row.address), language, secret: open(row.secret), topic };
+  const base = { id, attempts, createdAt, to: open(row.address), language, secret: open(row.secret), topic };
   if (changeId === null) return { ...base, kind: row.confirmed_at === null ? 'subscribe' : 'already' };
   const known = events.get(changeId) ?? findChange(store, changeId);
   events.set(changeId, known);
@@ -307,7 +345,7 @@ async function findChange({ kysely, queries }: RegistryStore, changeId: number):
 
 async function toChannelLetter(
   registry: OpenRegistry,
-  { id, attempts, channel_id: channelId, secret }: LetterRow,
+  { id, attempts, created_at: createdAt, channel_id: channelId, secret }: LetterRow,
   open: Open,
 ): Promise<DueLetter | null> {
   const { kysely, queries } = registry;
@@ -321,16 +359,19 @@ async function toChannelLetter(
   if (row === undefined || secret === null) return null;
   const to = readMailAddress(await readChannelAddress(registry, row.settings)) ?? '';
   const { language, channel, account } = row;
-  return { kind: 'channel', id, attempts, to, language, secret: open(secret), channel, account };
+  return { kind: 'channel', id, attempts, createdAt, to, language, secret: open(secret), channel, account };
 }
 
-async function noteLetter(store: RegistryStore, { id, outcome, dueAt }: LetterOutcome): Promise<void> {
+async function noteLetter(
+  store: RegistryStore,
+  { id, outcome, triedAt, dueAt }: LetterOutcome,
+): Promise<void> {
   const { kysely, queries } = store;
   if (outcome === 'failed' && dueAt !== null) {
     await queries.run(
       kysely
         .updateTable('letters')
-        .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), due_at: dueAt }))
+        .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), due_at: dueAt, tried_at: triedAt ?? null }))
         .where('id', '=', id),
     );
     return;

@@ -199,7 +199,9 @@ async function isRequestWaiting({ kysely, queries }: RegistryStore, id: number):
 }
 
 async function addRequestLetter({ kysely, queries }: RegistryStore, id: number, now: number): Promise<void> {
-  await queries.run(kysely.insertInto('letters').values({ subscription_id: id, due_at: now }));
+  await queries.run(
+    kysely.insertInto('letters').values({ subscription_id: id, due_at: now, created_at: now }),
+  );
 }
 
 /** Deletes a subscription with its letters, inside the caller's transaction. */
