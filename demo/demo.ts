@@ -147,9 +147,9 @@ async function openDemo(options: DemoOptions, opened: AsyncDisposableStack): Pro
   return { siteUrl, startAt, fleet, vendors, program: child, configFile, logFile, setupLink, stop };
 }
 
-/** Calls `end` if this process ends before `opened` is closed. */
+/** Calls `end` if this process ends before `opened` is closed: what was started last ends first. */
 function endWithProcess(opened: AsyncDisposableStack, end: () => void): void {
-  process.once('exit', end);
+  process.prependOnceListener('exit', end);
   opened.defer(() => void process.off('exit', end));
 }
 
