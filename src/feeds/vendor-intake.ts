@@ -183,8 +183,8 @@ export function createVendorIntake(options: VendorIntakeOptions) {
      * Fills the cache with the states of existing services, so that their checks can be evaluated before a long list is loaded.
      * Optional.
      */
-    async fill(isKnown: (serviceId: number) => boolean): Promise<void> {
-      for (const state of await registry.loadVendorStates()) if (isKnown(state.serviceId)) cache.put(state);
+    fill(states: readonly VendorState[], isKnown: (serviceId: number) => boolean): void {
+      for (const state of states) if (isKnown(state.serviceId)) cache.put(state);
     },
     /** Takes the services, fills the cache and starts polling. */
     async load(list: Iterable<Service>): Promise<void> {

@@ -54,14 +54,12 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
   // A node that only makes checks does not need secrets.
   if (config.node.roles.some((role) => role !== 'probe')) await protectSecrets(registry, log);
   const { url } = redisSettings;
+  const installation = url === null ? null : await installationOf(registry, config);
   // ioredis is loaded only if it is used.
   const redis =
     url === null
       ? null
-      : (await import('../store/status/redis-parts.ts')).openRedisParts({
-          ...{ url, clock, log },
-          installation: await installationOf(registry, config),
-        });
+      : (await import('../store/status/redis-parts.ts')).openRedisParts({ url, clock, log, installation });
   const close = async () => {
     await redis?.close();
     await registry.close();
@@ -72,7 +70,7 @@ export async function openSharedStores({ config, clock, log, fail }: StoreParts)
     await close();
     throw error;
   }
-  return { registry, redis, close };
+  return { registry, redis, installation, close };
 }
 
 /** Repeats `open` while PostgreSQL is away, for at most {@link MAX_WAITS} pauses. A signal ends the process meanwhile. */
@@ -140,7 +138,7 @@ export async function openConfiguredInflux({
  */
 export async function openMonitorStores(
   parts: StoreParts,
-  { registry, redis }: SharedStores,
+  { registry, redis, ...shared }: SharedStores,
   isFresh: () => boolean,
   openInflux: InfluxSamples | null,
   copy: MemoryStatusStore | null,
@@ -149,7 +147,8 @@ export async function openMonitorStores(
   const { dataDir, rawRetentionMs, rollupRetentionMs } = config.storage;
   const onEnd = fail('a store has ended');
   const influxSamples = openInflux ?? (await openConfiguredInflux(parts));
-  const installation = influxSamples === null ? await installationOf(registry, config) : null;
+  const installation =
+    influxSamples === null ? (shared.installation ?? (await installationOf(registry, config))) : null;
   const ownSamples =
     influxSamples === null
       ? await openSamples({
@@ -161,15 +160,16 @@ export async function openMonitorStores(
   if (samples === null) throw new Error('no store of samples was opened');
   const inRedis = redis?.openMonitor(isFresh, copy) ?? null;
   // Kept once for both: with Redis, the statuses that a process has followed are not those of a record.
-  const shared = inRedis === null ? createSharedStatuses() : null;
+  const statuses = inRedis === null ? createSharedStatuses() : null;
   return {
     samples,
     /** The statuses of the record, if the status store shares them. */
-    recorded: shared?.recorded,
+    recorded: statuses?.recorded,
     /** Null with the embedded store, which keeps only samples. */
     observations: influxSamples?.observations ?? null,
     redis: inRedis,
-    status: inRedis?.status ?? createMemoryStatusStore({ log, ...(shared && { rows: shared.published }) }),
+    status:
+      inRedis?.status ?? createMemoryStatusStore({ log, ...(statuses && { rows: statuses.published }) }),
     /** The states of stores other than Redis, to which every process connects itself. */
     states: (): PartStates => ({
       storage: {

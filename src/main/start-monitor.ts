@@ -56,6 +56,9 @@ export interface StoodBy {
   readonly statuses: MemoryStatusStore | null;
 }
 
+/** Time before a judge that takes over begins to delete, milliseconds: results wait to be judged. */
+const RETENTION_PAUSE_MS = 30_000;
+
 /**
  * Builds all parts. When it resolves, the heartbeats that other processes put into the inbox have been evaluated.
  * `openInflux`: InfluxDB if this process has opened it for writing already, else null. `stoodBy` null: everything is loaded
@@ -74,14 +77,26 @@ export async function startMonitor(
   const { region } = config.node;
   const { registry } = shared;
 
+  const file = config.catalogue.file;
+  const catalogue = await markCatalogue(file);
+  // What does not need each other is read beside each other: a database may be far away.
+  const reading = {
+    isStored: isStored(registry, catalogue, VERSION),
+    sampleRegions: loadSampleRegions({
+      ...{ registry, clock, log },
+      own: region,
+      isClustered: isClustered(config),
+    }),
+    vendorStates: stoodBy === null ? null : registry.loadVendorStates(),
+  };
+  for (const one of Object.values(reading)) one?.catch(() => {});
+
   const stores = await openMonitorStores(parts, shared, lease.isFresh, openInflux, stoodBy?.statuses ?? null);
   const { samples, observations, redis, status } = stores;
 
   // Services.
-  const file = config.catalogue.file;
-  const catalogue = await markCatalogue(file);
   const putCatalogue = createCatalogueWriter({ registry, clock, log, file, version: VERSION });
-  if (await isStored(registry, catalogue, VERSION)) log.info({ file }, 'the catalogue is as it was');
+  if (await reading.isStored) log.info({ file }, 'the catalogue is as it was');
   else await putCatalogue((await loadCatalogue(file)).list, 'the catalogue is loaded');
   const lastChange = stoodBy?.lastChange ?? (await registry.lastChange());
   // Redis gets the statuses of all services together, and a cluster reads the regions that vote from them.
@@ -104,11 +119,7 @@ export async function startMonitor(
   const { vendorStatuses, intake } = vendors;
 
   // The record.
-  const sampleRegions = await loadSampleRegions({
-    ...{ registry, clock, log },
-    own: config.node.region,
-    isClustered: isClustered(config),
-  });
+  const sampleRegions = await reading.sampleRegions;
   const record = createRecord({
     registry,
     status,
@@ -186,10 +197,16 @@ export async function startMonitor(
   });
 
   const retentionNow = createRetentionTime({ registry, clock });
-  await retentionNow();
+  // The former monitor has read it before its first check.
+  if (stoodBy === null) await retentionNow();
   const { incidentRetentionMs: retentionMs } = config.storage;
   const retention =
-    retentionMs === null ? null : startRetention({ registry, retentionMs, retentionNow, clock, log });
+    retentionMs === null
+      ? null
+      : startRetention({
+          ...{ registry, retentionMs, retentionNow, clock, log },
+          firstMs: stoodBy === null ? 0 : RETENTION_PAUSE_MS,
+        });
 
   // The engine. In a cluster the nodes with the role `probe` make the checks (start-probing.ts).
   const fleet = isClustered(config)
@@ -258,12 +275,15 @@ export async function startMonitor(
     polls: vendors.polls,
     async begin() {
       record.startListening();
-      await inbox?.drained();
+      const drained = inbox?.drained();
       const first = states;
       // The statuses that were loaded are not kept beside the present ones.
       states = [];
       // A service in maintenance is judged otherwise. Nothing waits for the list of a million services, which takes seconds.
-      await intake.fill((serviceId) => directory.byId(serviceId) !== null);
+      intake.fill(
+        await (reading.vendorStates ?? registry.loadVendorStates()),
+        (serviceId) => directory.byId(serviceId) !== null,
+      );
       if (fleet !== null) {
         // One after the other: a list of the targets of a million services would take 100 MB.
         await fleet.start(
@@ -280,6 +300,7 @@ export async function startMonitor(
         const regions = stoodBy?.regions ?? watchRegions(parts, await votersOf(first));
         judging = startJudging(parts, record, lease, regions);
       }
+      await drained;
       listing = intake
         .load(directory.all())
         .catch(parts.fail('the vendors of the services could not be loaded'));

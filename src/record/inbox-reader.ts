@@ -25,7 +25,7 @@ const CLEANUP_MS = 2_000;
 /** Retention of answers; senders have given up by then. */
 const RETENTION_MS = 600_000;
 
-/** Starts reading. An entry that the record cannot accept now stays in the inbox for later, or for the next monitor. */
+/** Starts reading, at the next poll or commit of another process. An entry that the record cannot accept now stays in the inbox for later, or for the next monitor. */
 export function startInboxReader({ inbox, record, clockOffsetMs, clock, log }: InboxReaderOptions) {
   /** Entries in flight: they stay open in the inbox until their update is committed. */
   const inFlight = new Map<number, Promise<void>>();
@@ -97,9 +97,8 @@ export function startInboxReader({ inbox, record, clockOffsetMs, clock, log }: I
       inbox.forgetInbox(clock.now() - clockOffsetMs() - RETENTION_MS).catch(() => {});
     }),
   ];
-  void polling.run();
   return {
-    /** Resolves when everything that was in the inbox at the call was committed, or waits for another attempt. */
+    /** Reads at once. Resolves when everything that was in the inbox at the call was committed, or waits for another attempt. */
     async drained(): Promise<void> {
       await polling.run();
       await Promise.all(inFlight.values());

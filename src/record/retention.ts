@@ -11,12 +11,15 @@ export interface RetentionOptions {
   /** Milliseconds. */
   readonly retentionMs: number;
   readonly retentionNow: RetentionNow;
-  readonly clock: Pick<Clock, 'every'>;
+  /** Time before the first run, milliseconds. Default: 0. */
+  readonly firstMs?: number;
+  readonly clock: Pick<Clock, 'after' | 'every'>;
   readonly log: Log;
 }
 
-/** Deletes what is old now, and every hour. */
-export function startRetention({ registry, retentionMs, retentionNow, clock, log }: RetentionOptions) {
+/** Deletes what is old now, or after a time, and every hour. */
+export function startRetention(options: RetentionOptions) {
+  const { registry, retentionMs, retentionNow, firstMs = 0, clock, log } = options;
   let isStopped = false;
 
   async function run(): Promise<void> {
@@ -42,7 +45,9 @@ export function startRetention({ registry, retentionMs, retentionNow, clock, log
       log.warn({ problem: error.message }, 'what is out of retention cannot be deleted');
     });
   };
-  begin();
+  let cancelFirst = (): void => {};
+  if (firstMs === 0) begin();
+  else cancelFirst = clock.after(firstMs, begin);
   const cancel = clock.every(HOUR_MS, begin);
   return {
     /** Resolves when every run that has begun has ended. */
@@ -50,6 +55,7 @@ export function startRetention({ registry, retentionMs, retentionNow, clock, log
     /** Resolves when no call is under way. */
     async stop(): Promise<void> {
       isStopped = true;
+      cancelFirst();
       cancel();
       await running;
     },

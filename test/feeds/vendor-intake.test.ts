@@ -354,9 +354,9 @@ t.test('it knows after a restart what was open before', async (t) => {
     forget: () => {},
     onPoll: () => {},
   });
-  await intake.fill((serviceId) => serviceId !== 1);
+  intake.fill(await world.registry.loadVendorStates(), (serviceId) => serviceId !== 1);
   t.equal(cache.isInMaintenance(1, NOW), false, 'the service was removed');
-  await intake.fill(() => true);
+  intake.fill(await world.registry.loadVendorStates(), () => true);
   t.equal(cache.isInMaintenance(1, NOW), true, 'checks can be evaluated before the services are loaded');
   await intake.load(world.services);
   t.match(cache.statusOf(1, PAGE), { status: 'major', readAt: null, stale: true });

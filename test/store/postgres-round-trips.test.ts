@@ -5,9 +5,11 @@ import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts
 import { WRITE_LOCK } from '../../src/store/database/postgres/postgres-store.ts';
 import type { HeartbeatWrite } from '../../src/store/ports/heartbeats.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
-import { createDatabase, NEEDS_POSTGRES } from '../support/postgres-server.ts';
+import { createDatabase, executeSql, NEEDS_POSTGRES } from '../support/postgres-server.ts';
 import { usePostgres } from '../support/run-servers.ts';
 import { firstTurn, NOON, owned, stay, turn } from './registry-fixtures.ts';
+
+t.setTimeout(120_000);
 
 /** Counts how often a connection that waits for nothing sends something, from now on. */
 function countRoundTrips(scope: { teardown(task: () => void): void }) {
@@ -104,3 +106,55 @@ t.test('what a serving node writes for a heartbeat waits for no transaction', NE
     keys.map(() => NOON + 1),
   );
 });
+
+t.test(
+  'what a judge reads before it begins takes two round trips, however much it is',
+  NEEDS_POSTGRES,
+  async (t) => {
+    const server = await usePostgres(t);
+    await createDatabase(server.url('postgres'), 'vendors');
+    const url = server.url('vendors');
+    const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
+    t.teardown(() => methods.close());
+    const { id: accountId } = await methods.ensureAccount('ada', NOON);
+    const made = await methods.addServices(
+      ['a', 'b', 'c', 'd'].map((name) => owned(`${name}.example`, accountId)),
+    );
+    await executeSql(
+      url,
+      `INSERT INTO vendor_entries (service_id, feed, entry, id, document, kind, open)
+     SELECT id, 'feed', 'entry', 'vendor-' || id, 'document', 'incident', 0 FROM services`,
+    );
+    // The statements of a step are beside each other.
+    await Promise.all([1, 2, 3].map(() => methods.lastTransition()));
+    const tripsOf = countRoundTrips(t);
+    let states: readonly unknown[] = [];
+    const trips = await tripsOf(async () => {
+      states = await methods.loadVendorStates();
+    });
+    t.equal(states.length, made.length);
+    t.ok(trips <= 5, `${trips} statements in two steps`);
+  },
+);
+
+t.test(
+  'a lease is renewed while another process is in the middle of its transaction',
+  NEEDS_POSTGRES,
+  async (t) => {
+    const server = await usePostgres(t);
+    await createDatabase(server.url('postgres'), 'renewed');
+    const url = server.url('renewed');
+    const methods = await openPostgresMethods(url, { dataDir: t.testdir(), domainsPerAccount: 10 });
+    t.teardown(() => methods.close());
+    const { fence: replacing, renewedAt } = await methods.readLease();
+    const fence = await methods.takeLease({ pid: 1, host: 'far', replacing, renewedAt, now: NOON });
+    const { client, end } = await connectTo(url);
+    await client.query(`BEGIN; ${WRITE_LOCK}`);
+    const tripsOf = countRoundTrips(t);
+    t.equal(await tripsOf(() => methods.renewLease(fence ?? 0, NOON + 1_000)), 1);
+    t.equal((await methods.readLease()).renewedAt, NOON + 1_000);
+    await t.rejects(methods.renewLease(7, NOON + 2_000), { code: 'lease_lost' });
+    await client.query('ROLLBACK');
+    await end();
+  },
+);

@@ -54,7 +54,10 @@ export type Parameters = readonly (string | number | null)[];
 
 /** A statement that runs for many lists of parameters in one round trip to a server. */
 export interface Batch<Row> {
-  /** A `SELECT`, an `UPDATE … WHERE`, a `DELETE … WHERE`, or an `INSERT … VALUES (?, …)` with all its parameters in `VALUES`. */
+  /**
+   * A `SELECT`, an `UPDATE … WHERE`, a `DELETE … WHERE`, an `INSERT … VALUES (?, …)` with all its parameters in `VALUES`, or an
+   * `INSERT … SELECT ?, … WHERE`.
+   */
   readonly sql: string;
   /** The type of each parameter. */
   readonly types: readonly ('bigint' | 'text')[];

@@ -77,6 +77,10 @@ export function createHeldLease(store: RegistryStore, dataDir: string | null) {
 
   return {
     hold,
+    /** Whether no claim waits for the first transaction that succeeds. */
+    get isWritten(): boolean {
+      return claimed === null;
+    },
     /** The current lease, of any holder. */
     async read(): Promise<LeaseState> {
       const state = await readLease(store);

@@ -45,6 +45,7 @@ export async function openPostgresMethods(
   });
   const reader = createReadStore(kysely, link.readers);
   const unordered = createReadStore(kysely, link.unordered, 'unordered');
+  const urgent = createReadStore(kysely, link.urgent, 'urgent');
   const writer = createWriteStore({
     kysely,
     connection: link.writer,
@@ -83,6 +84,7 @@ export async function openPostgresMethods(
     read: (work) => explained(() => work(reader)),
     write: (work, joint) => explained(() => commits.write(() => work(writer.store), joint)),
     unordered: (work) => explained(() => work(unordered)),
+    urgent: (work) => explained(() => work(urgent)),
     writable: writer.store,
   });
   /** The end of the feed of changes at the last read, and the number of commits until then. */
@@ -92,6 +94,11 @@ export async function openPostgresMethods(
 
     /** Returns a different number if another connection has committed since the last call. */
     commitVersion: async () => foreignCommits,
+    /** Who asks for the lease writes as soon as it has it; opening a connection takes several round trips. */
+    readLease() {
+      link.writer.open().catch(() => {});
+      return methods.readLease();
+    },
     /** The feed is polled many times a second. Without a commit there is nothing new in it. */
     async changesAfter(seq) {
       const seen = commitsSeen;

@@ -99,6 +99,7 @@ export async function openRegistryMethods({
     read: (work) => explained(() => read(() => work(store))),
     write,
     unordered: write,
+    urgent: write,
     writable: store,
   });
   return {

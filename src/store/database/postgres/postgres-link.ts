@@ -6,7 +6,8 @@
 import type pg from 'pg';
 import type { Clock } from '../../../clock.ts';
 import type { PostgresAddress } from '../../../domain/postgres-address.ts';
-import { isSessionEnd } from './postgres-error.ts';
+import { errorCodeOf } from '../../../error.ts';
+import { isSessionEnd, READ_ONLY } from './postgres-error.ts';
 import { type Connection, connectTo, findPrimary, readPosition } from './postgres-servers.ts';
 import { CHANNEL, type Runner, type WriteConnection } from './postgres-store.ts';
 import { createServerHistory } from './server-history.ts';
@@ -42,6 +43,11 @@ export interface PostgresLink {
   readonly readers: Runner;
   /** Runs writes that commit by themselves, over the same connections; unlike a read, none is repeated. */
   readonly unordered: Runner;
+  /**
+   * Runs single statements at once, over the connection that listens: neither reads nor the transactions of this process and of
+   * others delay them.
+   */
+  readonly urgent: Runner;
   readonly writer: WriteConnection;
   /** Whether notifications of all commits of other processes are received at present. */
   readonly isListening: boolean;
@@ -184,14 +190,14 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
     const connected = byLoad.find((slot) => slot.client !== null);
     const unconnected = byLoad.find((slot) => slot.client === null);
     if (unconnected === undefined) return connected ?? byLoad[0] ?? writing;
-    try {
-      await unconnected.open();
+    const opening = unconnected.open();
+    if (connected === undefined) {
+      await opening;
       return unconnected;
-    } catch (error) {
-      // The server may have reached its limit of connections.
-      if (connected === undefined) throw error;
-      return connected;
     }
+    // To open one takes several round trips, and the server may have reached its limit of connections.
+    opening.catch(() => {});
+    return connected;
   };
 
   const close = async (): Promise<void> => {
@@ -223,6 +229,20 @@ export function createPostgresLink(options: LinkOptions): PostgresLink {
       async query(query) {
         await reach();
         return await (await chooseReader()).run((client) => client.query(query));
+      },
+    },
+    urgent: {
+      async query(query) {
+        await reach();
+        const used = listener;
+        if (used === null) throw new Error('Connection terminated');
+        try {
+          return await used.client.query(query);
+        } catch (error) {
+          // A session keeps the read-only mode with which it began.
+          if (errorCodeOf(error) === READ_ONLY) lose(used, null);
+          throw error;
+        }
       },
     },
     writer: {

@@ -322,6 +322,7 @@ function overRows(body: string, source: string): string {
     return `${body.replace(/\bWHERE\b/, () => `FROM ${source} WHERE`)} RETURNING v.n`;
   if (body.startsWith('DELETE'))
     return `${body.replace(/\bWHERE\b/, () => `USING ${source} WHERE`)} RETURNING v.n`;
+  if (!/\bVALUES\b/.test(body)) return body.replace(/\bWHERE\b/, () => `FROM ${source} WHERE`);
   return body.replace(
     /\bVALUES \(([^)]*)\)/,
     (_, values: string) => `SELECT ${values} FROM ${source} WHERE true`,

@@ -6,7 +6,7 @@ import { rulesVersion } from '../../../resources/rules/rule-rows.ts';
 import type { AlertSchema } from '../../database/alert-schema.ts';
 import { getFact, setFact } from '../../database/fact-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
-import { type Batch, type RegistryStore, sql, statement, together } from '../../database/registry-store.ts';
+import { type Batch, type RegistryStore, sql, together } from '../../database/registry-store.ts';
 import type {
   Acknowledgement,
   AlertDecision,
@@ -24,9 +24,9 @@ const MAX_ACKNOWLEDGEMENTS = 100;
 
 const ADD_EVENT: Batch<unknown> = {
   types: ['bigint', 'bigint', 'bigint', 'text'],
-  sql: 'INSERT INTO alert_events (service_id, at, recorded_at, change) VALUES (?, ?, ?, ?)',
+  sql: `INSERT INTO alert_events (service_id, at, recorded_at, change)
+        SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM alert_rules WHERE enabled = 1)`,
 };
-const ANY_RULE = statement<{ readonly id: number }>('SELECT id FROM alert_rules WHERE enabled = 1 LIMIT 1');
 
 /** The feed of events and what was decided. */
 export const ALERT_CALLS: Calls<AlertStore> = {
@@ -136,7 +136,6 @@ export async function addAlertEvents(store: RegistryStore, events: readonly NewA
 }
 
 async function appendEvents(store: RegistryStore, events: readonly NewAlertEvent[]): Promise<void> {
-  if ((await store.queries.first(ANY_RULE())) === undefined) return;
   await store.queries.runEach(
     ADD_EVENT,
     events.map(({ serviceId, at, recordedAt, change }) => [serviceId, at, recordedAt, toText(change)]),

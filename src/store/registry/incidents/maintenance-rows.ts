@@ -3,7 +3,7 @@
 import type { ExpressionBuilder } from 'kysely';
 import { type Maintenance, nextPhaseAt } from '../../../domain/incident/maintenance.ts';
 import { type Calls, read } from '../../database/registry-calls.ts';
-import { fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import { type Batch, fromRow, type RegistryStore, sql, statement } from '../../database/registry-store.ts';
 import type { RegistrySchema, Row } from '../../database/schema.ts';
 import type { MaintenanceQuery, VendorState, VendorStore } from '../../ports/vendors.ts';
 
@@ -85,44 +85,40 @@ export function toMaintenance(row: Row<'maintenances'>): Maintenance {
   };
 }
 
+// Literals, not parameters, because SQLite otherwise does not use the partial indexes.
+const OF_VENDOR = "service_id = ? AND source = 'vendor' AND by_owner = 0";
+const OPEN: Batch<Pick<Row<'incidents'>, 'id' | 'severity' | 'started_at'>> = {
+  types: ['bigint'],
+  sql: `SELECT id, severity, started_at FROM incidents WHERE ${OF_VENDOR} AND resolved_at IS NULL ORDER BY started_at DESC, id`,
+};
+const LAST: Batch<{ readonly at: number | null }> = {
+  types: ['bigint'],
+  sql: `SELECT max(resolved_at) AS at FROM incidents WHERE ${OF_VENDOR}`,
+};
+const AHEAD: Batch<Row<'maintenances'>> = {
+  types: ['bigint'],
+  sql: "SELECT * FROM maintenances WHERE service_id = ? AND phase <> 'ended' ORDER BY starts_at, id",
+};
+
 /** The states of these services in the order of the input; empty for a service without vendor reports. */
 export async function readVendorStates(
-  { kysely, queries }: RegistryStore,
+  store: RegistryStore,
   serviceIds: readonly number[],
 ): Promise<VendorState[]> {
-  const states: VendorState[] = [];
-  for (const serviceId of serviceIds) {
-    // Literals, not parameters, because SQLite otherwise does not use the partial indexes.
-    const incidents = kysely
-      .selectFrom('incidents')
-      .where('service_id', '=', serviceId)
-      .where('source', '=', sql.lit('vendor'))
-      .where('by_owner', '=', sql.lit(0));
-    const open = await queries.all(
-      incidents
-        .select(['id', 'severity', 'started_at'])
-        .where('resolved_at', 'is', null)
-        .orderBy('started_at', 'desc')
-        .orderBy('id'),
-    );
-    const last = await queries.first(incidents.select(({ fn }) => fn.max('resolved_at').as('at')));
-    const maintenances = await queries.all(
-      kysely
-        .selectFrom('maintenances')
-        .selectAll()
-        .where('service_id', '=', serviceId)
-        .where('phase', '<>', sql.lit('ended'))
-        .orderBy('starts_at')
-        .orderBy('id'),
-    );
-    states.push({
-      serviceId,
-      open: open.map(fromRow),
-      lastResolvedAt: last?.at ?? null,
-      maintenances: maintenances.map(toMaintenance),
-    });
-  }
-  return states;
+  const { queries } = store;
+  const lists = serviceIds.map((id) => [id]);
+  // All of them in one round trip: a judge does not begin without them.
+  const [open, last, maintenances] = await Promise.all([
+    queries.allEach(OPEN, lists),
+    queries.firstEach(LAST, lists),
+    queries.allEach(AHEAD, lists),
+  ]);
+  return serviceIds.map((serviceId, index) => ({
+    serviceId,
+    open: (open[index] ?? []).map(fromRow),
+    lastResolvedAt: last[index]?.at ?? null,
+    maintenances: (maintenances[index] ?? []).map(toMaintenance),
+  }));
 }
 
 // Steps from one service to the next one by the index, so that the cost does not depend on the number of entries.
@@ -147,8 +143,8 @@ export const MAINTENANCE_CALLS: Calls<
       .distinct()
       .where('owner_id', 'is not', null)
       .where('phase', '<>', sql.lit('ended'));
-    const rows = [...(await queries.all(WITH_ENTRIES())), ...(await queries.all(ofOwners))];
-    const serviceIds = new Set(rows.map((row) => row.service_id));
+    const rows = await Promise.all([queries.all(WITH_ENTRIES()), queries.all(ofOwners)]);
+    const serviceIds = new Set(rows.flat().map((row) => row.service_id));
     return await readVendorStates(
       store,
       [...serviceIds].sort((a, b) => a - b),

@@ -151,7 +151,8 @@ async function standOf(store: RegistryStore, digest: string): Promise<string> {
 
 /** Whether the list with that digest was stored last, and no service has changed since. */
 export async function hasCatalogue(store: RegistryStore, digest: string): Promise<boolean> {
-  return (await getFact(store, CATALOGUE_FACT)) === (await standOf(store, digest));
+  const [stored, present] = await Promise.all([getFact(store, CATALOGUE_FACT), standOf(store, digest)]);
+  return stored === present;
 }
 
 /** Pages are texts where there may be a million entries, so that few of them are objects at a time. */
