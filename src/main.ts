@@ -60,6 +60,7 @@ export async function startProgram(
   const work = () => ({ ...NO_WORK, ...changes?.work(), checksProblem: stoppedChecks?.ownProblem() ?? null });
   const node = await joinNodes({ config, work, clock, log, fail });
   const serves = node.roles.includes('serve');
+  const sharedNow = () => clock.now() - node.clockOffsetMs();
 
   // Stores, and the role of this process.
   const directory = createServiceDirectory();
@@ -99,7 +100,7 @@ export async function startProgram(
   const owners =
     serves || node.roles.includes('judge')
       ? await joinOwners({
-          ...{ config, registry: forRequests, samples, nodes: node.nodes, clock, log },
+          ...{ config, registry: forRequests, samples, nodes: node.nodes, clock, sharedNow, log },
           alerts: {
             services: directory,
             status,
@@ -167,6 +168,7 @@ export async function startProgram(
     registry: kept?.store ?? forRequests,
     kept: kept?.kept ?? null,
     heartbeats: role.heartbeats,
+    sharedNow,
     owners: owners?.site ?? null,
     ownedPages: kept?.store ?? forRequests,
     pageDomains,

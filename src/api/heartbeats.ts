@@ -142,12 +142,15 @@ const REFUSALS: Readonly<Record<string, ProblemCode>> = {
 /** Sources of the endpoints. */
 export interface HeartbeatSources extends Pick<SiteSources, 'siteUrl' | 'now'> {
   readonly heartbeats: HeartbeatIntake;
+  /** The time that the nodes of a cluster share, epoch milliseconds. Absent: that of this process. */
+  readonly sharedNow?: (() => number) | undefined;
   /** The limits in force. */
   readonly limits: () => ApiLimits;
 }
 
 /** The routes. */
-export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatSources): Route[] {
+export function heartbeatRoutes(sources: HeartbeatSources): Route[] {
+  const { limits } = sources;
   const access = { scope: 'heartbeat' satisfies KeyScope };
   const route = (path: string, kind: HeartbeatKind, describe: () => OpenApiOperation): Route => ({
     path,
@@ -158,11 +161,11 @@ export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatS
       POST: {
         access,
         maxBytes: MAX_HEARTBEAT_BYTES,
-        handle: (request) => takeHeartbeat(heartbeats, siteUrl, kind, request, now()),
+        handle: (request) => takeHeartbeat(sources, kind, request),
         describe,
       },
     },
-    onFault: () => heartbeats.noteRefusal(),
+    onFault: () => sources.heartbeats.noteRefusal(),
   });
   return [
     route('/api/v1/heartbeat', 'beat', () => describeHeartbeat(limits())),
@@ -189,19 +192,18 @@ export function heartbeatRoutes({ heartbeats, limits, siteUrl, now }: HeartbeatS
 }
 
 async function takeHeartbeat(
-  taker: HeartbeatIntake,
-  siteUrl: string,
+  { heartbeats, siteUrl, now, sharedNow = now }: HeartbeatSources,
   kind: HeartbeatKind,
   { body, key }: WriteRequest,
-  arrivedAt: number,
 ): Promise<HttpResponse> {
+  const arrivedAt = now();
   const text = decodeText(body);
   const reading = readHeartbeat(text, kind);
   if (!reading.ok) throw invalidBody(reading);
   const { report } = reading;
-  const early = report.timestamp === null ? null : refuseTimestamp(report.timestamp, arrivedAt);
+  const early = report.timestamp === null ? null : refuseTimestamp(report.timestamp, sharedNow());
   if (early !== null) throw invalidBody({ place: '/timestamp', problem: early, allowed: null });
-  const receipt = await taker
+  const receipt = await heartbeats
     .takeHeartbeat({ report, accountId: key.accountId, arrivedAt, body: text })
     .catch((error: unknown) => {
       throw explainHeartbeatError(error);

@@ -36,9 +36,10 @@ export async function joinOwners(parts: {
   readonly nodes: () => readonly NodeState[];
   readonly alerts: Pick<AlertParts, 'services' | 'status' | 'prober' | 'watchTransitions' | 'recheck'>;
   readonly clock: Clock;
+  readonly sharedNow: () => number;
   readonly log: Log;
 }) {
-  const { registry, samples, nodes, clock, log } = parts;
+  const { registry, samples, nodes, clock, sharedNow, log } = parts;
   const { checks, http, auth, limits } = parts.config;
   const { nameservers } = checks;
   const outbound = createOutbound(
@@ -89,11 +90,12 @@ export async function joinOwners(parts: {
       const common = { registry, retentionNow, clock, random, log, isOurs };
       const webhooks = startWebhookSender({
         ...common,
+        sharedNow,
         counter: deliveries.webhooks,
         outbound,
         policy,
       });
-      const tools = { outbound, policy, mailer, clock, siteUrl: http.siteUrl };
+      const tools = { outbound, policy, mailer, clock, sharedNow, siteUrl: http.siteUrl };
       alerts = startAlerts(
         {
           ...{ ...parts.alerts, registry, links, operator, tools, retentionNow, log },

@@ -25,6 +25,8 @@ interface WebhookSenderOptions {
   readonly retentionNow: () => Promise<number>;
   readonly counter: Pick<DeliveryCounter, 'note' | 'drop'>;
   readonly clock: Clock;
+  /** As for the channels. */
+  readonly sharedNow?: (() => number) | undefined;
   readonly random: Random;
   readonly log: Log;
   /** Whether this process is the monitor; if not, another one may deliver. */
@@ -37,10 +39,11 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Starts the sender. */
 export function startWebhookSender(options: WebhookSenderOptions) {
   const { registry, outbound, policy, retentionNow, counter, clock, random, log, isOurs } = options;
+  const { sharedNow = () => clock.now() } = options;
 
   const deliver = async (delivery: DueDelivery, signal: AbortSignal): Promise<DeliveryOutcome | null> => {
     const { id, message, url, secret, body, attempts, dueAt: wasDueAt } = delivery;
-    const at = clock.now();
+    const at = sharedNow();
     let problem: DeliveryProblem;
     try {
       const response = await outbound.request({

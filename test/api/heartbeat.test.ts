@@ -14,6 +14,19 @@ const BODY = { domain: 'shop.example.com', status: 'ok' };
 const AT = '2026-11-20T10:00:00.000Z';
 const coded = (code: string) => Object.assign(new Error(`a sentence about ${code}`), { code });
 
+t.test('its timestamp is compared with the clock of the cluster', async (t) => {
+  // The clock of this node is a quarter of an hour behind.
+  const world = await startApi({ clockOffsetMs: -900_000 });
+  t.teardown(world.close);
+  const key = world.makeKey({ accountId: 7 });
+  for (const [timestamp, status] of [
+    ['2026-11-20T10:15:00.000Z', 200],
+    ['2026-11-20T10:20:00.001Z', 400],
+    [AT, 400],
+  ] as const)
+    t.equal((await world.post(PATH, { ...BODY, timestamp }, key)).status, status, timestamp);
+});
+
 t.test('it answers a heartbeat with what became of it', async (t) => {
   const world = await startApi();
   t.teardown(world.close);

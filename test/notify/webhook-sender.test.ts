@@ -30,7 +30,13 @@ async function start(
   others: Partial<Pick<WebhookStore, 'forgetDeliveries'>> = {},
 ) {
   const heard: { headers: IncomingHttpHeaders; body: string }[] = [];
-  const state = { status: 204, headers: {} as Record<string, string>, hangs: false, isOurs: true };
+  const state = {
+    status: 204,
+    headers: {} as Record<string, string>,
+    hangs: false,
+    isOurs: true,
+    offsetMs: 0,
+  };
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk) => (body += chunk));
@@ -62,6 +68,8 @@ async function start(
     retentionNow: async () => clock.now(),
     counter,
     clock,
+    // The clock of this node is ahead.
+    sharedNow: () => clock.now() - state.offsetMs,
     random: () => 0,
     log: silentLog,
     isOurs: () => state.isOurs,
@@ -122,6 +130,7 @@ async function start(
 
 t.test('it delivers at once, signed by the rules of Standard Webhooks', async (t) => {
   const world = await start(t);
+  world.state.offsetMs = HOUR;
   await world.send('{"type":"test","data":"ü"}');
   t.match(await world.pass(1_000, 1), { deliveredAt: Number, problem: null, dueAt: null });
   const [{ headers, body } = { headers: {}, body: '' }] = world.heard;
@@ -134,6 +143,8 @@ t.test('it delivers at once, signed by the rules of Standard Webhooks', async (t
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   t.equal(headers['webhook-signature'], `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
   t.equal(body, '{"type":"test","data":"ü"}');
+  const sentAt = Math.floor(world.clock.now() / 1_000) - HOUR / 1_000;
+  t.ok(Math.abs(Number(headers['webhook-timestamp']) - sentAt) < 60, 'by the clock of the cluster');
   await world.clock.skip(HOUR);
   await world.clock.advance(2_000);
   t.equal(world.heard.length, 1, 'what was delivered is not sent again');

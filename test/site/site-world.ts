@@ -173,6 +173,8 @@ export interface WorldOptions {
   readonly anonymousPerMinute?: number;
   readonly authenticatedPerMinute?: number;
   readonly log?: Log;
+  /** What the clock of this node is ahead of that of the cluster, milliseconds. Default: 0. */
+  readonly clockOffsetMs?: number;
   readonly siteUrl?: string;
   readonly limitServer?: LimitServer;
   /** Where the clock stands; absent: {@link NOW}. */
@@ -297,6 +299,7 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
   const siteUrl = options.siteUrl ?? 'https://upbeat.test';
   const pageDomains = await openPageDomains({ registry: stored, siteUrl, clock, log });
   const api = createApp({
+    sharedNow: () => clock.now() - (options.clockOffsetMs ?? 0),
     settings: {
       siteUrl,
       securityContact: 'mailto:security@upbeat.test',

@@ -17,6 +17,8 @@ export interface ChannelTools {
   /** Null: the operator has configured no mail server. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;
+  /** The time that the nodes of a cluster share, for what is signed, epoch milliseconds. Absent: that of this process. */
+  readonly sharedNow?: () => number;
   /** Public URL of the site, without a slash at its end. */
   readonly siteUrl: string;
 }

@@ -47,7 +47,7 @@ export const webhookChannel = defineChannel({
     const body = alertBody(message, channel.language);
     const headers = {
       'content-type': 'application/json',
-      ...signatureHeaders(secret, { id, at: tools.clock.now(), body }),
+      ...signatureHeaders(secret, { id, at: (tools.sharedNow ?? tools.clock.now)(), body }),
     };
     // As the webhooks of events: any status but 2xx may be a passing state of the receiver, and 410 asks for no further attempt.
     return resultOf(
