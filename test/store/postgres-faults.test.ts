@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
+import { retry } from '../../src/async/retry.ts';
 import { systemClock } from '../../src/clock.ts';
+import { errorCodeOf } from '../../src/error.ts';
 import { examinePostgres } from '../../src/store/database/postgres/examine-postgres.ts';
 import { connectTo } from '../../src/store/database/postgres/postgres-servers.ts';
 import { openPostgresMethods } from '../../src/store/registry/postgres-methods.ts';
@@ -42,6 +44,14 @@ async function openRegistry(t: Test, url: string, ends: Error[] = []) {
   );
   t.teardown(() => registry.close());
   return registry;
+}
+
+/** The same over servers that run: on a busy machine a connection may time out, and a start then waits as well. */
+function openReached(t: Test, url: string, ends: Error[] = []) {
+  return retry(() => openRegistry(t, url, ends), {
+    ...{ maxRetries: 20, pauseMs: 500, onFirstRetry: () => {} },
+    isTransient: (error) => errorCodeOf(error) === REFUSED.code,
+  });
 }
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>;
@@ -94,8 +104,8 @@ const killSessions = (server: PostgresServer) =>
 t.test('one server', SIDE_BY_SIDE, async (t) => {
   const server = await startPostgres(t, { settings: { max_connections: '20' } });
   await createDatabase(server.url('postgres'), 'upbeat');
-  const registry = await openRegistry(t, server.url('upbeat'));
-  const other = await openRegistry(t, server.url('upbeat'));
+  const registry = await openReached(t, server.url('upbeat'));
+  const other = await openReached(t, server.url('upbeat'));
   const heard = { changes: 0 };
   other.watchOtherProcesses(() => {
     heard.changes += 1;
@@ -177,7 +187,7 @@ t.test('one server', SIDE_BY_SIDE, async (t) => {
         ['checksums', /^data_checksums is off: .*pg_checksums --enable/],
       ],
     );
-    await openRegistry(t, server.url('upbeat'));
+    await openReached(t, server.url('upbeat'));
   });
 
   await t.test('a query that timed out does not go on in the server', async () => {
@@ -213,7 +223,7 @@ t.test('a slow link serves, and is not taken for a lost one', SIDE_BY_SIDE, asyn
   const server = await startPostgres(t);
   await createDatabase(server.url('postgres'), 'upbeat');
   const proxy = await startTcpProxy(t, `http://127.0.0.1:${server.port}`);
-  const registry = await openRegistry(
+  const registry = await openReached(
     t,
     server.url('upbeat').replace(`:${server.port}/`, `:${new URL(proxy.url).port}/`),
   );
@@ -261,7 +271,7 @@ t.test(
     if (disk === null) return t.comment('a disk of our own is not allowed here');
     const server = await startPostgres(t, { enter: disk.enter, data: join(mount, 'data') });
     await createDatabase(server.url('postgres'), 'upbeat');
-    const registry = await openRegistry(t, server.url('upbeat'));
+    const registry = await openReached(t, server.url('upbeat'));
     await registry.setFact('first', '1');
     disk.fill();
     const page = 'x'.repeat(100_000);
@@ -290,7 +300,7 @@ t.test(
     const second = await startPostgres(t, { standbyOf: first });
     const proxy = await startTcpProxy(t, `http://127.0.0.1:${first.port}`);
     const url = first.url('upbeat').replace(`:${first.port}/`, `:${new URL(proxy.url).port}/`);
-    const registry = await openRegistry(t, url);
+    const registry = await openReached(t, url);
     await registry.setFact('first', '1');
     await until(
       async () =>
@@ -320,7 +330,7 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
     const findings = await examinePostgres(either(second, first), systemClock);
     return findings.find(({ what }) => what === 'fail-over')?.found ?? '';
   };
-  const registry = await openRegistry(t, either(second, first), ends);
+  const registry = await openReached(t, either(second, first), ends);
   t.match(
     await failOver(),
     /^the primary of 2 servers is used; commits wait for no standby: .* of what was confirmed$/,
@@ -364,7 +374,7 @@ t.test('a standby that takes over', SIDE_BY_SIDE, async (t) => {
 
   await t.test('a process that knows more than the new primary begins anew', async (t) => {
     const third = await startPostgres(t, { standbyOf: second });
-    const other = await openRegistry(t, either(second, third), ends);
+    const other = await openReached(t, either(second, third), ends);
     await other.setFact('copied', '1');
     await until(
       async () =>
