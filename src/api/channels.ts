@@ -1,36 +1,28 @@
 /** Channels of an account, and the messages to them: `/api/v1/channels` (docs/alerts.md). */
 
-import { channelDocumentOf, secretSettings } from '../app/channel-document.ts';
-import {
-  addChannel,
-  createTestThread,
-  findChannel,
-  patchChannel,
-  removeChannel,
-  replayMessage,
-  type SendContext,
-  testChannel,
-} from '../app/channels.ts';
 import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
 import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { formatTime, formatTimeOrNull } from '../domain/durations.ts';
-import { parseJson } from '../http/body.ts';
-import { readRevisions, revisionTag } from '../http/conditional.ts';
 import type { OpenApiParameter } from '../http/openapi.ts';
-import { type HttpResponse, json, jsonText, type Route } from '../http/route.ts';
+import { type HttpResponse, json, type Route } from '../http/route.ts';
 import { enumOf, named, namedObject, nullable, TimeSchema, whole } from '../http/schema.ts';
 import { type Static, Type } from '../json-schema.ts';
-import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once, REPEAT_PROBLEMS } from '../resources/kit/once.ts';
-import { cutWindow, ownListRoute } from '../resources/kit/own-list.ts';
+import { channelDocumentOf, secretSettings } from '../resources/channels/channel-document.ts';
+import {
+  channelChanges,
+  createTestThread,
+  replayMessage,
+  type SendContext,
+  testChannel,
+} from '../resources/channels/channels.ts';
+import { BODILESS_REPEAT_PROBLEMS, IDEMPOTENCY_KEY, once } from '../resources/kit/once.ts';
 import { idParameter, readId } from '../resources/kit/path-key.ts';
 import { resultOf } from '../resources/kit/refused.ts';
+import { createResourceRoutes } from '../resources/kit/resource-routes.ts';
 import {
   bearerOf,
   changed,
-  ETAG_HEADER,
-  IF_MATCH,
   ownRoute,
-  patchBody,
   principalOf,
   privately,
   REMOVED,
@@ -41,8 +33,6 @@ import type { IdempotencyStore, IdempotentCalls } from '../store/ports/idempoten
 import { TypedChannelSchema } from './typed-settings.ts';
 import { describeCallback } from './webhook-payloads.ts';
 
-/** Maximum size of a document, bytes. */
-const MAX_DOCUMENT_BYTES = 65_536;
 const TAG = 'Alerts';
 const PATH = '/api/v1/channels';
 
@@ -90,7 +80,6 @@ const EXAMPLE = {
 const OWN_ID = idParameter('channel');
 const MESSAGE: OpenApiParameter = { ...idParameter('message'), name: 'message' };
 const GONE = { 404: 'The account has no such channel (channel_not_found).' };
-const STALE = { 412: 'The channel has another revision than If-Match names.' };
 
 /** Sources of the routes. */
 export interface ChannelSources {
@@ -113,118 +102,42 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
     created_at: formatTime(channel.createdAt),
     definition: channelDocumentOf(kinds, channel),
   });
-  const placeOf = ({ id }: Channel) => [id];
-  const answer = (status: 200 | 201, channel: Channel): HttpResponse => {
-    const body = JSON.stringify(view(channel));
-    const headers = status === 201 ? { Location: `${siteUrl}${PATH}/${channel.id}` } : {};
-    return changed(status, body, headers, revisionTag(channel.revision, body));
-  };
   return [
-    ownListRoute({
+    ...createResourceRoutes({
+      ...{ changes: channelChanges, context, siteUrl, view },
       path: PATH,
-      id: 'listChannels',
       tag: TAG,
-      summary: 'The channels of the account',
-      description: 'Where it is told of changes, without secrets.',
-      name: 'ChannelList',
-      member: 'channels',
-      item: ChannelSchema,
-      order: 'Oldest first.',
-      place: ['number'],
-      placeOf,
-      read: async (accountId, window) => cutWindow(await registry.channelsOf(accountId), window, placeOf),
-      view,
-    }),
-    writeRoute({
-      path: PATH,
-      method: 'POST',
-      id: 'createChannel',
-      tag: TAG,
-      summary: 'Creates a channel',
-      description: 'The settings are those of its kind. Rules choose what it is told.',
-      parameters: [IDEMPOTENCY_KEY],
-      body: { schema: ChannelDefinitionSchema, example: EXAMPLE, maxBytes: MAX_DOCUMENT_BYTES },
-      answers: {
-        201: {
-          description: 'The channel.',
-          headers: {
-            ...ETAG_HEADER,
-            Location: { description: 'Where it can be read.', schema: { type: 'string' } },
-          },
-          schema: ChannelSchema,
-        },
-      },
+      name: 'Channel',
+      word: 'channel',
+      key: { parameter: OWN_ID, read: (text) => readId(text, 'channel') },
+      schema: ChannelSchema,
+      document: ChannelDefinitionSchema,
+      patch: TypedChannelSchema,
+      maxBytes: 65_536,
+      examples: { document: EXAMPLE, patch: { language: 'de' } },
+      order: { says: 'Oldest first.', place: ['number'] },
+      placeOf: ({ id }: Channel) => [id],
       callbacks: describeCallback('onMessage', 'settings/url', (type) => type === 'alert'),
-      problems: {
-        403: 'The account has as many channels as it may (account_limit), or the key lacks the scope write (insufficient_scope).',
-        409: 'The account has a channel of that name (conflict).',
-        ...REPEAT_PROBLEMS,
-      },
-      handle: (request) =>
-        once<Channel>(context, {
-          id: 'createChannel',
-          request,
-          secret: null,
-          async change(calls) {
-            const document = parseJson(request.body);
-            const made = { ...context, registry: { ...registry, ...calls } };
-            return resultOf(await addChannel(made, principalOf(request.key), document));
-          },
-          answer: (channel) => answer(201, channel),
-        }),
-    }),
-    ownRoute({
-      path: `${PATH}/:id`,
-      id: 'getChannel',
-      tag: TAG,
-      summary: 'A channel',
-      description: 'Without its secrets.',
-      parameters: [OWN_ID],
-      answers: { 200: { description: 'The channel.', headers: ETAG_HEADER, schema: ChannelSchema } },
-      problems: GONE,
-      async handle(request) {
-        const { accountId } = bearerOf(request);
-        const channel = resultOf(
-          await findChannel(context, { accountId }, readId(request.params.id, 'channel')),
-        );
-        const body = JSON.stringify(view(channel));
-        return privately(jsonText(body, revisionTag(channel.revision, body)));
-      },
-    }),
-    writeRoute({
-      path: `${PATH}/:id`,
-      method: 'PATCH',
-      id: 'changeChannel',
-      tag: TAG,
-      summary: 'Changes a channel',
-      description:
-        'By a JSON Merge Patch (RFC 7396) of its definition. Secrets that are not named stay, unless the channel would send them to another server. The kind cannot be changed. An e-mail address that is changed has to be confirmed again.',
-      parameters: [OWN_ID, IF_MATCH],
-      body: patchBody('ChannelPatch', TypedChannelSchema, { language: 'de' }, MAX_DOCUMENT_BYTES),
-      answers: { 200: { description: 'The channel.', headers: ETAG_HEADER, schema: ChannelSchema } },
-      problems: { ...GONE, 409: 'The account has a channel of that name (conflict).', ...STALE },
-      async handle({ key, body, params, headers }) {
-        const [revisions, id] = [readRevisions(headers['if-match']), readId(params.id, 'channel')];
-        return answer(
-          200,
-          resultOf(await patchChannel(context, principalOf(key), id, parseJson(body), revisions)),
-        );
-      },
-    }),
-    writeRoute({
-      path: `${PATH}/:id`,
-      method: 'DELETE',
-      id: 'removeChannel',
-      tag: TAG,
-      summary: 'Removes a channel',
-      description: 'Its messages are removed, too, and rules tell it nothing more.',
-      parameters: [OWN_ID, IF_MATCH],
-      answers: { 204: { description: 'It is removed.' } },
-      problems: { ...GONE, ...STALE },
-      async handle({ key, params, headers }) {
-        const revisions = readRevisions(headers['if-match']);
-        resultOf(await removeChannel(context, principalOf(key), readId(params.id, 'channel'), revisions));
-        return REMOVED;
+      says: {
+        list: {
+          summary: 'The channels of the account',
+          description: 'Where it is told of changes, without secrets.',
+        },
+        create: {
+          summary: 'Creates a channel',
+          description: 'The settings are those of its kind. Rules choose what it is told.',
+        },
+        get: { summary: 'A channel', description: 'Without its secrets.' },
+        change: {
+          summary: 'Changes a channel',
+          description:
+            'By a JSON Merge Patch (RFC 7396) of its definition. Secrets that are not named stay, unless the channel would send them to another server. The kind cannot be changed. An e-mail address that is changed has to be confirmed again.',
+        },
+        remove: {
+          summary: 'Removes a channel',
+          description: 'Its messages are removed, too, and rules tell it nothing more.',
+        },
+        taken: 'The account has a channel of that name (conflict).',
       },
     }),
     writeRoute({
@@ -283,7 +196,7 @@ export function channelRoutes({ context }: ChannelSources): Route[] {
       async handle(request) {
         const { accountId } = bearerOf(request);
         const { id } = resultOf(
-          await findChannel(context, { accountId }, readId(request.params.id, 'channel')),
+          await channelChanges.find(context, { accountId }, readId(request.params.id, 'channel')),
         );
         const messages = await registry.messagesOf(accountId, id);
         return privately(json({ messages: messages.map(viewMessage) }));

@@ -2,11 +2,12 @@
  * The documents of services and channels with the types of their settings, for the OpenAPI document. A setting stands once for all
  * kinds that have it: generators read that everywhere, and a kind that version 1 gains breaks no client.
  */
-import { ChannelDocumentSchema } from '../app/channel-document.ts';
+
 import { ServiceDocumentSchema } from '../app/service-document.ts';
 import type { TObject, TSchema } from '../json-schema.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
+import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
 
 type Kinds = Readonly<Record<string, { readonly settings: TObject }>>;
 

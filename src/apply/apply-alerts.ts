@@ -1,16 +1,16 @@
 /** Channels and rules in a document of `apply`, and those that an account has: both in the form that a plan compares. */
 
+import { takeKept } from '../app/kept-secrets.ts';
+import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
+import type { AlertRule } from '../domain/alert/rule.ts';
 import {
   type ChannelKinds,
   type ChannelRules,
   channelDocumentOf,
   readChannelDocument,
   secretSettings,
-} from '../app/channel-document.ts';
-import { editOf, newChannel } from '../app/channels.ts';
-import { takeKept } from '../app/kept-secrets.ts';
-import { CHANNEL_KINDS, type Channel } from '../domain/alert/channel.ts';
-import type { AlertRule } from '../domain/alert/rule.ts';
+} from '../resources/channels/channel-document.ts';
+import { editOf, newChannel } from '../resources/channels/channels.ts';
 import { accept, type Outcome } from '../resources/kit/change.ts';
 import { type RuleDocument, readRuleDocument, ruleDocumentOf } from '../resources/rules/rule-document.ts';
 import type { WantedChannel, WantedRule } from '../store/ports/account-content.ts';

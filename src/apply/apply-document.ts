@@ -1,6 +1,5 @@
 /** Reads a document of `apply`, and what its account has: both in the form that a plan compares. */
 
-import type { ChannelKinds } from '../app/channel-document.ts';
 import { type CheckBounds, limitsFor } from '../app/check-choice.ts';
 import { readWantedPage, readWantedService } from '../app/kept-secrets.ts';
 import { findParent, type Registration } from '../app/register-services.ts';
@@ -9,6 +8,7 @@ import { serviceDocumentOf } from '../app/service-document.ts';
 import type { AllowedDestinations } from '../domain/allowed-destinations.ts';
 import type { Service } from '../domain/service.ts';
 import type { OwnedPage, PictureUse } from '../domain/status-page.ts';
+import type { ChannelKinds } from '../resources/channels/channel-document.ts';
 import {
   type AccountPrincipal,
   accept,

@@ -1,8 +1,8 @@
 /** The shape of a document of `apply`: its schema, and its lists. */
 
-import { ChannelDocumentSchema } from '../app/channel-document.ts';
 import { ServiceDocumentSchema } from '../app/service-document.ts';
 import { type Static, Type } from '../json-schema.ts';
+import { ChannelDocumentSchema } from '../resources/channels/channel-document.ts';
 import type { FieldRefusal } from '../resources/kit/change.ts';
 import { createDocumentReader } from '../resources/kit/read-document.ts';
 import { PageDocumentSchema } from '../resources/pages/page-document.ts';

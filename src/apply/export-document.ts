@@ -1,8 +1,12 @@
 /** What an account has as a document of `apply`. */
 
-import { type ChannelKinds, channelDocumentOf, secretSettings } from '../app/channel-document.ts';
 import { serviceDocumentOf } from '../app/service-document.ts';
 import { CHECK_KINDS } from '../kinds/kinds-table.ts';
+import {
+  type ChannelKinds,
+  channelDocumentOf,
+  secretSettings,
+} from '../resources/channels/channel-document.ts';
 import { nameOnPage } from '../resources/kit/listed-services.ts';
 import { pageDocumentOf } from '../resources/pages/page-document.ts';
 import { ruleDocumentOf } from '../resources/rules/rule-document.ts';

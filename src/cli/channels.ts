@@ -1,7 +1,5 @@
 /** `upbeat channels` and `upbeat rules`: where accounts are told, and of what. */
 import { readFileSync } from 'node:fs';
-import { propertiesOf, settingOfText } from '../app/channel-document.ts';
-import { addChannel as addToAccount, removeChannel, testChannel as sendTest } from '../app/channels.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/resolve-config.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../domain/alert/channel.ts';
@@ -9,6 +7,8 @@ import { describeChannelProblem } from '../domain/alert/channel-problem.ts';
 import { messageOf } from '../error.ts';
 import { CHANNEL_KINDS_TABLE } from '../notify/channels/kinds-table.ts';
 import { createOwnerDestinations } from '../outbound/owner-destinations.ts';
+import { propertiesOf, settingOfText } from '../resources/channels/channel-document.ts';
+import { channelChanges, testChannel as sendTest } from '../resources/channels/channels.ts';
 import { ruleChanges } from '../resources/rules/rules.ts';
 import type { Registry } from '../store/ports/registry.ts';
 import { type AccountChoice, changeAccount, findAccount, readAccountChoice } from './accounts.ts';
@@ -71,7 +71,7 @@ export async function addChannel(options: AddChannelOptions): Promise<void> {
   const channel = await withRegistry(config, (registry, settings) =>
     changeAccount(registry, choice, async ({ id: accountId }) => {
       const principal = { role: 'operator', accountId } as const;
-      return resultOf(await addToAccount(contextOf(registry, settings), principal, document));
+      return resultOf(await channelChanges.add(contextOf(registry, settings), principal, document));
     }),
   );
   if (json)
@@ -118,9 +118,10 @@ export async function testChannel(id: number, options: CommonOptions & AccountCh
 /** Removes a channel with its messages, also from rules. */
 export async function endChannel(id: number, options: CommonOptions & AccountChoice): Promise<void> {
   const choice = readAccountChoice(options);
-  await withRegistry(options.config, async (registry) => {
+  await withRegistry(options.config, async (registry, settings) => {
     const { id: accountId } = await findAccount(registry, choice);
-    resultOf(await removeChannel({ registry }, { role: 'operator', accountId }, id, null));
+    const context = contextOf(registry, settings);
+    resultOf(await channelChanges.remove(context, { role: 'operator', accountId }, id, null));
   });
 }
 

@@ -1,10 +1,11 @@
 /** The channels of `alerts.operator`, with their settings validated by the schemas of their kinds. */
-import { type ChannelKinds, readChannelSettings } from '../app/channel-document.ts';
+
 import { ConfigError, type ConfigProblem } from '../config/config-error.ts';
 import type { Config } from '../config/resolve-config.ts';
 import type { Channel } from '../domain/alert/channel.ts';
 import { ANY_DESTINATION } from '../domain/allowed-destinations.ts';
 import { describeRefusal } from '../domain/refusal.ts';
+import { type ChannelKinds, readChannelSettings } from '../resources/channels/channel-document.ts';
 
 /** The channels; their ids are 0. Throws a `ConfigError` that names each wrong setting, without its value. */
 export function operatorChannels({ alerts }: Pick<Config, 'alerts'>, kinds: ChannelKinds): Channel[] {

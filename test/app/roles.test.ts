@@ -9,6 +9,7 @@ import { changeService, removeService } from '../../src/app/services.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
 import { ANY_DESTINATION } from '../../src/domain/allowed-destinations.ts';
+import { channelChanges } from '../../src/resources/channels/channels.ts';
 import { arrangeStatusPage } from '../../src/resources/pages/arrange-page.ts';
 import { pageChanges } from '../../src/resources/pages/pages.ts';
 import { ruleChanges } from '../../src/resources/rules/rules.ts';
@@ -33,6 +34,7 @@ const context = {
   findService: () => null,
   findServiceById: () => null,
   siteUrl: 'https://upbeat.test',
+  kinds: {},
 };
 const page = { slug: 'acme', title: 'Acme' };
 
@@ -62,6 +64,9 @@ const CHANGES = {
   addRule: ['editor', (as) => ruleChanges.add(context, as, {})],
   replaceRule: ['editor', (as) => ruleChanges.replace(context, as, 1, {}, null)],
   removeRule: ['editor', (as) => ruleChanges.remove(context, as, 1, null)],
+  addChannel: ['editor', (as) => channelChanges.add(context, as, {})],
+  patchChannel: ['editor', (as) => channelChanges.patch(context, as, 1, {}, null)],
+  removeChannel: ['editor', (as) => channelChanges.remove(context, as, 1, null)],
   addWebhook: ['editor', (as) => addWebhook(context, as, { url: 'https://hooks.example' })],
   removeWebhook: ['editor', (as) => removeWebhook(context, as, 1)],
   testWebhook: ['editor', (as) => testWebhook(context, as, 1)],

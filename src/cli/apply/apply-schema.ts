@@ -1,7 +1,6 @@
 /** The JSON Schema of files of `apply`, with which editors complete them: `npm run schema` writes it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ChannelDocumentSchema, type ChannelKinds } from '../../app/channel-document.ts';
 import { ServiceDocumentSchema } from '../../app/service-document.ts';
 import { ApplyDocumentSchema } from '../../apply/apply-lists.ts';
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/alert/channel.ts';
@@ -9,6 +8,7 @@ import { PROBED_KINDS } from '../../domain/service.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { CHECK_KINDS } from '../../kinds/kinds-table.ts';
 import { CHANNEL_KINDS_TABLE } from '../../notify/channels/kinds-table.ts';
+import { ChannelDocumentSchema, type ChannelKinds } from '../../resources/channels/channel-document.ts';
 import { PageDocumentSchema } from '../../resources/pages/page-document.ts';
 
 /** The file. */

@@ -1,9 +1,9 @@
 /** The revisions of what an account has, compared with those that the author of changes has seen. */
 
+import { CHANNEL_CALLS } from '../../resources/channels/channel-rows.ts';
 import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
 import type { OpenRegistry } from '../database/registry-calls.ts';
 import type { RefusedContent, SeenContent } from '../ports/account-content.ts';
-import { CHANNEL_CALLS } from './alerts/channel-rows.ts';
 import { ownerMaintenancesOf } from './pages/owner-maintenance-rows.ts';
 import { pagesOf } from './pages/status-page-rows.ts';
 import { ownedServices } from './services/owner-services.ts';

@@ -4,11 +4,11 @@ import { earliestOf, mergeAlertStates } from '../../domain/alert/merge-alert-sta
 import { includesRole, type Role } from '../../domain/role.ts';
 import { firstFreeForm } from '../../domain/service.ts';
 import { noteRuleChange } from '../../resources/rules/rule-rows.ts';
+import { addNotice } from '../database/notice-rows.ts';
 import { type RegistryStore, statement } from '../database/registry-store.ts';
 import type { AccountContents, MergePlan } from '../ports/accounts.ts';
 import { readAccount } from './accounts/account-rows.ts';
 import { putMember, readMembers } from './accounts/member-rows.ts';
-import { addNotice } from './accounts/notice-rows.ts';
 import { claimsOf, servicesOf } from './ownership.ts';
 import { toDefinition, updateService } from './services/service-rows.ts';
 

@@ -1,6 +1,7 @@
 /** Ownership of domains: heartbeats, claims, proofs, and changes by owners (decisions, Ownership). */
 import { type CheckKind, DEFAULT_CHECK, type Service } from '../../domain/service.ts';
 import type { JointOutcome } from '../database/group-commit.ts';
+import { addNotice } from '../database/notice-rows.ts';
 import { type Calls, type DomainLimits, read, write } from '../database/registry-calls.ts';
 import { RegistryError } from '../database/registry-error.ts';
 import { type Batch, fromRow, type RegistryStore, statement } from '../database/registry-store.ts';
@@ -12,7 +13,6 @@ import {
   type RegisteredService,
 } from '../ports/ownership.ts';
 import type { NewService, ServiceEdit } from '../ports/services.ts';
-import { addNotice } from './accounts/notice-rows.ts';
 import { forgetOwnersWords } from './pages/owner-maintenance-rows.ts';
 import { forgetHeartbeats } from './services/heartbeat-rows.ts';
 import {

@@ -1,6 +1,7 @@
 /** The methods of the registry's thread that are the same for all databases. */
 
 import { isKeyOf } from '../../domain/credential-seal.ts';
+import { CHANNEL_CALLS, removeAllChannels } from '../../resources/channels/channel-rows.ts';
 import { RULE_CALLS } from '../../resources/rules/rule-rows.ts';
 import { ensureInstallation, getFact, INSTALLATION_FACT } from '../database/fact-rows.ts';
 import type { JointOutcome, JointWrite, JointWrites } from '../database/group-commit.ts';
@@ -22,7 +23,6 @@ import { SIGN_IN_GUARD_CALLS } from './accounts/sign-in-guard-rows.ts';
 import { removeAllPasswords, SIGN_IN_CALLS } from './accounts/sign-in-rows.ts';
 import { ALERT_CALLS } from './alerts/alert-rows.ts';
 import { CHANNEL_FAILURE_CALLS } from './alerts/channel-failure-rows.ts';
-import { CHANNEL_CALLS, removeAllChannels } from './alerts/channel-rows.ts';
 import { MESSAGE_CALLS } from './alerts/message-rows.ts';
 import {
   callIdempotent,

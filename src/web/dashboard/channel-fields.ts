@@ -1,7 +1,8 @@
 /** The fields of the settings of a channel, made from the schema of its kind. */
-import { type ChannelKinds, propertiesOf, settingOfText } from '../../app/channel-document.ts';
+
 import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { TSchema } from '../../json-schema.ts';
+import { type ChannelKinds, propertiesOf, settingOfText } from '../../resources/channels/channel-document.ts';
 import type { Language } from '../language/language.ts';
 import type { FormFields, RefusedForm } from './dashboard-forms.ts';
 

@@ -1,13 +1,5 @@
 /** `/dashboard/channels`: where an account is told, the messages that were sent there, and the forms that change it. */
-import type { ChannelKinds } from '../../app/channel-document.ts';
-import {
-  addChannel,
-  patchChannel,
-  removeChannel,
-  replayMessage,
-  type SendContext,
-  testChannel,
-} from '../../app/channels.ts';
+
 import {
   CHANNEL_KINDS,
   type Channel,
@@ -19,6 +11,13 @@ import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { type Phrase, time } from '../../language/phrase.ts';
+import type { ChannelKinds } from '../../resources/channels/channel-document.ts';
+import {
+  channelChanges,
+  replayMessage,
+  type SendContext,
+  testChannel,
+} from '../../resources/channels/channels.ts';
 import { ruleChanges } from '../../resources/rules/rules.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
 import type { Language } from '../language/language.ts';
@@ -179,7 +178,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       find: findKind,
       async take(kind, session, fields) {
         const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
-        const outcome = await addChannel(context, memberOf(session), document);
+        const outcome = await channelChanges.add(context, memberOf(session), document);
         if (!outcome.ok) return outcome;
         const hasRule = await addFirstRule(outcome.value, session);
         return seeOther(`${PATH}/${outcome.value.id}?new=${hasRule ? 'rule' : 'channel'}`);
@@ -197,7 +196,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }),
     form('save', async (channel, session, fields) => {
       const patch = readChannelFields(kinds, channel.kind, fields, channel);
-      return await patchChannel(context, memberOf(session), channel.id, patch, revisionIn(fields));
+      return await channelChanges.patch(context, memberOf(session), channel.id, patch, revisionIn(fields));
     }),
     form('ask', async ({ id }, session) => {
       requireRole(session, 'editor');
@@ -216,7 +215,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     ),
     form(
       'remove',
-      ({ id }, session, fields) => removeChannel(context, memberOf(session), id, revisionIn(fields)),
+      ({ id }, session, fields) => channelChanges.remove(context, memberOf(session), id, revisionIn(fields)),
       () => PATH,
     ),
   ];

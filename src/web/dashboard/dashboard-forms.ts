@@ -3,8 +3,6 @@
  * or shows the page with the refusals.
  */
 
-import type { ChannelKinds } from '../../app/channel-document.ts';
-import type { SendContext } from '../../app/channels.ts';
 import type { CheckBounds } from '../../app/check-choice.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
@@ -15,6 +13,8 @@ import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { escapeMarkup } from '../../language/phrase.ts';
+import type { ChannelKinds } from '../../resources/channels/channel-document.ts';
+import type { SendContext } from '../../resources/channels/channels.ts';
 import { type Outcome, refuseRole } from '../../resources/kit/change.ts';
 import type { ContentStore } from '../../store/ports/account-content.ts';
 import type { AccountStore } from '../../store/ports/accounts.ts';

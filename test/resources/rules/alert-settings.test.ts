@@ -1,17 +1,11 @@
 /** Channels and rules of an account, changed by the functions of `src/app/` over a real registry. */
 
 import t, { type Test } from 'tap';
-import { channelDocumentOf } from '../../../src/app/channel-document.ts';
-import {
-  addChannel,
-  patchChannel,
-  removeChannel,
-  replayMessage,
-  testChannel,
-} from '../../../src/app/channels.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { ALERT_EVENTS } from '../../../src/domain/alert/rule.ts';
 import { CHANNEL_KINDS_TABLE } from '../../../src/notify/channels/kinds-table.ts';
+import { channelDocumentOf } from '../../../src/resources/channels/channel-document.ts';
+import { channelChanges, replayMessage, testChannel } from '../../../src/resources/channels/channels.ts';
 import type { Outcome } from '../../../src/resources/kit/change.ts';
 import { ruleChanges } from '../../../src/resources/rules/rules.ts';
 import { openRegistryMethods } from '../../../src/store/registry/registry-thread.ts';
@@ -69,14 +63,14 @@ function acceptedOf<T>(outcome: Outcome<T>): T {
 
 t.test('it adds a channel, and shows everything but its secrets', async (t) => {
   const { context, ada, registry, accountId } = await start(t);
-  const made = acceptedOf(await addChannel(context, ada, GOTIFY));
+  const made = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
   t.match(made, { ...GOTIFY, language: 'en', confirmedAt: NOW, accountId });
   t.strictSame(channelDocumentOf(TEST_KINDS, made), {
     ...GOTIFY,
     settings: { server: 'https://push.example.com' },
   });
   t.strictSame(await registry.channelsOf(accountId), [made]);
-  const letter = await addChannel(context, ada, {
+  const letter = await channelChanges.add(context, ada, {
     name: 'Mail',
     kind: 'email',
     settings: { to: 'a@b.example' },
@@ -86,7 +80,7 @@ t.test('it adds a channel, and shows everything but its secrets', async (t) => {
 
 t.test('it names each wrong member of a channel', async (t) => {
   const { context, ada } = await start(t);
-  await addChannel(context, ada, GOTIFY);
+  await channelChanges.add(context, ada, GOTIFY);
   const table: readonly (readonly [document: unknown, refusals: object])[] = [
     [GOTIFY, { name: 'channel_name_taken' }],
     [{}, { name: 'member_invalid', kind: 'member_invalid' }],
@@ -110,7 +104,11 @@ t.test('it names each wrong member of a channel', async (t) => {
     [{ name: 'x', kind: 'email', settings: { to: 'nobody' } }, { 'settings.to': 'setting_invalid' }],
   ];
   for (const [document, refusals] of table)
-    t.strictSame(refusalsOf(await addChannel(context, ada, document)), refusals, JSON.stringify(document));
+    t.strictSame(
+      refusalsOf(await channelChanges.add(context, ada, document)),
+      refusals,
+      JSON.stringify(document),
+    );
 });
 
 t.test('it refuses every setting whose URL leads to a host that is not public', async (t) => {
@@ -128,7 +126,7 @@ t.test('it refuses every setting whose URL leads to a host that is not public', 
       tried++;
       const url = example.replace(/^(https?:\/\/)[^/]+/, '$1[::ffff:10.0.0.1]');
       const given = { ...Object.fromEntries(others), [setting]: url };
-      const outcome = await addChannel(all, ada, { name: 'x', kind, settings: given });
+      const outcome = await channelChanges.add(all, ada, { name: 'x', kind, settings: given });
       const wrong = outcome.ok ? [] : outcome.refusals.filter(({ field }) => field === `settings.${setting}`);
       const problem = { code: 'not_public', host: '::ffff:a00:1' };
       t.match(wrong.at(-1)?.refusal, { code: 'setting_invalid', setting, problem }, `${kind} ${setting}`);
@@ -136,8 +134,8 @@ t.test('it refuses every setting whose URL leads to a host that is not public', 
   }
   t.ok(tried >= 10, `${tried} settings`);
 
-  const { id } = acceptedOf(await addChannel(context, ada, GOTIFY));
-  const patch = (change: object) => patchChannel(context, ada, id, change, null);
+  const { id } = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
+  const patch = (change: object) => channelChanges.patch(context, ada, id, change, null);
   const moved = { settings: { server: 'http://nas.local:8080', token: 'new' } };
   t.same(refusalsOf(await patch(moved)), { 'settings.server': 'setting_invalid' });
   const [known] = await registry.channelsOf(ada.accountId);
@@ -148,9 +146,9 @@ t.test('it refuses every setting whose URL leads to a host that is not public', 
 
 t.test('a change keeps secrets, but never sends them to another server', async (t) => {
   const { context, ada } = await start(t);
-  const { id, revision } = acceptedOf(await addChannel(context, ada, GOTIFY));
+  const { id, revision } = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
   const patch = (change: object, revisions: readonly number[] | null = null) =>
-    patchChannel(context, ada, id, change, revisions);
+    channelChanges.patch(context, ada, id, change, revisions);
   const renamed = acceptedOf(await patch({ name: 'Ops 2', settings: { priority: 5 } }, [revision]));
   t.match(renamed, { name: 'Ops 2', settings: { ...GOTIFY.settings, priority: 5 } });
   t.same(refusalsOf(await patch({ name: 'Lost' }, [revision])), { '': 'channel_stale' });
@@ -165,7 +163,7 @@ t.test('a change keeps secrets, but never sends them to another server', async (
   t.same(refusalsOf(await patch({ kind: 'email', settings: { to: 'a@b.example' } })), {
     kind: 'channel_kind_fixed',
   });
-  t.same(refusalsOf(await patchChannel(context, { ...ada, accountId: 99 }, id, {}, null)), {
+  t.same(refusalsOf(await channelChanges.patch(context, { ...ada, accountId: 99 }, id, {}, null)), {
     '': 'no_channel',
   });
 });
@@ -173,17 +171,20 @@ t.test('a change keeps secrets, but never sends them to another server', async (
 t.test('an address that is changed has to be confirmed again', async (t) => {
   const { context, ada, registry, accountId } = await start(t);
   const mail = { name: 'Mail', kind: 'email', settings: { to: 'a@b.example' } };
-  const { id } = acceptedOf(await addChannel(context, ada, mail));
+  const { id } = acceptedOf(await channelChanges.add(context, ada, mail));
   t.same(refusalsOf(await testChannel(context, ada, id)), { '': 'channel_unconfirmed' });
   await registry.changeChannel(accountId, id, { confirmedAt: NOW });
-  t.equal(acceptedOf(await patchChannel(context, ada, id, { language: 'de' }, null)).confirmedAt, NOW);
-  const moved = await patchChannel(context, ada, id, { settings: { to: 'c@d.example' } }, null);
+  t.equal(
+    acceptedOf(await channelChanges.patch(context, ada, id, { language: 'de' }, null)).confirmedAt,
+    NOW,
+  );
+  const moved = await channelChanges.patch(context, ada, id, { settings: { to: 'c@d.example' } }, null);
   t.equal(acceptedOf(moved).confirmedAt, null);
 });
 
 t.test('a test waits in the queue of its channel, and is sent again', async (t) => {
   const { context, ada, registry, accountId } = await start(t);
-  const { id } = acceptedOf(await addChannel(context, ada, GOTIFY));
+  const { id } = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
   const thread = acceptedOf(await testChannel(context, ada, id));
   const [message] = await registry.messagesOf(accountId, id);
   t.match(message, { message: { type: 'test', thread }, dueAt: NOW, deliveredAt: null });
@@ -193,15 +194,15 @@ t.test('a test waits in the queue of its channel, and is sent again', async (t) 
   t.same(refusalsOf(await replayMessage(context, { ...ada, accountId: 99 }, id, messageId)), {
     '': 'no_channel',
   });
-  t.equal(refusalsOf(await removeChannel(context, ada, id, null)), null);
-  t.same(refusalsOf(await removeChannel(context, ada, id, null)), { '': 'no_channel' });
+  t.equal(refusalsOf(await channelChanges.remove(context, ada, id, null)), null);
+  t.same(refusalsOf(await channelChanges.remove(context, ada, id, null)), { '': 'no_channel' });
 });
 
 const RULE = { name: 'Mine', own: true, channels: ['Ops'] };
 
 t.test('a rule is read back as it was written', async (t) => {
   const { context, ada } = await start(t);
-  await addChannel(context, ada, GOTIFY);
+  await channelChanges.add(context, ada, GOTIFY);
   const full = {
     name: 'Night',
     own: true,
@@ -227,7 +228,7 @@ t.test('a rule is read back as it was written', async (t) => {
 
 t.test('it names each wrong member of a rule', async (t) => {
   const { context, ada } = await start(t);
-  await addChannel(context, ada, GOTIFY);
+  await channelChanges.add(context, ada, GOTIFY);
   await ruleChanges.add(context, ada, RULE);
   const quiet = { from: '22:00', to: '07:00' };
   const table: readonly (readonly [change: object, refusals: object])[] = [
@@ -260,7 +261,7 @@ t.test('it names each wrong member of a rule', async (t) => {
 
 t.test('a rule is changed member by member, and follows the names of channels', async (t) => {
   const { context, ada } = await start(t);
-  const channel = acceptedOf(await addChannel(context, ada, GOTIFY));
+  const channel = acceptedOf(await channelChanges.add(context, ada, GOTIFY));
   const { id, revision } = acceptedOf(
     await ruleChanges.add(context, ada, { ...RULE, repeat: '1h', after: '5m' }),
   );
@@ -271,9 +272,9 @@ t.test('a rule is changed member by member, and follows the names of channels', 
   );
   t.strictSame(await document(), { ...RULE, events: [...ALERT_EVENTS], after: '5m' });
   t.same(refusalsOf(await ruleChanges.patch(context, ada, id, {}, [revision])), { '': 'rule_stale' });
-  await patchChannel(context, ada, channel.id, { name: 'Ops team' }, null);
+  await channelChanges.patch(context, ada, channel.id, { name: 'Ops team' }, null);
   t.strictSame((await document()).channels, ['Ops team']);
-  await removeChannel(context, ada, channel.id, null);
+  await channelChanges.remove(context, ada, channel.id, null);
   t.strictSame((await document()).channels, []);
   t.same(refusalsOf(await ruleChanges.patch(context, { ...ada, accountId: 99 }, id, {}, null)), {
     '': 'no_rule',

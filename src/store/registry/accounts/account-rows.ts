@@ -1,11 +1,11 @@
 /** Accounts. */
 import { firstFreeForm } from '../../../domain/service.ts';
+import { NOTICE_CALLS } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Account, AccountStore } from '../../ports/accounts.ts';
 import { readMembers } from './member-rows.ts';
-import { NOTICE_CALLS } from './notice-rows.ts';
 
 /** Maximum length of an account's name, in characters. */
 const MAX_NAME_LENGTH = 60;

@@ -1,5 +1,6 @@
 /** Invitations to accounts. */
 
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
@@ -13,7 +14,6 @@ import {
 } from '../../ports/invitations.ts';
 import { readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
-import { addNotice } from './notice-rows.ts';
 import { chooseAccount, readPerson } from './people-rows.ts';
 
 /** Invitations. */

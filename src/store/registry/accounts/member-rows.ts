@@ -1,10 +1,10 @@
 /** The members of accounts. */
 import type { Role } from '../../../domain/role.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore, statement } from '../../database/registry-store.ts';
 import type { Member, MemberStore, Membership } from '../../ports/members.ts';
-import { addNotice } from './notice-rows.ts';
 
 /** Members of accounts. */
 export const MEMBER_CALLS: Calls<MemberStore> = {

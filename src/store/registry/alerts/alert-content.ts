@@ -1,5 +1,6 @@
 /** Channels and rules among the changes of what an account has. Functions run inside the transaction of the changes. */
 import { isDeepStrictEqual } from 'node:util';
+import { CHANNEL_CALLS } from '../../../resources/channels/channel-rows.ts';
 import { RULE_CALLS } from '../../../resources/rules/rule-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type {
@@ -9,7 +10,6 @@ import type {
   WantedChannel,
   WantedRule,
 } from '../../ports/account-content.ts';
-import { CHANNEL_CALLS } from './channel-rows.ts';
 
 /** Removes rules and channels by their numbers. */
 export async function removeAlerts(

@@ -1,10 +1,10 @@
 /** Channels to which nothing can be delivered, and the word to their accounts. */
 import { describeChannelProblem } from '../../../domain/alert/channel-problem.ts';
 import type { AlertMessage } from '../../../domain/alert/message.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
 import type { FailingChannel, MessageStore } from '../../ports/channels.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { addMessages } from './message-rows.ts';
 
 /** Channels that fail. */

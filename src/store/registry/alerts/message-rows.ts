@@ -8,6 +8,7 @@ import { foldQueue } from '../../../domain/alert/fold-queue.ts';
 import type { AlertMessage } from '../../../domain/alert/message.ts';
 import { DAY_MS } from '../../../domain/durations.ts';
 import { messageId } from '../../../domain/webhook-event.ts';
+import { toChannel } from '../../../resources/channels/channel-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import {
   type Batch,
@@ -26,7 +27,6 @@ import {
   type StoredMessage,
 } from '../../ports/channels.ts';
 import { stopSecretOf } from './channel-address.ts';
-import { toChannel } from './channel-rows.ts';
 
 const MAX_SHOWN = 50;
 /** Maximum number of due messages of one account in a call, so that its slow receivers do not delay those of others. */

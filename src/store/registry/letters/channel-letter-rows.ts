@@ -2,9 +2,9 @@
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../../domain/subscription.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { readChannelAddress } from '../alerts/channel-address.ts';
 import { countLetter, countRecipient, digestMailbox, makeSecret } from './subscription-rows.ts';
 

@@ -1,11 +1,11 @@
 /** The receivers of e-mail channels stop them by a link in each letter. Its secret is a digest, so nothing is stored for it. */
 import { timingSafeEqual } from 'node:crypto';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { AskedChannel, SubscriptionStore } from '../../ports/subscriptions.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { stopSecretOf } from '../alerts/channel-address.ts';
 
 /** The digits of the channel, and the digest. */

@@ -9,12 +9,12 @@ import {
   type PictureUse,
 } from '../../../domain/status-page.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import type { NewPage, PageEdit, PageStore, StoredPicture } from '../../ports/status-pages.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { endSubscriptions } from '../alerts/subscription-changes.ts';
 import { planOccurrencesOfPage } from './owner-maintenance-rows.ts';
 

@@ -1,7 +1,7 @@
 /** Credentials of checks in the rows of services. */
 import { isKeyOf } from '../../../domain/credential-seal.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { ownedServices } from './owner-services.ts';
 import { toDefinition, updateService } from './service-rows.ts';
 

@@ -7,9 +7,9 @@ import type { Notice } from '../../../domain/notice.ts';
 import type { Refusal } from '../../../domain/refusal.ts';
 import { nameKeys } from '../../../domain/resembling-names.ts';
 import { dashDomain, firstFreeForm } from '../../../domain/service.ts';
+import { addNotice } from '../../database/notice-rows.ts';
 import { RegistryError } from '../../database/registry-error.ts';
 import { type RegistryStore, statement } from '../../database/registry-store.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
 import { type ServiceRow, toDefinition, updateService } from './service-rows.ts';
 
 /** Maximum number of former slugs of a service; the oldest are dropped beyond it. */

@@ -1,8 +1,8 @@
 /** Notices to accounts. */
-import { describeNotice, fromStoredNotice, type Notice } from '../../../domain/notice.ts';
-import { type Calls, read, write } from '../../database/registry-calls.ts';
-import type { RegistryStore } from '../../database/registry-store.ts';
-import type { AccountStore } from '../../ports/accounts.ts';
+import { describeNotice, fromStoredNotice, type Notice } from '../../domain/notice.ts';
+import type { AccountStore } from '../ports/accounts.ts';
+import { type Calls, read, write } from './registry-calls.ts';
+import type { RegistryStore } from './registry-store.ts';
 
 /** Maximum number of notices that are listed for an account. */
 const MAX_NOTICES = 20;

@@ -6,13 +6,13 @@ import {
   type ChannelSettings,
   MESSAGE_LANGUAGES,
   type MessageLanguage,
-} from '../domain/alert/channel.ts';
-import { type AllowedDestinations, refuseUrl } from '../domain/allowed-destinations.ts';
-import { type TSchema, Type } from '../json-schema.ts';
-import type { ChannelKindParts } from '../notify/channels/channel-kind.ts';
-import { accept, type FieldRefusal, type Outcome, refuse } from '../resources/kit/change.ts';
-import { createDocumentReader } from '../resources/kit/read-document.ts';
-import { readAll, readNameField } from '../resources/kit/read-input.ts';
+} from '../../domain/alert/channel.ts';
+import { type AllowedDestinations, refuseUrl } from '../../domain/allowed-destinations.ts';
+import { type TSchema, Type } from '../../json-schema.ts';
+import type { ChannelKindParts } from '../../notify/channels/channel-kind.ts';
+import { accept, type FieldRefusal, type Outcome, refuse } from '../kit/change.ts';
+import { createDocumentReader } from '../kit/read-document.ts';
+import { readAll, readNameField } from '../kit/read-input.ts';
 
 /** The kinds of channels that can be chosen. */
 export type ChannelKinds = Readonly<Partial<Record<ChannelKind, ChannelKindParts>>>;

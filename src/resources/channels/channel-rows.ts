@@ -1,13 +1,13 @@
 /** Channels of accounts. Their settings are encrypted, as the secrets of webhooks are. */
-import type { Channel } from '../../../domain/alert/channel.ts';
-import { dropFromRules, noteRuleChange } from '../../../resources/rules/rule-rows.ts';
-import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
-import { RegistryError } from '../../database/registry-error.ts';
-import { fromRow, type RegistryStore } from '../../database/registry-store.ts';
-import type { Row } from '../../database/schema.ts';
-import type { SecretBox } from '../../database/secrets.ts';
-import { type ChannelStore, MAX_CHANNELS } from '../../ports/channels.ts';
-import { addNotice } from '../accounts/notice-rows.ts';
+import type { Channel } from '../../domain/alert/channel.ts';
+import { addNotice } from '../../store/database/notice-rows.ts';
+import { type Calls, type OpenRegistry, read, write } from '../../store/database/registry-calls.ts';
+import { RegistryError } from '../../store/database/registry-error.ts';
+import { fromRow, type RegistryStore } from '../../store/database/registry-store.ts';
+import type { Row } from '../../store/database/schema.ts';
+import type { SecretBox } from '../../store/database/secrets.ts';
+import { type ChannelStore, MAX_CHANNELS } from '../../store/ports/channels.ts';
+import { dropFromRules, noteRuleChange } from '../rules/rule-rows.ts';
 
 /** Channels. */
 export const CHANNEL_CALLS: Calls<ChannelStore> = {

@@ -1,19 +1,12 @@
-/** Channels of an account: its owners and editors add, change, remove and test them. */
-import type { Channel } from '../domain/alert/channel.ts';
-import type { AlertMessage } from '../domain/alert/message.ts';
+/** Channels of an account: where its alerts go (docs/alerts.md). Their receivers agree first where the kind says so. */
+import type { Channel } from '../../domain/alert/channel.ts';
+import type { AlertMessage } from '../../domain/alert/message.ts';
+import type { ChannelStore, MessageStore } from '../../store/ports/channels.ts';
+import { type AccountPrincipal, accept, attempt, type Outcome, refuse, refuseRole } from '../kit/change.ts';
+import { createChanges } from '../kit/create-changes.ts';
+import { isObject } from '../kit/merge-patch.ts';
 import {
-  type AccountPrincipal,
-  accept,
-  atField,
-  attempt,
-  MAX_TRIES,
-  type Outcome,
-  refuse,
-  refuseRole,
-} from '../resources/kit/change.ts';
-import { isObject, mergePatch } from '../resources/kit/merge-patch.ts';
-import type { ChannelStore, MessageStore } from '../store/ports/channels.ts';
-import {
+  type ChannelDocument,
   type ChannelKinds,
   type ChannelRules,
   channelDocumentOf,
@@ -23,7 +16,7 @@ import {
 
 /** The dependencies of changes of channels. */
 export interface ChannelContext {
-  readonly registry: ChannelStore & Pick<MessageStore, 'addMessage' | 'messagesOf' | 'replayMessage'>;
+  readonly registry: ChannelStore;
   readonly kinds: ChannelKinds;
   readonly destinations: ChannelRules['destinations'];
   readonly now: () => number;
@@ -31,39 +24,39 @@ export interface ChannelContext {
 
 /** The dependencies of messages that a person sends. */
 export interface SendContext extends ChannelContext {
+  readonly registry: ChannelStore & Pick<MessageStore, 'addMessage' | 'messagesOf' | 'replayMessage'>;
   /** Public URL of the site, without a slash at its end. */
   readonly siteUrl: string;
   /** Counts messages that an account sends manually. Rejects beyond the limit of webhooks (`SENT_BY_HAND_PER_MINUTE`). */
   readonly charge: (what: 'tests' | 'replays', accountId: number) => Promise<void>;
 }
 
-/** Finds a channel of the account. Refused with `no_channel`. */
-export async function findChannel(
-  { registry }: { readonly registry: Pick<ChannelStore, 'channelsOf'> },
-  { accountId }: Pick<AccountPrincipal, 'accountId'>,
-  id: number,
-): Promise<Outcome<Channel>> {
-  const channel = (await registry.channelsOf(accountId)).find((one) => one.id === id);
-  return channel === undefined ? refuse({ code: 'no_channel', id }) : accept(channel);
-}
-
-/**
- * Adds a channel. Its receiver has to agree first where the kind says so. Refused with `role_required`, `too_many_channels`,
- * `channel_name_taken`, and as `readChannelDocument`.
- */
-export async function addChannel(
-  context: Omit<ChannelContext, 'registry'> & { readonly registry: Pick<ChannelStore, 'addChannel'> },
-  principal: AccountPrincipal,
-  document: unknown,
-): Promise<Outcome<Channel>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const { registry, kinds, now } = context;
-  const reading = readChannelDocument(context, document);
-  if (!reading.ok) return reading;
-  const channel = newChannel(kinds, principal.accountId, reading.value, now());
-  return await attempt(() => registry.addChannel(channel), 'name');
-}
+/** The changes of channels, which are known by their numbers and ordered by name. A removed channel leaves rules and takes its messages along. */
+export const channelChanges = createChanges<Channel, number, ChannelDocument, WantedChannel, ChannelContext>({
+  mayChange: 'editor',
+  codes: {
+    missing: (id) => ({ code: 'no_channel', id }),
+    stale: 'channel_stale',
+    at: { channel_name_taken: 'name', too_many_channels: 'name' },
+  },
+  keyOf: ({ id }) => id,
+  list: ({ registry }, accountId) => registry.channelsOf(accountId),
+  writer:
+    async ({ kinds }) =>
+    (channel) =>
+      channelDocumentOf(kinds, channel),
+  // Secrets that a patch does not name stay.
+  read: async (context, document, { before, patch }) =>
+    readChannelDocument(context, document, before === null ? null : withoutRemoved(before, patch)),
+  add: ({ registry, kinds, now }, accountId, wanted) =>
+    attempt(() => registry.addChannel(newChannel(kinds, accountId, wanted, now()))),
+  change: ({ registry, kinds }, before, wanted) =>
+    attempt(() =>
+      registry.changeChannel(before.accountId, before.id, editOf(kinds, before, wanted), [before.revision]),
+    ),
+  remove: ({ registry }, { accountId, id, revision }) =>
+    attempt(() => registry.removeChannel(accountId, id, [revision])),
+});
 
 /** A channel as it is stored at first. */
 export function newChannel(
@@ -74,36 +67,6 @@ export function newChannel(
 ): Omit<Channel, 'id' | 'revision'> {
   const confirmedAt = kinds[wanted.kind]?.needsConfirmation === true ? null : now;
   return { accountId, ...wanted, confirmedAt, createdAt: now };
-}
-
-/**
- * Changes a channel by a merge patch (RFC 7396) of its document; secrets that the patch does not name stay. `revisions`: those that
- * the client has seen; null: any. Refused with `role_required`, `no_channel`, `channel_stale`, `channel_kind_fixed`, and as
- * {@link addChannel}.
- */
-export async function patchChannel(
-  context: ChannelContext,
-  principal: AccountPrincipal,
-  id: number,
-  patch: unknown,
-  revisions: readonly number[] | null,
-): Promise<Outcome<Channel>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const { registry, kinds } = context;
-  for (let tried = 1; ; tried++) {
-    const found = await findChannel(context, principal, id);
-    if (!found.ok) return found;
-    const { accountId, revision } = found.value;
-    if (revisions !== null && !revisions.includes(revision)) return refuse({ code: 'channel_stale' });
-    const document = mergePatch(channelDocumentOf(kinds, found.value), patch);
-    const reading = readChannelDocument(context, document, withoutRemoved(found.value, patch));
-    if (!reading.ok) return reading;
-    const edit = editOf(kinds, found.value, reading.value);
-    const outcome = await attempt(() => registry.changeChannel(accountId, id, edit, [revision]));
-    const isStale = !outcome.ok && outcome.refusals.some(({ refusal }) => refusal.code === 'channel_stale');
-    if (!isStale || tried === MAX_TRIES) return atField(outcome, 'channel_name_taken', 'name');
-  }
 }
 
 /** The channel without the settings that a patch removes. */
@@ -124,18 +87,6 @@ function sorted(settings: object): unknown[] {
   return Object.entries(settings).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Removes a channel with its messages, also from rules. Refused with `role_required`, `no_channel` and `channel_stale`. */
-export async function removeChannel(
-  { registry }: { readonly registry: Pick<ChannelStore, 'removeChannel'> },
-  principal: AccountPrincipal,
-  id: number,
-  revisions: readonly number[] | null,
-): Promise<Outcome<void>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  return await attempt(() => registry.removeChannel(principal.accountId, id, revisions ?? undefined));
-}
-
 /**
  * Sends a test to a channel, through its queue. Resolves with the thread of the message, by which its outcome is found. Refused
  * with `role_required`, `no_channel` and `channel_unconfirmed`; rejects beyond the limit per minute.
@@ -148,7 +99,7 @@ export async function testChannel(
 ): Promise<Outcome<string>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
-  const found = await findChannel(context, principal, id);
+  const found = await channelChanges.find(context, principal, id);
   if (!found.ok) return found;
   if (found.value.confirmedAt === null) return refuse({ code: 'channel_unconfirmed' });
   await context.charge('tests', principal.accountId);
@@ -190,7 +141,7 @@ export async function replayMessage(
 ): Promise<Outcome<void>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
-  const found = await findChannel(context, principal, channelId);
+  const found = await channelChanges.find(context, principal, channelId);
   if (!found.ok) return found;
   const { registry, now, charge } = context;
   const { accountId } = principal;
