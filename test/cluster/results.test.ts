@@ -410,22 +410,27 @@ t.test('a judge goes on after an answer that is none', sideBySide(), async (t) =
     await isConnected(judge);
     const before = node.send(1, 3);
     await until(() => judge.taken.length >= 3);
+    const unread = () => server.client.xlen(resultKeys(prefix).stream);
+    await until(async () => (await unread()) === 0, 'what was taken is acknowledged');
     let odd = 0;
     road.answers = (request) => {
       if (!request.includes(script.sha1.slice(0, 8))) return null;
       odd++;
       return script === READ ? ':1\r\n' : '+OK\r\n';
     };
-    if (script === BEGIN) {
-      road.isCut = true;
-      road.isCut = false;
-    }
-    await until(() => odd > 0);
+    let looks = 0;
+    await until(() => {
+      // On a busy machine the script may be sent behind something else, where the proxy does not see it.
+      if (script === BEGIN && looks++ % 250 === 0) {
+        road.isCut = true;
+        road.isCut = false;
+      }
+      return odd > 0;
+    });
     road.answers = () => null;
     const after = node.send(1, 3);
-    await until(() => judge.taken.length >= 6, 'it reads again');
+    await until(() => String(judge.times().slice(-3)) === String(after), 'it reads again');
     t.same(judge.times().slice(0, 3), before);
-    t.same(judge.times().slice(-3), after);
     t.notMatch(lines, ['another judge reads the results; this one reads no more']);
   }
 });
