@@ -4,52 +4,20 @@ import { MAX_DELIVERY_WAIT_MS } from '../../../domain/delivery-retries.ts';
 import { DAY_MS, MINUTE_MS } from '../../../domain/durations.ts';
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import type { PageGroup } from '../../../domain/status-page.ts';
-import {
-  MAX_REFUSALS,
-  ownersNews,
-  readTopic,
-  topicsOf,
-  UNCONFIRMED_MS,
-} from '../../../domain/subscription.ts';
+import { MAX_REFUSALS, ownersNews, readTopic, topicsOf } from '../../../domain/subscription.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
-import { type RegistryStore, sql, statement } from '../../database/registry-store.ts';
+import { type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
 import { RETRY_FOR_NEW_MS } from '../../ports/channels.ts';
 import type { DueLetter, LetterOutcome, LetterStore } from '../../ports/subscriptions.ts';
 import { readChannelAddress } from '../alerts/channel-address.ts';
-import { tellPageMaintenances } from '../pages/owner-maintenance-rows.ts';
 import { toService } from '../services/service-rows.ts';
 import { askChannels, turnOffChannels } from './channel-letter-rows.ts';
-import { deleteSubscription, goneAmong, nameTopic } from './subscription-rows.ts';
+import { deleteSubscription, nameTopic } from './subscription-rows.ts';
+import { TOPICS, tidySubscriptions } from './tidy-subscriptions.ts';
 
 /** Maximum number of changes whose letters are written in a call. */
 const MAX_CHANGES = 100;
-
-// Steps from one topic with subscribers to the next one by the index, so that the cost does not depend on their number.
-const TOPICS = statement<{ readonly topic: string }>(
-  `WITH RECURSIVE topics (topic) AS (
-     SELECT min(topic) FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic >= ?
-     UNION ALL
-     SELECT (SELECT min(topic) FROM subscriptions WHERE confirmed_at IS NOT NULL AND topic > topics.topic)
-     FROM topics WHERE topics.topic < ?)
-   SELECT topic FROM topics WHERE topic < ?`,
-);
-// What waits for the end of an owner's maintenance may be older.
-const FORGET_CHANGES = statement(
-  `DELETE FROM subscription_changes WHERE recorded_at < ?
-     AND NOT EXISTS (SELECT 1 FROM letters WHERE letters.change_id = subscription_changes.id)
-     AND (written <> 2 OR NOT EXISTS
-       (SELECT 1 FROM maintenances WHERE maintenances.service_id = subscription_changes.service_id
-          AND owner_id IS NOT NULL AND phase = 'running'))`,
-);
-// One look for each of the letters, which are few: a list of all subscriptions would be read whole.
-const FORGET_ORPHANS = statement(
-  `DELETE FROM letters WHERE subscription_id IS NOT NULL
-     AND (SELECT subscriptions.id FROM subscriptions WHERE subscriptions.id = letters.subscription_id) IS NULL`,
-);
-const UNCONFIRMED_TOPICS = statement<{ readonly topic: string }>(
-  'SELECT DISTINCT topic FROM subscriptions WHERE confirmed_at IS NULL',
-);
 
 /** Letters. */
 export const LETTER_CALLS: Calls<LetterStore> = {
@@ -392,33 +360,4 @@ async function noteLetter(
     await queries.run(
       kysely.updateTable('subscriptions').set({ refusals }).where('id', '=', letter.subscription_id),
     );
-}
-
-async function tidySubscriptions(store: RegistryStore, now: number, retentionNow: number): Promise<number> {
-  const { kysely, queries } = store;
-  await tellPageMaintenances(store, now);
-  const ended: number[] = [];
-  const late = kysely
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('confirmed_at', 'is', null)
-    .where('created_at', '<', retentionNow - UNCONFIRMED_MS);
-  ended.push(...(await queries.all(late)).map(({ id }) => id));
-  const topics = [...(await queries.all(TOPICS('', '~', '~'))), ...(await queries.all(UNCONFIRMED_TOPICS()))];
-  for (const topic of await goneAmong(store, [...new Set(topics.map((one) => one.topic))])) {
-    const gone = kysely.selectFrom('subscriptions').select('id').where('topic', '=', topic);
-    ended.push(...(await queries.all(gone)).map(({ id }) => id));
-  }
-  for (const id of ended) await deleteSubscription(store, id);
-  await queries.run(
-    kysely.deleteFrom('letter_counts').where('day', '<', Math.floor(retentionNow / DAY_MS) - 1),
-  );
-  await queries.run(FORGET_CHANGES(retentionNow - DAY_MS));
-  await queries.run(FORGET_ORPHANS());
-  const channels = kysely.selectFrom('channels').select('id');
-  await queries.run(
-    kysely.deleteFrom('letters').where('channel_id', 'is not', null).where('channel_id', 'not in', channels),
-  );
-  await queries.run(kysely.deleteFrom('channel_confirmations').where('channel_id', 'not in', channels));
-  return new Set(ended).size;
 }
