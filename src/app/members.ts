@@ -13,6 +13,7 @@ import {
 import type { Account } from '../store/ports/accounts.ts';
 import type { InvitationStore, OpenedInvitation } from '../store/ports/invitations.ts';
 import type { MemberStore } from '../store/ports/members.ts';
+import type { Identity, PeopleStore, Person } from '../store/ports/people.ts';
 
 /** The dependencies of changes of members. */
 export interface MemberContext {
@@ -27,7 +28,7 @@ const SECRET_FORM = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Invites somebody to the account. Returns the secret of the invitation, of which only a hash is stored: show it once.
- * Refused with `role_required`, `role_invalid` or `too_many_invitations`.
+ * Refused with `role_required`, `role_invalid`, `too_many_invitations` or `too_many_invitations_today`.
  */
 export async function inviteMember(
   { registry, now }: MemberContext,
@@ -117,6 +118,35 @@ export async function admitByInvitation(
   const invitation = hashSecret(secret);
   const isAdmitted = SECRET_FORM.test(secret) && (await registry.countSetup(invitation, now()));
   return isAdmitted ? accept({ invitation }) : refuse({ code: 'no_invitation' });
+}
+
+/**
+ * The person who signs in by a provider. A new one becomes a member of the account that invites them, or else gets an account, where
+ * people may have one. Refused with `accounts_closed`, and as {@link acceptInvitation}.
+ */
+export async function admitIdentity(
+  {
+    registry,
+    now,
+  }: Pick<MemberContext, 'now'> & {
+    readonly registry: Pick<InvitationStore, 'joinByIdentity'> &
+      Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'>;
+  },
+  identity: Identity,
+  /** Of the invitation that the visitor came from; empty: none. */
+  secret: string,
+  mayAddAccounts: boolean,
+): Promise<Outcome<{ readonly person: Person; readonly hasJoined: boolean }>> {
+  const known = await registry.findIdentity(identity);
+  if (known !== null) return accept({ person: known, hasJoined: false });
+  if (SECRET_FORM.test(secret)) {
+    const joined = await attempt(() => registry.joinByIdentity(hashSecret(secret), identity, now()));
+    if (!joined.ok) return joined;
+    if (joined.value !== null) return accept({ person: joined.value, hasJoined: true });
+  }
+  return mayAddAccounts
+    ? accept({ person: await registry.ensureIdentity(identity, now()), hasJoined: false })
+    : refuse({ code: 'accounts_closed' });
 }
 
 /** Accepts an invitation. Refused with `no_invitation`, `member_already` or `too_many_members`. */

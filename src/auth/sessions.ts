@@ -23,6 +23,8 @@ interface SessionsOptions {
     'createSession' | 'findSession' | 'switchAccount' | 'endSession' | 'endSessionsOf'
   >;
   readonly clock: Pick<Clock, 'now'>;
+  /** Whether a person without an account gets one with the first session. Default: true. */
+  readonly mayAddAccounts?: boolean;
 }
 
 /** Sessions. */
@@ -32,16 +34,19 @@ const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[A-Za-z0-9_-]{43}$/;
 
 /** Creates the sessions over the registry. */
-export function createSessions({ registry, clock }: SessionsOptions) {
+export function createSessions({ registry, clock, mayAddAccounts = true }: SessionsOptions) {
   return {
+    mayAddAccounts,
     /**
-     * Opens a session of a person in the account that they chose last. The token goes into the cookie and nowhere else.
+     * Opens a session of a person in the account that they chose last. The token goes into the cookie and nowhere else. Rejects with
+     * the refusal `accounts_closed` if they are a member of no account and may not have one of their own.
      */
     async open(personId: number): Promise<{ readonly token: string; readonly expiresAt: number }> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const createdAt = clock.now();
       const expiresAt = createdAt + SESSION_MS;
-      await registry.createSession({ sha256: digest(token), personId, createdAt, expiresAt });
+      const session = { sha256: digest(token), personId, createdAt, expiresAt };
+      await registry.createSession(session, mayAddAccounts);
       return { token, expiresAt };
     },
     /** The session of a token; null if there is none or it has ended. */

@@ -251,6 +251,16 @@ export const CONFIG_SCHEMA = section(
       { feedInterval: duration('5m', "Time between two reads of a vendor's status page.", 1_000) },
       "Vendors' status pages.",
     ),
+    accounts: section(
+      {
+        open: Type.Boolean({
+          default: true,
+          description:
+            'Whether people who sign in get an account of their own. false: invitations and commands alone let people in.',
+        }),
+      },
+      'Accounts of owners.',
+    ),
     auth: section(
       {
         providers: list(

@@ -101,6 +101,10 @@ const REFUSALS = {
   too_many_incidents: ({ max }: OfMax) => `An account has at most ${max} incidents: remove old ones first.`,
   too_many_maintenances: ({ max }: OfMax) =>
     `An account announces at most ${max} maintenances: remove one first.`,
+  too_many_invitations_today: ({ max }: OfMax) =>
+    `An account, and a person, sends at most ${max} invitations a day: try again tomorrow.`,
+  /** The setting `accounts.open` is false. */
+  accounts_closed: 'You are a member of no account here. Ask an owner of an account to invite you.',
   too_many_invitations: ({ max }: OfMax) => `An account has at most ${max} invitations: withdraw one first.`,
   too_many_members: ({ max }: OfMax) => `An account has at most ${max} members.`,
   too_many_claims: ({ max }: OfMax) => `The account waits for ${max} domains: verify or drop one first.`,

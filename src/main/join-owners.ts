@@ -123,7 +123,7 @@ export async function joinOwners(parts: {
       samples,
       providers,
       local: createLocalSignIn({ registry, secretKey, siteUrl: http.siteUrl, now: clock.now, log }),
-      sessions: createSessions({ registry, clock }),
+      sessions: createSessions({ registry, clock, mayAddAccounts: parts.config.accounts.open }),
       acknowledgeLinks: links,
       proofs,
       kinds: CHANNEL_KINDS_TABLE,

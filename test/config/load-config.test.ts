@@ -73,7 +73,7 @@ t.test('it knows exactly the settings that operators are promised', async (t) =>
       'checks.concurrency checks.controlTargets checks.allowPrivate checks.ports checks.nameservers',
       'checks.ownersMayProbePrivate heartbeats.silence',
       'limits.anonymousPerMinute limits.authenticatedPerMinute limits.domainsPerAccount limits.minInterval limits.connectionsPerAddress',
-      'incidents.feedInterval auth.providers',
+      'incidents.feedInterval accounts.open auth.providers',
       'alerts.smtp.host alerts.smtp.port alerts.smtp.user alerts.smtp.password alerts.smtp.from alerts.smtp.tls alerts.operator',
       'storage.dataDir storage.rawRetention storage.rollupRetention storage.incidentRetention',
       'storage.postgres.url storage.redis.url storage.influx.url storage.influx.token storage.influx.org',
@@ -122,6 +122,7 @@ t.test('it has the defaults that operators are promised', async (t) => {
       connectionsPerAddress: 600,
     },
     incidents: { feedIntervalMs: 300_000 },
+    accounts: { open: true },
     auth: { providers: [] },
     alerts: {
       smtp: { host: null, port: null, user: null, password: null, from: null, tls: 'starttls' },

@@ -47,6 +47,11 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   no_running_maintenance: [{}, 'The maintenance is not running now.'],
   no_next_maintenance: [{}, 'The maintenance has no further occurrence.'],
+  too_many_invitations_today: [
+    { max: 60 },
+    'An account, and a person, sends at most 60 invitations a day: try again tomorrow.',
+  ],
+  accounts_closed: [{}, 'You are a member of no account here. Ask an owner of an account to invite you.'],
   too_many_invitations: [{ max: 20 }, 'An account has at most 20 invitations: withdraw one first.'],
   too_many_members: [{ max: 100 }, 'An account has at most 100 members.'],
   too_many_claims: [{ max: 20 }, 'The account waits for 20 domains: verify or drop one first.'],

@@ -1,7 +1,7 @@
 /** Contract of the registry: invitations to accounts. */
 import type { Test } from 'tap';
 import type { Role } from '../../src/domain/role.ts';
-import { MAX_INVITATIONS, MAX_SETUPS } from '../../src/store/ports/invitations.ts';
+import { MAX_INVITATIONS, MAX_INVITATIONS_PER_DAY, MAX_SETUPS } from '../../src/store/ports/invitations.ts';
 import type { OpenForTest } from './registry-contract.ts';
 import { NOON } from './registry-fixtures.ts';
 
@@ -106,5 +106,51 @@ export async function invitationContract(t: Test, open: OpenForTest): Promise<vo
     await t.rejects(invite(99), { code: 'account_limit', refusal: { code: 'too_many_invitations' } });
     await invite(98, ada.id, 'viewer', NOON + 100);
     t.equal((await registry.invitationsOf(accountId, NOON + 100)).length, 1, 'expired ones do not count');
+  });
+
+  t.test('it counts invitations of a day by account and by who invites', async (t) => {
+    const registry = await open(t);
+    const ada = await registry.addPerson('ada', NOON);
+    const accountId = (await registry.membershipsOf(ada.id))[0]?.accountId ?? 0;
+    const { id: other } = await registry.ensureAccount('other', NOON);
+    const invite = async (number: number, from: number, at = NOON) => {
+      const times = { createdAt: at, expiresAt: at + 60_000 };
+      const sha256 = new Uint8Array(32).fill(number, 0, 16);
+      await registry.addInvitation({ sha256, accountId: from, inviterId: ada.id, role: 'viewer', ...times });
+      for (const { id } of await registry.invitationsOf(from, at)) await registry.removeInvitation(from, id);
+    };
+    for (let number = 0; number < MAX_INVITATIONS_PER_DAY; number++) await invite(number, accountId);
+    const refused = { code: 'account_limit', refusal: { code: 'too_many_invitations_today', max: 60 } };
+    await t.rejects(invite(99, accountId), refused, 'withdrawn ones count');
+    await t.rejects(invite(99, other), refused, 'another account of the same person');
+    await invite(99, accountId, NOON + 86_400_000);
+  });
+
+  t.test('a new person of a provider who is invited is a member and has no account', async (t) => {
+    const registry = await open(t);
+    const ada = await registry.addPerson('ada', NOON);
+    const accountId = (await registry.membershipsOf(ada.id))[0]?.accountId ?? 0;
+    const times = { createdAt: NOON, expiresAt: NOON + 60_000 };
+    const sha256 = new Uint8Array(32).fill(1);
+    await registry.addInvitation({ sha256, accountId, inviterId: ada.id, role: 'viewer', ...times });
+    const identity = { provider: 'acme', subject: '7', name: 'grace' };
+    t.equal(await registry.findIdentity(identity), null);
+    const grace = await registry.joinByIdentity(sha256, identity, NOON);
+    t.match(await registry.membershipsOf(grace?.id ?? 0), [{ accountId, role: 'viewer' }]);
+    t.strictSame(await registry.findIdentity(identity), grace);
+    t.equal((await registry.listAccounts()).length, 1);
+    t.equal(
+      await registry.joinByIdentity(sha256, { ...identity, subject: '8' }, NOON),
+      null,
+      'it is used up',
+    );
+    await registry.removeMember(accountId, grace?.id ?? 0, NOON);
+    const session = { sha256, personId: grace?.id ?? 0, ...times };
+    await t.rejects(registry.createSession(session, false), {
+      code: 'not_found',
+      refusal: { code: 'accounts_closed' },
+    });
+    t.equal((await registry.listAccounts()).length, 1);
+    t.match(await registry.createSession(session), { name: 'grace' });
   });
 }

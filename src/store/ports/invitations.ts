@@ -1,9 +1,12 @@
 /** Port of the registry: invitations to accounts. */
 import type { Role } from '../../domain/role.ts';
 import type { Account } from './accounts.ts';
+import type { Identity, Person } from './people.ts';
 
 /** Maximum number of invitations of an account that wait for an answer. */
 export const MAX_INVITATIONS = 20;
+/** Maximum number of invitations within a UTC day: of an account, and of a person in all accounts. */
+export const MAX_INVITATIONS_PER_DAY = 60;
 
 /** Maximum number of ways to sign in that may be begun from one invitation, since each can make a person. */
 export const MAX_SETUPS = 5;
@@ -78,4 +81,9 @@ export interface InvitationStore {
    * is a member already or the account has {@link MAX_MEMBERS}.
    */
   acceptInvitation(sha256: Uint8Array, personId: number, now: number): Promise<Account>;
+  /**
+   * Adds a person, whose identity nobody has signed in with, as a member of the account that an invitation is for, and of no other.
+   * Null: nobody can accept the invitation any more. Rejects as {@link InvitationStore.acceptInvitation} does.
+   */
+  joinByIdentity(sha256: Uint8Array, identity: Identity, now: number): Promise<Person | null>;
 }

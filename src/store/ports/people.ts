@@ -43,6 +43,8 @@ export interface Session extends Omit<NewSession, 'sha256'> {
 export interface PeopleStore {
   /** Adds a person as the owner of a new account. Its name is `name`, with a number appended if it is taken. */
   addPerson(name: string, now: number): Promise<Person>;
+  /** Null: nobody has signed in with that identity. */
+  findIdentity(identity: Identity): Promise<Person | null>;
   /** Finds the person with that identity. The first sign-in adds one as {@link PeopleStore.addPerson} does. */
   ensureIdentity(identity: Identity, now: number): Promise<Person>;
   /**
@@ -54,9 +56,10 @@ export interface PeopleStore {
   linkPerson(accountId: number, personId: number, now: number): Promise<Person>;
   /**
    * Stores a session, and deletes expired sessions. Its account is the one that the person chose last, else their first
-   * one, else a new one. Rejects with `not_found` if there is no such person.
+   * one, else a new one. Rejects with `not_found` if there is no such person, or if it is a member of no account and `mayAddAccount`,
+   * by default true, is false.
    */
-  createSession(session: NewSession): Promise<Account>;
+  createSession(session: NewSession, mayAddAccount?: boolean): Promise<Account>;
   /**
    * Null: there is no session with this SHA-256, it has expired at `now`, or its person is no longer a member of its
    * account.

@@ -26,7 +26,7 @@ import {
 } from './dashboard-forms.ts';
 import { tabsOf } from './dashboard-tabs.ts';
 import { incidentPages } from './incident-pages.ts';
-import { invitationCookie, invitationPages } from './invitation-pages.ts';
+import { invitationPages } from './invitation-pages.ts';
 import { maintenancePages } from './maintenance-pages.ts';
 import { memberPages } from './member-pages.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
@@ -34,7 +34,7 @@ import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import { ruleCookie, rulePages } from './rule-pages.ts';
 import { createServiceTable } from './service-table.ts';
-import type { Visitor } from './sign-in-pages.ts';
+import { invitationCookie, type Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
 
 /** The scopes that the form offers for a key, the default first. */

@@ -3,7 +3,6 @@
  * only its form accepts. A visitor who is not signed in gets a cookie, and returns to the invitation after signing in.
  */
 import { acceptInvitation, openInvitation } from '../../app/members.ts';
-import { createSiteCookie } from '../../http/cookies.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
@@ -11,29 +10,18 @@ import type { InvitationStore } from '../../store/ports/invitations.ts';
 import type { SignInStore } from '../../store/ports/sign-in.ts';
 import type { ChosenLanguage } from '../language/language.ts';
 import type { RenderPage } from '../parts/views.ts';
-import { findSession, languageOf, requireForm, type SignInSources } from './sign-in-pages.ts';
-
-/** Maximum time between opening an invitation and signing in, seconds. */
-const RETURN_SECONDS = 3_600;
+import {
+  findSession,
+  invitationCookie,
+  languageOf,
+  requireForm,
+  type SignInSources,
+} from './sign-in-pages.ts';
 
 /** Sources of the page. */
 type InvitationSources = Pick<SignInSources, 'sessions' | 'cookie' | 'siteUrl' | 'now' | 'providers'> & {
   readonly registry: InvitationStore & Pick<SignInStore, 'signInWays'>;
 };
-
-/** Creates the cookie that leads back to an invitation after signing in. */
-export function invitationCookie({ siteUrl }: Pick<InvitationSources, 'siteUrl'>) {
-  const cookie = createSiteCookie(siteUrl, 'upbeat-invitation');
-  return {
-    write: (secret: string) => cookie.write(secret, RETURN_SECONDS),
-    /** The response that leads to the invitation of a request's cookie and removes the cookie; null: it has none. */
-    follow({ headers }: HttpRequest): HttpResponse | null {
-      const secret = cookie.read(headers.cookie);
-      if (!/^[\w-]{1,100}$/.test(secret)) return null;
-      return seeOther(`/invitations/${secret}`, cookie.write('', 0));
-    },
-  };
-}
 
 /** The routes. */
 export function invitationPages(render: RenderPage, sources: InvitationSources): Route[] {

@@ -5,7 +5,15 @@ import { createSiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import { type HttpRequest, type HttpResponse, json, type Route } from '../../http/route.ts';
-import { HOME, languageOf, type ShowSignIn, type SignInSources, startSession } from './sign-in-pages.ts';
+import { accept } from '../../resources/kit/change.ts';
+import {
+  HOME,
+  languageOf,
+  type ShowSignIn,
+  type SignInSources,
+  showRefused,
+  startSession,
+} from './sign-in-pages.ts';
 
 /** Path of the page after a sign-in with a recovery code, which shows how many are left. */
 const ACCOUNT = '/dashboard/account';
@@ -49,14 +57,15 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
     if (outcome.kind === 'refused') return await refuse(request, 'password', name);
     const mark = browserCookie.write(local.passwords.markBrowser(name), KNOWN_BROWSER_MS / 1_000);
     const target = outcome.usedRecoveryCode ? ACCOUNT : HOME;
-    const answer = seeOther(target, await startSession(sources, request, outcome.personId));
-    return { ...answer, cookies: Object.values(mark) };
+    const { session, cookies } = await startSession(sources, request, outcome.personId);
+    return { ...seeOther(target, session), cookies: [...Object.values(mark), ...cookies] };
   };
 
   const usePasskey = async (request: HttpRequest, form: ReadonlyMap<string, string>) => {
     const personId = await local.passkeys.finishSignIn(form.get('state') ?? '', form.get('answer') ?? '');
     if (personId === null) return await refuse(request, 'passkey');
-    return seeOther(HOME, await startSession(sources, request, personId));
+    const { session, cookies } = await startSession(sources, request, personId);
+    return { ...seeOther(HOME, session), cookies };
   };
 
   return [
@@ -69,9 +78,8 @@ export function localSignInPages(page: ShowSignIn, sources: SignInSources): Rout
         if (request.method === 'GET' || request.method === 'HEAD') return await page(request, null);
         requirePost(request, 'GET, HEAD, POST');
         const form = await readForm(request);
-        return form.get('way') === 'passkey'
-          ? await usePasskey(request, form)
-          : await usePassword(request, form);
+        const signIn = form.get('way') === 'passkey' ? usePasskey : usePassword;
+        return await showRefused(page, request, async () => accept(await signIn(request, form)));
       },
     },
     {

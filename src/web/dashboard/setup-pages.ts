@@ -12,7 +12,7 @@ import type { FoundSetupLink } from '../../store/ports/sign-in.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { waysInContext } from './account-pages.ts';
 import { describeRefusals, type RefusedForm, viewForms } from './dashboard-forms.ts';
-import { invitationCookie, mayEnrol } from './invitation-pages.ts';
+import { mayEnrol } from './invitation-pages.ts';
 import { notStored, requirePost } from './local-sign-in-pages.ts';
 import { HOME, languageOf, type SignInSources, startSession } from './sign-in-pages.ts';
 
@@ -75,9 +75,7 @@ export function setupPages(
     }
     const { personId, recoveryCodes: codes } = outcome.value;
     log.info({ kind: link.kind, way: input.way, personId }, 'a person has used a link to sign in');
-    const session = await startSession(sources, request, personId);
-    // The cookie of an invitation would lead back to one that is used up.
-    const cookies = link.invitation === null ? [] : Object.values(invitationCookie(sources).write(''));
+    const { session, cookies } = await startSession(sources, request, personId, link.invitation !== null);
     if (codes.length === 0) return { ...seeOther(HOME, session), cookies };
     const answer = hide(
       render('./recovery-codes', { language, title: language.texts.signIn.codesTitle, codes }),

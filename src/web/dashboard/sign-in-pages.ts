@@ -1,13 +1,17 @@
 /** Signing in by a provider, and signing out: the redirect to a provider and its callback, `/sign-out`. */
 
+import { acceptInvitation, admitIdentity } from '../../app/members.ts';
 import { type IdentityProvider, SignInError, type SignInFlow } from '../../auth/identity-provider.ts';
 import type { LocalSignIn } from '../../auth/local-sign-in.ts';
 import { isFormToken, type OpenSession, SESSION_MS, type Sessions } from '../../auth/sessions.ts';
-import type { SiteCookie } from '../../http/cookies.ts';
+import { createSiteCookie, type SiteCookie } from '../../http/cookies.ts';
 import { readForm, seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
 import type { HttpRequest, HttpResponse, Route } from '../../http/route.ts';
 import type { Log } from '../../log.ts';
+import { accept, attempt, type Outcome } from '../../resources/kit/change.ts';
+import type { InvitationStore } from '../../store/ports/invitations.ts';
+import type { MemberStore } from '../../store/ports/members.ts';
 import type { PeopleStore } from '../../store/ports/people.ts';
 import type { SetupLinkStore, SignInStore } from '../../store/ports/sign-in.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
@@ -17,7 +21,11 @@ import type { RenderPage } from '../parts/views.ts';
 export interface SignInSources {
   readonly providers: readonly IdentityProvider[];
   readonly sessions: Sessions;
-  readonly registry: Pick<PeopleStore, 'ensureIdentity'> & SignInStore & SetupLinkStore;
+  readonly registry: Pick<PeopleStore, 'findIdentity' | 'ensureIdentity'> &
+    InvitationStore &
+    Pick<MemberStore, 'membershipsOf'> &
+    SignInStore &
+    SetupLinkStore;
   /** Sign-in without a provider. */
   readonly local: LocalSignIn;
   readonly cookie: SiteCookie;
@@ -68,22 +76,70 @@ export function signInPage(render: RenderPage, sources: SignInSources): ShowSign
 
 /**
  * Signs a person in: ends the session of the browser and opens one with a new token, so that a token that was planted
- * before is worthless (session fixation). Resolves with the header that sets the cookie.
+ * before is worthless (session fixation). A person without an account who comes from an invitation becomes a member of that
+ * account and of no other. Returns the header that sets the cookie, and further cookies. `hasJoined`: the invitation is used up.
  */
 export async function startSession(
-  { sessions, cookie }: Pick<SignInSources, 'sessions' | 'cookie'>,
+  sources: Pick<SignInSources, 'sessions' | 'cookie' | 'registry' | 'siteUrl' | 'now'>,
   request: HttpRequest,
   personId: number,
-): Promise<Readonly<Record<string, string>>> {
+  hasJoined = false,
+): Promise<{ readonly session: Readonly<Record<string, string>>; readonly cookies: readonly string[] }> {
+  const { sessions, cookie, registry } = sources;
   const known = readCookie(cookie.read(request.headers.cookie));
+  const invitation = invitationCookie(sources);
+  const secret = invitation.read(request);
+  const isInvited = !hasJoined && secret !== '' && (await registry.membershipsOf(personId)).length === 0;
+  const joins = isInvited && (await acceptInvitation(sources, secret, personId)).ok;
   const { token } = await sessions.open(personId);
   await sessions.end(known.token);
-  return cookie.write(token, SESSION_MS / 1_000);
+  return {
+    session: cookie.write(token, SESSION_MS / 1_000),
+    // The cookie of an invitation would lead back to one that is used up.
+    cookies: hasJoined || joins ? Object.values(invitation.write('')) : [],
+  };
+}
+
+/** The response of a sign-in, or the sign-in page with why it is refused. */
+export async function showRefused(
+  page: ShowSignIn,
+  request: HttpRequest,
+  signIn: () => Promise<Outcome<HttpResponse>>,
+): Promise<HttpResponse> {
+  const outcome = await attempt(signIn);
+  const result = outcome.ok ? outcome.value : outcome;
+  if (result.ok) return result.value;
+  const { texts } = languageOf(request);
+  return await page(
+    request,
+    result.refusals.map(({ refusal }) => texts.dashboard.refusal(refusal)).join(' '),
+    403,
+  );
+}
+
+/** Maximum time between opening an invitation and signing in, seconds. */
+const RETURN_SECONDS = 3_600;
+
+/** Creates the cookie that leads back to an invitation after signing in. */
+export function invitationCookie({ siteUrl }: Pick<SignInSources, 'siteUrl'>) {
+  const cookie = createSiteCookie(siteUrl, 'upbeat-invitation');
+  const read = ({ headers }: HttpRequest) => cookie.read(headers.cookie);
+  return {
+    read,
+    write: (secret: string) => cookie.write(secret, RETURN_SECONDS),
+    /** The response that leads to the invitation of a request's cookie and removes the cookie; null: it has none. */
+    follow(request: HttpRequest): HttpResponse | null {
+      const secret = read(request);
+      if (!/^[\w-]{1,100}$/.test(secret)) return null;
+      return seeOther(`/invitations/${secret}`, cookie.write('', 0));
+    },
+  };
 }
 
 /** The routes. */
 export function providerPages(page: ShowSignIn, sources: SignInSources): Route[] {
-  const { providers, sessions, registry, cookie, siteUrl, now, log } = sources;
+  const { providers, sessions, cookie, siteUrl, now, log } = sources;
+  const invitation = invitationCookie(sources);
   const find = ({ params }: HttpRequest): IdentityProvider => {
     const provider = providers.find(({ id }) => id === params.provider);
     if (provider === undefined) throw new HttpError('route_not_found', 'There is no such way to sign in.');
@@ -128,8 +184,14 @@ export function providerPages(page: ShowSignIn, sources: SignInSources): Route[]
         if (flow === null) return await page(request, languageOf(request).texts.dashboard.signInLate, 400);
         try {
           const identity = await provider.finish(`${redirectUri(provider)}?${request.query}`, flow);
-          const person = await registry.ensureIdentity(identity, now());
-          return seeOther(HOME, await startSession(sources, request, person.id));
+          return await showRefused(page, request, async () => {
+            const secret = invitation.read(request);
+            const admitted = await admitIdentity(sources, identity, secret, sessions.mayAddAccounts);
+            if (!admitted.ok) return admitted;
+            const { person, hasJoined } = admitted.value;
+            const { session, cookies } = await startSession(sources, request, person.id, hasJoined);
+            return accept({ ...seeOther(HOME, session), cookies });
+          });
         } catch (error) {
           return await showFailure(request, error);
         }

@@ -1,5 +1,6 @@
 /** Invitations to accounts. */
 
+import { countToday } from '../../database/day-counts.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import { type Calls, read, write } from '../../database/registry-calls.ts';
 import { RegistryError } from '../../database/registry-error.ts';
@@ -8,17 +9,19 @@ import type { Account } from '../../ports/accounts.ts';
 import {
   type InvitationStore,
   MAX_INVITATIONS,
+  MAX_INVITATIONS_PER_DAY,
   MAX_MEMBERS,
   MAX_SETUPS,
   type OpenedInvitation,
 } from '../../ports/invitations.ts';
-import { readAccount } from './account-rows.ts';
+import { cleanName, readAccount } from './account-rows.ts';
 import { putMember, readMembers } from './member-rows.ts';
-import { chooseAccount, readPerson } from './people-rows.ts';
+import { chooseAccount, insertPerson, putIdentity, readPerson } from './people-rows.ts';
 
 /** Invitations. */
 export const INVITATION_CALLS: Calls<InvitationStore> = {
-  addInvitation: write(async ({ kysely, queries }, invitation) => {
+  addInvitation: write(async (store, invitation) => {
+    const { kysely, queries } = store;
     const { sha256, accountId, inviterId, role, createdAt, expiresAt } = invitation;
     await queries.run(kysely.deleteFrom('invitations').where('expires_at', '<=', createdAt));
     const open = await queries.all(
@@ -26,6 +29,11 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
     );
     if (open.length >= MAX_INVITATIONS)
       throw new RegistryError('account_limit', { code: 'too_many_invitations', max: MAX_INVITATIONS });
+    const max = MAX_INVITATIONS_PER_DAY;
+    // Also by who invites: a person may own many accounts.
+    for (const name of [`invitations of account ${accountId}`, `invitations of person ${inviterId}`])
+      if (!(await countToday(store, name, createdAt, max)))
+        throw new RegistryError('account_limit', { code: 'too_many_invitations_today', max });
     await queries.run(
       kysely.insertInto('invitations').values({
         sha256,
@@ -74,6 +82,13 @@ export const INVITATION_CALLS: Calls<InvitationStore> = {
   }),
   openInvitation: write(openInvitation),
   acceptInvitation: write(acceptInvitation),
+  joinByIdentity: write(async (store, sha256, identity, now) => {
+    if ((await findOpenInvitation(store, sha256, now)) === null) return null;
+    const person = await insertPerson(store, cleanName(identity.name), now);
+    const { id } = await acceptInvitation(store, sha256, person.id, now);
+    await putIdentity(store, identity, person.id, id, now);
+    return person;
+  }),
 };
 
 /** As `InvitationStore.acceptInvitation` describes it, inside the caller's transaction. */

@@ -11,6 +11,7 @@ import { membershipsOf, putMember } from './member-rows.ts';
 /** People and their sessions. */
 export const PEOPLE_CALLS: Calls<PeopleStore> = {
   addPerson: write(async (store, name, now) => (await addPerson(store, name, now)).person),
+  findIdentity: write(findIdentity),
   ensureIdentity: write(async (store, identity, now) => {
     const known = await findIdentity(store, identity);
     if (known !== null) return known;
@@ -158,7 +159,7 @@ async function findIdentity(store: RegistryStore, { provider, subject }: Identit
   return person;
 }
 
-async function putIdentity(
+export async function putIdentity(
   { kysely, queries }: RegistryStore,
   { provider, subject }: Identity,
   personId: number,
@@ -190,7 +191,11 @@ export async function chooseAccount(
   await queries.run(kysely.updateTable('people').set({ account_id: accountId }).where('id', '=', personId));
 }
 
-async function createSession(store: RegistryStore, session: NewSession): Promise<Account> {
+async function createSession(
+  store: RegistryStore,
+  session: NewSession,
+  mayAddAccount = true,
+): Promise<Account> {
   const { kysely, queries } = store;
   const { sha256, personId, createdAt, expiresAt } = session;
   const person = await readPerson(store, personId);
@@ -205,6 +210,8 @@ async function createSession(store: RegistryStore, session: NewSession): Promise
   );
   const [first] = await membershipsOf(store, personId);
   const known = chosen?.account_id ?? first?.accountId;
+  if (known === undefined && !mayAddAccount)
+    throw new RegistryError('not_found', { code: 'accounts_closed' });
   const account =
     known === undefined ? await addAccount(store, person.name, createdAt) : await readAccount(store, known);
   if (known === undefined) await putMember(store, account.id, personId, 'owner', createdAt);

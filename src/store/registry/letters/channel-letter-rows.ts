@@ -2,11 +2,12 @@
 import { readMailAddress } from '../../../domain/mail-address.ts';
 import { MAX_CHANNEL_CONFIRMATIONS_PER_DAY, MAX_REFUSALS } from '../../../domain/subscription.ts';
 import { noteRuleChange } from '../../../resources/rules/rule-rows.ts';
+import { countToday } from '../../database/day-counts.ts';
 import { addNotice } from '../../database/notice-rows.ts';
 import type { OpenRegistry } from '../../database/registry-calls.ts';
 import type { RegistryStore } from '../../database/registry-store.ts';
 import { readChannelAddress } from '../alerts/channel-address.ts';
-import { countLetter, countRecipient, digestMailbox, makeSecret } from './subscription-rows.ts';
+import { countRecipient, digestMailbox, makeSecret } from './subscription-rows.ts';
 
 /** Maximum number of channels whose receivers are asked in a call. */
 const MAX_ASKED = 20;
@@ -34,7 +35,7 @@ export async function askChannels(registry: OpenRegistry, now: number): Promise<
     const mailbox = await digestMailbox(registry, address);
     if (mailbox === before) continue;
     const isAllowed =
-      (await countLetter(registry, `account ${accountId}`, now, MAX_CHANNEL_CONFIRMATIONS_PER_DAY)) &&
+      (await countToday(registry, `account ${accountId}`, now, MAX_CHANNEL_CONFIRMATIONS_PER_DAY)) &&
       (await countRecipient(registry, address, now));
     if (!isAllowed) continue;
     const { secret, sha256 } = makeSecret();

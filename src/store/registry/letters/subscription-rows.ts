@@ -1,6 +1,5 @@
 /** Subscriptions of visitors. Addresses and secrets are encrypted; digests that need the key of secrets find them. */
 import { createHash, randomBytes } from 'node:crypto';
-import { DAY_MS } from '../../../domain/durations.ts';
 import { domainOf, mailboxKey, recipientKey } from '../../../domain/mail-address.ts';
 import {
   MAX_CONFIRMATIONS_OF_CLIENT,
@@ -9,6 +8,7 @@ import {
   readTopic,
   SHARED_MAIL_DOMAINS,
 } from '../../../domain/subscription.ts';
+import { countToday } from '../../database/day-counts.ts';
 import { type Calls, type OpenRegistry, read, write } from '../../database/registry-calls.ts';
 import { type Batch, type RegistryStore, sql } from '../../database/registry-store.ts';
 import type { Row } from '../../database/schema.ts';
@@ -152,40 +152,19 @@ export async function digestMailbox({ secrets }: OpenRegistry, address: string):
   return await secrets.digest(mailboxText(address));
 }
 
-/** Counts a request for a confirmation under a name; false: there are `max` of the UTC day already, and it is not counted. */
-export async function countLetter(
-  { kysely, queries }: RegistryStore,
-  name: string,
-  now: number,
-  max: number,
-): Promise<boolean> {
-  const changed = await queries.run(
-    kysely
-      .insertInto('letter_counts')
-      .values({ name, day: Math.floor(now / DAY_MS), count: 1 })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['name', 'day'])
-          .doUpdateSet(({ eb }) => ({ count: eb('letter_counts.count', '+', 1) }))
-          .where('letter_counts.count', '<', max),
-      ),
-  );
-  return changed > 0;
-}
-
 async function countClient(registry: OpenRegistry, client: string, now: number): Promise<boolean> {
   const digest = await registry.secrets.digest(`client ${client}`);
-  return await countLetter(registry, `client ${digest}`, now, MAX_CONFIRMATIONS_OF_CLIENT);
+  return await countToday(registry, `client ${digest}`, now, MAX_CONFIRMATIONS_OF_CLIENT);
 }
 
 /** Counts a request for a confirmation by the mailbox and the domain that it goes to; false: one of them has had enough of the day. */
 export async function countRecipient(registry: OpenRegistry, address: string, now: number): Promise<boolean> {
   const mailbox = await registry.secrets.digest(`recipient ${recipientKey(address)}`);
-  if (!(await countLetter(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY))) return false;
+  if (!(await countToday(registry, `mailbox ${mailbox}`, now, MAX_CONFIRMATIONS_PER_DAY))) return false;
   const domain = domainOf(address);
   if (SHARED_MAIL_DOMAINS.has(domain)) return true;
   const digest = await registry.secrets.digest(`domain ${domain}`);
-  return await countLetter(registry, `domain ${digest}`, now, MAX_CONFIRMATIONS_OF_DOMAIN);
+  return await countToday(registry, `domain ${digest}`, now, MAX_CONFIRMATIONS_OF_DOMAIN);
 }
 
 /** Whether a letter about the subscription itself waits. */

@@ -1,0 +1,104 @@
+/** Signing in by a provider where nobody gets an account of their own: invitations alone let people in. */
+import t, { type Test } from 'tap';
+import { inviteMember } from '../../src/app/members.ts';
+import type { IdentityProvider } from '../../src/auth/identity-provider.ts';
+import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
+import { createSessions } from '../../src/auth/sessions.ts';
+import { createSiteCookie } from '../../src/http/cookies.ts';
+import type { HttpRequest } from '../../src/http/route.ts';
+import { silentLog } from '../../src/log.ts';
+import { openRegistryMethods } from '../../src/store/registry/registry-thread.ts';
+import { providerPages } from '../../src/web/dashboard/sign-in-pages.ts';
+import { NOW } from '../site/site-world.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { registryHere } from '../support/registry-here.ts';
+
+const SITE = 'http://upbeat.test';
+
+async function world(t: Test, mayAddAccounts: boolean) {
+  const clock = createFakeClock(NOW);
+  const registry = registryHere(
+    await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 9 }),
+    clock,
+  );
+  t.teardown(() => registry.close());
+  const provider: IdentityProvider = {
+    id: 'acme',
+    title: 'Acme',
+    begin: async () => ({ url: 'http://acme.test/', flow: { state: 's', nonce: 'n', codeVerifier: 'v' } }),
+    finish: async (url) => ({
+      provider: 'acme',
+      subject: new URL(url).searchParams.get('who') ?? '',
+      name: 'eve',
+    }),
+  };
+  const { now } = clock;
+  const [begin, callback] = providerPages(
+    async (_request, problem, status = 200) => ({ status, headers: {}, body: problem ?? '' }),
+    {
+      ...{ providers: [provider], registry, siteUrl: SITE, now, log: silentLog },
+      sessions: createSessions({ registry, clock, mayAddAccounts }),
+      local: createLocalSignIn({
+        registry,
+        secretKey: new Uint8Array(32),
+        siteUrl: SITE,
+        now,
+        log: silentLog,
+      }),
+      cookie: createSiteCookie(SITE, 'upbeat'),
+    },
+  );
+  /** Signs somebody in; `secret`: of the invitation that they opened before. */
+  const signIn = async (who: string, secret = '') => {
+    const params = { provider: 'acme' };
+    const request = (query: string, cookie = '') =>
+      ({ method: 'GET', params, query, headers: { cookie }, client: '' }) as unknown as HttpRequest;
+    const begun = await begin?.handle?.(request(''));
+    const cookie = String(begun?.headers['Set-Cookie']).split(';')[0] ?? '';
+    const cookies = secret === '' ? cookie : `${cookie}; upbeat-invitation=${secret}`;
+    const answer = await callback?.handle?.(request(`who=${who}`, cookies));
+    const accounts = (await registry.listAccounts()).length;
+    return {
+      status: answer?.status,
+      text: String(answer?.body),
+      cleared: answer?.cookies?.length ?? 0,
+      accounts,
+    };
+  };
+  const ada = await registry.addPerson('ada', NOW);
+  const accountId = (await registry.membershipsOf(ada.id))[0]?.accountId ?? 0;
+  const invite = async () => {
+    const owner = { role: 'owner', accountId } as const;
+    const made = await inviteMember({ registry, now }, owner, { inviterId: ada.id, role: 'viewer' });
+    return made.ok ? made.value.secret : '';
+  };
+  const leave = async () => {
+    for (const { personId, role } of await registry.membersOf(accountId))
+      if (role === 'viewer') await registry.removeMember(accountId, personId, NOW);
+  };
+  return { signIn, invite, leave };
+}
+
+t.test('it makes no account where accounts are closed, and says so', async (t) => {
+  const { signIn, invite, leave } = await world(t, false);
+  const refused = { status: 403, text: /You are a member of no account here/, accounts: 1 };
+  t.match(await signIn('eve'), refused);
+  const secret = await invite();
+  t.match(await signIn('eve', secret), { status: 303, cleared: 1, accounts: 1 });
+  t.match(await signIn('eve'), { status: 303, accounts: 1 });
+  t.match(await signIn('bob', secret), refused, 'the invitation is used up');
+  await leave();
+  t.match(await signIn('eve'), refused, 'a member who has left');
+  t.match(await signIn('eve', await invite()), { status: 303, cleared: 1, accounts: 1 });
+});
+
+t.test(
+  'who comes from an invitation becomes a member and has no account, also where accounts are open',
+  async (t) => {
+    const { signIn, invite, leave } = await world(t, true);
+    t.match(await signIn('eve', await invite()), { status: 303, cleared: 1, accounts: 1 });
+    await leave();
+    t.match(await signIn('eve', await invite()), { status: 303, cleared: 1, accounts: 1 });
+    t.match(await signIn('bob'), { status: 303, cleared: 0, accounts: 2 });
+  },
+);
