@@ -4,7 +4,7 @@
  */
 
 import { createRequire } from 'node:module';
-import { CORE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
+import { CORE_SCHEMA, FAILSAFE_SCHEMA, loadAll, mergeTag, YAMLException } from 'js-yaml';
 import type * as Yaml from 'yaml';
 import { messageOf } from './error.ts';
 
@@ -19,6 +19,8 @@ export interface YamlProblem {
 const loadYaml = (): typeof Yaml => createRequire(import.meta.url)('yaml');
 
 const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
+/** Numbers, booleans and null are the texts that stand for them: `0644`, `1.10`, `yes`. */
+const TEXT_SCHEMA = FAILSAFE_SCHEMA.withTags(mergeTag);
 const MAX_DEPTH = 100;
 /** How many values and merged members a text of any length may have beyond one for each of its characters. */
 const MIN_VALUES = 100_000;
@@ -27,11 +29,12 @@ const MIN_VALUES = 100_000;
 export function readYamlDocuments(
   text: string,
   file: string,
+  schema = SCHEMA,
 ): { readonly documents: readonly unknown[]; readonly problem: YamlProblem | null } {
   const maxValues = MIN_VALUES + text.length;
   try {
     const documents = loadAll(text.replace(/^\uFEFF/, ''), {
-      schema: SCHEMA,
+      schema,
       maxTotalMergeKeys: maxValues,
       maxDepth: MAX_DEPTH,
     });
@@ -61,6 +64,11 @@ export function readYaml(text: string, file: string) {
     /** The line of the value at `path`, or of its nearest ancestor; null: neither is in the file. */
     lineOf: (path: readonly string[]): number | null => (path.length === 0 ? null : locate(0, path)),
   };
+}
+
+/** The document of a text that {@link readYaml} reads, with each value as the text that stands for it; null: it cannot be read. */
+export function readYamlTexts(text: string): unknown {
+  return readYamlDocuments(text, '', TEXT_SCHEMA).documents[0] ?? null;
 }
 
 /** Whether a member at the top of a file is none of its format, but holds what aliases in the file stand for, as in files of Compose. */

@@ -352,6 +352,36 @@ t.test("it reads Gatus' configuration, and says what it cannot carry over", asyn
   t.notMatch(lines.join('\n'), /CONNECTED|hunter2/);
 });
 
+t.test("texts of Gatus' files are as they stand there, whatever they look like", async (t) => {
+  const headers = {
+    'X-Mode': '0644',
+    'X-Version': '1.10',
+    'X-Octal': '0o17',
+    'X-On': 'yes',
+    'X-Is': 'True',
+    'X-Hex': '0x1F',
+  };
+  const lines = [...Object.entries(headers), ['X-None', '~'], ['X-Quoted', '"1.0"']].map((line) =>
+    line.join(': '),
+  );
+  const body = '012345678901234567890';
+  for (const text of [
+    `x-h: &h { X-Mode: 0644 }\nendpoints:\n- name: 2.10\n  url: https://a.example/\n  method: POST\n  body: ${body}\n  conditions: ["[STATUS] == 200"]\n  headers:\n    <<: *h\n    ${lines.slice(1).join('\n    ')}\n`,
+    `{"endpoints":[{"name":2.10,"url":"https://a.example/","method":"POST","body":${body},"headers":{${Object.entries(
+      headers,
+    )
+      .map(([name, value]) => `"${name}":${value}`)
+      .join()},"X-None":null,"X-Quoted":"1.0"}}]}`.replace('"X-Mode":0644', '"X-Mode":"0644"'),
+  ]) {
+    const { services } = readImport(text, 'gatus.yaml');
+    t.match(services, [{ name: '2.10', secrets: { body } }], text);
+    const wanted = [...Object.entries(headers), ['X-None', ''], ['X-Quoted', '1.0']].map((line) =>
+      line.join(': '),
+    );
+    t.same(new Set(Object(services[0]?.settings).headers), new Set(wanted));
+  }
+});
+
 t.test("it reads merge keys, aliases and the booleans of Gatus' files as Gatus does", async (t) => {
   const { services, notCarried } = readImport(
     `defaults: &defaults

@@ -60,6 +60,22 @@ export function readGatusEndpoint(given: Row): EntryReading {
   );
 }
 
+/** Fields that the program decodes as texts, whatever they look like: `X-Mode: 0644`, `X-Version: 1.10`. */
+const TEXTS = ['name', 'group', 'url', 'method', 'headers', 'body'];
+
+/** An entry whose texts are as they stand in the file. `texts`: the entry with all of its values as texts. */
+export function withTexts(row: Row, texts: Row): Row {
+  const known = TEXTS.filter((field) => !isEmpty(row[field]));
+  return { ...row, ...Object.fromEntries(known.map((field) => [field, textOf(row[field], texts[field])])) };
+}
+
+/** A value, or its members, as texts; null stays null. */
+function textOf(value: unknown, text: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === null ? null : text;
+  const texts = asRow(text);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, textOf(one, texts[name])]));
+}
+
 /** Fields that the program decodes as booleans, as which it takes the words of YAML 1.1 too. */
 const BOOLEANS = new Set(['enabled', 'graphql', 'insecure', 'ignore-redirect']);
 
@@ -109,7 +125,9 @@ function readEndpointOf(row: Row, followRedirects: boolean | null): EntryReading
 
 /** The request of an endpoint. Gatus sends the body of a GraphQL endpoint as a query in JSON. */
 function readRequest(row: Row): ListedRequest {
-  const headers = Object.entries(asRow(row.headers)).map(([name, value]) => [name, String(value)] as const);
+  const headers = Object.entries(asRow(row.headers)).map(
+    ([name, value]) => [name, String(value ?? '')] as const,
+  );
   const body = typeof row.body === 'string' && row.body !== '' ? row.body : null;
   const isQuery = row.graphql === true && body !== null;
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');

@@ -1,8 +1,8 @@
 /** Reads import files: Upbeat's own CSV, YAML and JSON, and files of Uptime Kuma and Gatus. */
 import { parse as parseCsv } from 'csv-parse/sync';
 import { messageOf } from '../../error.ts';
-import { readYaml } from '../../yaml-file.ts';
-import { readGatusEndpoint, readGatusExternal, readGatusSections } from './gatus.ts';
+import { readYaml, readYamlTexts } from '../../yaml-file.ts';
+import { readGatusEndpoint, readGatusExternal, readGatusSections, withTexts } from './gatus.ts';
 import { readKumaMonitor } from './kuma.ts';
 import {
   asRow,
@@ -59,9 +59,15 @@ export function readImport(text: string, fileName: string) {
   const endpoints = listOf(root.endpoints);
   const external = listOf(root['external-endpoints']);
   if (endpoints !== null || external !== null) {
+    const texts = asRow(readYamlTexts(text));
+    const textsOf = (section: string, index: number) => asRow(listOf(texts[section])?.[index]);
     const entries = [
-      ...(endpoints ?? []).map((row) => readEntry(row, readGatusEndpoint)),
-      ...(external ?? []).map((row) => readEntry(row, readGatusExternal)),
+      ...(endpoints ?? []).map((row, index) =>
+        readEntry(withTexts(asRow(row), textsOf('endpoints', index)), readGatusEndpoint),
+      ),
+      ...(external ?? []).map((row, index) =>
+        readEntry(withTexts(asRow(row), textsOf('external-endpoints', index)), readGatusExternal),
+      ),
     ];
     return collect('gatus', entries, readGatusSections(root));
   }
