@@ -1,5 +1,5 @@
 /**
- * Instatus: `/summary.json`, which lists only what is open and contains no texts. A feed URL is the base of the host that
+ * Instatus: `/summary.json`, which lists only what is open and contains no texts, and on newer pages the components. A feed URL is the base of the host that
  * serves `/summary.json`.
  */
 
@@ -20,6 +20,7 @@ import {
   timeAt,
   wordAt,
 } from '../json-shape.ts';
+import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   operational: 'minor',
@@ -28,6 +29,14 @@ const SEVERITIES: Readonly<Record<string, FeedIncident['severity']>> = {
   partialoutage: 'minor',
   majoroutage: 'major',
 };
+
+/** States of components in trouble. They are the ends of states of a page, too: `ONEMAJOROUTAGE`, `SOMEDEGRADEDPERFORMANCE`. */
+const TROUBLES: readonly (readonly [string, FeedIncident['severity']])[] = [
+  ['degradedperformance', 'minor'],
+  ['minoroutage', 'minor'],
+  ['partialoutage', 'minor'],
+  ['majoroutage', 'major'],
+];
 
 const STATES: Readonly<Record<string, FeedMaintenance['state']>> = {
   notstartedyet: 'planned',
@@ -47,11 +56,12 @@ export const instatus: FeedKind = {
       name: 'summary',
       url: `${pageBase(feedUrl ?? pageUrl).replace(/(\/v\d+)?\/summary\.json$/, '')}/summary.json`,
       listsOnlyOpen: true,
-      read(body) {
+      read(body, now) {
         const top = requireSummary(body);
         const incidents = listOf(top, 'activeIncidents').map((item) => readIncident(item, pageUrl));
         const maintenances = listOf(top, 'activeMaintenances').map((item) => readMaintenance(item, pageUrl));
-        return [...incidents, ...maintenances];
+        const entries = [...incidents, ...maintenances];
+        return [...unreportedOutages(statesOf(top, pageUrl), entries, now), ...entries];
       },
     },
   ],
@@ -72,6 +82,24 @@ function listOf(top: JsonObject, name: string): JsonObject[] {
   return objectsAt(top, name);
 }
 
+/** What the page shows of itself and of its components. Groups have the states of their components. */
+function statesOf(top: JsonObject, pageUrl: string) {
+  const parts = objectsAt(top, 'components')
+    .flatMap((one) => [...objectsAt(one, 'children'), ...(member(one, 'isParent') === true ? [] : [one])])
+    .map((one) => ({
+      id: textAt(one, 'id') || textAt(one, 'name'),
+      names: textsAt(one, 'name', 'id'),
+      severity: troubleOf(one),
+    }));
+  return { pageUrl, parts, pageSeverity: troubleOf(objectAt(top, 'page') ?? {}), title: null };
+}
+
+/** Null: it is well, or under maintenance. */
+function troubleOf(item: JsonObject): FeedIncident['severity'] | null {
+  const state = wordAt(item, 'status').replaceAll('_', '');
+  return TROUBLES.find(([word]) => state.endsWith(word))?.[1] ?? null;
+}
+
 function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   const startedAt = timeAt(item, 'started');
   const key = keyOf(item, startedAt);
@@ -79,6 +107,7 @@ function readIncident(item: JsonObject, pageUrl: string): FeedIncident | null {
   const status = lookUp(COMMON_STATUSES, wordAt(item, 'status')) ?? 'investigating';
   return buildIncident({
     ...common(item, key, pageUrl),
+    continues: STATE_KEYS,
     updates: newestUpdate(item, status),
     severity: lookUp(SEVERITIES, wordAt(item, 'impact').replaceAll('_', '')) ?? 'minor',
     status,

@@ -19,6 +19,7 @@ import {
   timeAt,
 } from '../json-shape.ts';
 import { plainText } from '../plain-text.ts';
+import { STATE_KEYS, unreportedOutages } from '../unreported-outages.ts';
 
 /** `state` of a message. */
 const STATUSES = new Map<number, FeedUpdate['status']>([
@@ -47,7 +48,7 @@ export const statusio: FeedKind = {
         name: 'status',
         url,
         listsOnlyOpen: true,
-        read(body) {
+        read(body, now) {
           const result = requireResult(body);
           const link = linkTo(source.pageUrl, url);
           const incidents = requireObjects(result, 'incidents').map((item) => readIncident(item, link));
@@ -55,7 +56,8 @@ export const statusio: FeedKind = {
           const maintenances = (['active', 'upcoming'] as const).flatMap((list) =>
             objectsAt(maintenance, list).map((item) => readMaintenance(item, list, link)),
           );
-          return [...incidents, ...maintenances];
+          const entries = [...incidents, ...maintenances];
+          return [...unreportedOutages(statesOf(result, source.pageUrl), entries, now), ...entries];
         },
       },
     ];
@@ -77,6 +79,20 @@ function requireResult(body: Uint8Array): JsonObject {
   return result;
 }
 
+/** What the page shows of its components, and of containers (locations) within them. */
+function statesOf(result: JsonObject, pageUrl: string) {
+  const parts = objectsAt(result, 'status').map((component) => {
+    const bad = objectsAt(component, 'containers').filter((one) => severityOf(one, 'status_code') !== null);
+    return {
+      id: textAt(component, 'id'),
+      names: [component, ...bad].flatMap((one) => textsAt(one, 'name', 'id')),
+      severity: severityOf(component, 'status_code'),
+    };
+  });
+  const pageSeverity = severityOf(objectAt(result, 'status_overall') ?? {}, 'status_code');
+  return { pageUrl, parts, pageSeverity, title: null };
+}
+
 /** Entries have pages of their own: `/pages/incident/<page id>/<entry id>`. */
 function linkTo(pageUrl: string, feedUrl: string) {
   const pageId = new URL(feedUrl).pathname.split('/').at(-1) ?? '';
@@ -96,6 +112,7 @@ function readIncident(item: JsonObject, link: ReturnType<typeof linkTo>): FeedIn
   const severity = messages.findLast((message) => message.severity !== null)?.severity;
   return buildIncident({
     key,
+    continues: STATE_KEYS,
     title: textAt(item, 'name'),
     sourceUrl: link('incident', key),
     components: readComponents(item),

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { instatus } from '../../../src/feeds/kinds/instatus.ts';
+import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const page = { name: 'Example', url: 'https://status.example.com', status: 'UP' };
@@ -50,6 +51,7 @@ t.test('it reads a recorded summary', async (t) => {
         status: 'identified',
         startedAt: at('09:55'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
       {
         kind: 'incident',
@@ -62,6 +64,7 @@ t.test('it reads a recorded summary', async (t) => {
         status: 'investigating',
         startedAt: at('09:10'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
     ],
   });
@@ -169,4 +172,32 @@ t.test('it refuses documents of another kind', async (t) => {
     [{ page, activeMaintenances: {} }, /not a list/],
   ] as const)
     t.throws(() => readDocument(instatus, 'summary', document), { name: 'FeedFormatError', message });
+});
+
+t.test('a component in trouble is an outage until an incident explains it', async (t) => {
+  const component = (id: string, status: string, more = {}) => ({
+    id,
+    name: id.toUpperCase(),
+    status,
+    isParent: false,
+    ...more,
+  });
+  const components = [
+    component('api', 'MAJOROUTAGE'),
+    component('web', 'OPERATIONAL'),
+    component('jobs', 'UNDERMAINTENANCE'),
+    component('all', 'PARTIALOUTAGE', { isParent: true, children: [component('mail', 'PARTIAL_OUTAGE')] }),
+  ];
+  t.match(read({ components }), [
+    { severity: 'major', status: 'investigating', components: ['API', 'api'] },
+    { severity: 'minor', components: ['MAIL', 'mail'] },
+  ]);
+  t.match(read({ components, activeIncidents: [incident({})] }), [{ key: 'i' }], 'it names no components');
+  for (const [word, severity] of [
+    ['ONEMAJOROUTAGE', 'major'],
+    ['SOMEDEGRADEDPERFORMANCE', 'minor'],
+  ] as const)
+    t.match(read({ page: { ...page, status: word } }), [{ severity, isOfWholePage: true }], word);
+  for (const word of ['UP', 'HASISSUES', 'UNDERMAINTENANCE', 'SOMETHING'])
+    t.equal(read({ page: { ...page, status: word } }).length, 0, word);
 });

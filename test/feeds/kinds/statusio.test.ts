@@ -1,5 +1,6 @@
 import t from 'tap';
 import { statusio } from '../../../src/feeds/kinds/statusio.ts';
+import { STATE_KEYS } from '../../../src/feeds/unreported-outages.ts';
 import { at, fixture, readDocument, WRONG_DOCUMENTS, withoutUpdates } from './read-document.ts';
 
 const ID = '5b36dc6502d06804c08349f7';
@@ -59,6 +60,7 @@ t.test('it reads a recorded status', async (t) => {
         status: 'identified',
         startedAt: at('10:00'),
         resolvedAt: null,
+        continues: STATE_KEYS,
       },
       {
         kind: 'maintenance',
@@ -174,4 +176,34 @@ t.test('it refuses documents of another kind', async (t) => {
     [{ status: { error: 'yes', message: 'Page not found' }, result: null }, /no result/],
   ] as const)
     t.throws(() => readDocument(statusio, 'status', document, SOURCE), { name: 'FeedFormatError', message });
+});
+
+t.test('a component in trouble is an outage until an incident or a maintenance names it', async (t) => {
+  const status = [
+    {
+      id: 'w',
+      name: 'Website',
+      status_code: 500,
+      containers: [
+        { id: 'us', name: 'US', status_code: 500 },
+        { id: 'eu', name: 'EU', status_code: 100 },
+      ],
+    },
+    { id: 'a', name: 'API', status_code: 200 },
+    { id: 'm', name: 'Mail', status_code: 100 },
+  ];
+  const outage = { kind: 'incident', severity: 'critical', status: 'investigating', startedAt: null };
+  t.match(read({ status }), [{ ...outage, components: ['Website', 'w', 'US', 'us'] }]);
+  t.equal(read({ status: [status[1], status[2]] }).length, 0, 'maintenance is no trouble');
+  const components_affected = [{ name: 'Website', _id: 'w' }];
+  t.match(read({ status, incidents: [incident({ components_affected })] }), [{ key: 'i' }]);
+  const works = {
+    _id: 'm1',
+    name: 'Works',
+    datetime_planned_start: '2026-09-20T09:00:00Z',
+    components_affected,
+  };
+  t.equal(read({ status, maintenance: { active: [works] } }).length, 1);
+  const whole = { status_overall: { status: 'Degraded', status_code: 300 } };
+  t.match(read(whole), [{ severity: 'minor', isOfWholePage: true }]);
 });
