@@ -4,6 +4,7 @@ import { longestCheckMs } from '../domain/check-timing.ts';
 import { formatDuration } from '../domain/durations.ts';
 import { NODE_ROLES } from '../domain/node.ts';
 import type { TSchema } from '../json-schema.ts';
+import { findCheckProblems } from './check-problems.ts';
 import type { SchemaProblem } from './describe-errors.ts';
 import { SETTINGS, type Setting } from './environment.ts';
 import { FORMATS } from './formats.ts';
@@ -94,8 +95,9 @@ function settingValue(config: Config, { path, schema }: Setting): unknown {
 }
 
 /** Finds settings that contradict each other. */
-export function findContradictions({ storage, auth, node, alerts }: Config): SchemaProblem[] {
-  const problems: SchemaProblem[] = [];
+export function findContradictions(config: Config): SchemaProblem[] {
+  const { storage, auth, node, alerts } = config;
+  const problems = findCheckProblems(config);
   const rolesProblem = findRolesProblem(node.roles, storage);
   if (rolesProblem !== null) problems.push({ parts: ['node', 'roles'], message: rolesProblem });
   problems.push(...findSmtpProblems(alerts.smtp));
