@@ -1,4 +1,5 @@
 /** `upbeat probe`: makes one check and prints its phases. */
+import { existsSync } from 'node:fs';
 import { viewLatestCheck } from '../api/service-view.ts';
 import { loadCatalogue } from '../catalogue/watch-catalogue.ts';
 import { systemClock } from '../clock.ts';
@@ -10,15 +11,18 @@ import { describeCause } from '../domain/failure.ts';
 import { readHostName } from '../domain/host-name.ts';
 import { describeHostNameProblem } from '../domain/input-problem.ts';
 import { type Attempt, NO_MEMORY, type SuspectReason } from '../domain/result.ts';
-import { type CheckDefinition, DEFAULT_CHECK, type ProbedKind } from '../domain/service.ts';
+import { type CheckDefinition, DEFAULT_CHECK, type ProbedKind, type Service } from '../domain/service.ts';
 import { judgeAttempt, latestCheckOf } from '../domain/status/judge.ts';
 import type { Verdict } from '../domain/status.ts';
+import { messageOf } from '../error.ts';
 import { queryControlTargets } from '../outbound/control-targets.ts';
 import { createProber, type Prober } from '../probe/prober.ts';
+import { registryFile } from '../store/database/registry-file.ts';
 import type { NewService } from '../store/ports/services.ts';
+import { findChecksKey } from '../store/secrets/secret-key.ts';
 import { VERSION } from '../version.ts';
 import { CommandError, type CommonOptions } from './command.ts';
-import { readConfig } from './open-stores.ts';
+import { readConfig, withRegistry } from './open-stores.ts';
 import { printJson, printNote, printText } from './output.ts';
 import { whileWaiting } from './progress.ts';
 
@@ -27,14 +31,15 @@ const CONTROL_TIMEOUT_MS = 3_000;
 
 /**
  * Checks a domain once and prints what happened. Ends with status 1 if the service is down or its status cannot be
- * determined. `kind` undefined: as the catalogue has it.
+ * determined. `kind` undefined: as the catalogue or the owner has it.
  */
 export async function probeDomain(
   domainText: string,
   { config: file, json = false, kind }: CommonOptions & { kind?: ProbedKind },
 ): Promise<void> {
   const config = readConfig(file);
-  const wanted = whatToProbe(domainText, kind, await readListed(config.catalogue.file));
+  const listed = [...(await readListed(config.catalogue.file)), ...(await readOwned(file, config))];
+  const wanted = whatToProbe(domainText, kind, listed);
   const { domain } = wanted;
   const prober = openProber(config, 1);
   try {
@@ -68,18 +73,38 @@ async function readListed(file: string): Promise<readonly NewService[]> {
   }
 }
 
+/** The services of owners that are checked; empty if there is no registry yet, or it cannot be read, which is said. */
+async function readOwned(file: string, { storage }: Config): Promise<readonly ListedCheck[]> {
+  if (storage.postgres.url === null && !existsSync(registryFile(storage.dataDir))) return [];
+  try {
+    const states = await withRegistry(file, (registry) => registry.loadServices());
+    return states.flatMap(({ service }) =>
+      service.origin === 'owner' && service.check.kind !== 'heartbeat' ? [service] : [],
+    );
+  } catch (error) {
+    printNote(`the services of owners cannot be read: ${messageOf(error)}`);
+    return [];
+  }
+}
+
 /**
- * The check that the engine would make for a domain: that of its catalogue entry if there is one of the same `kind`, else
- * one of the domain itself. Throws {@link CommandError} if the name is not a host name.
+ * The check that the engine would make for a domain, or for the slug of a service: that of its catalogue entry, else of the service
+ * of an owner, if there is one of the same `kind`, else one of the domain itself. Throws {@link CommandError} if the name is not a host name.
  */
 export function whatToProbe(
   domainText: string,
   kind: ProbedKind | undefined,
-  listed: readonly NewService[],
+  listed: readonly ListedCheck[],
 ): OneCheck {
-  const entry = listed.find(({ domain }) => domain === domainText.trim().toLowerCase());
-  if (entry !== undefined && (kind === undefined || kind === entry.check.kind))
-    return { domain: entry.domain, origin: 'catalogue', check: entry.check };
+  const name = domainText.trim().toLowerCase();
+  const isMeant = ({ check }: ListedCheck) => kind === undefined || kind === check.kind;
+  const entry =
+    listed.find((one) => one.domain === name && isMeant(one)) ??
+    listed.find((one) => one.slug === name && isMeant(one));
+  if (entry !== undefined) {
+    const { domain, check, origin = 'catalogue', accountId = null } = entry;
+    return { domain, origin, check, ...(accountId === null ? {} : { accountId }) };
+  }
   const reading = readHostName(domainText);
   if (!reading.ok)
     throw new CommandError(`domain "${domainText}" ${describeHostNameProblem(reading.problem)}`);
@@ -133,7 +158,7 @@ function describeAttempt(domain: string, verdict: Verdict, attempt: Attempt): st
 }
 
 /** Opens the prober with the settings of the engine. */
-export function openProber({ checks, http }: Config, concurrency: number): Prober {
+export function openProber({ checks, http, storage, secrets }: Config, concurrency: number): Prober {
   const settings = {
     version: VERSION,
     siteUrl: http.siteUrl,
@@ -141,6 +166,7 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
     ports: checks.ports,
     nameservers: checks.nameservers,
     ownersMayProbePrivate: checks.ownersMayProbePrivate,
+    checksKey: findChecksKey(storage.dataDir, secrets),
     concurrency,
   };
   return createProber(settings, systemClock, ({ host, refusal }) =>
@@ -148,14 +174,19 @@ export function openProber({ checks, http }: Config, concurrency: number): Probe
   );
 }
 
+/** An entry of the catalogue, or a service of an owner. */
+type ListedCheck = Pick<NewService, 'slug' | 'domain' | 'check'> &
+  Partial<Pick<Service, 'origin' | 'accountId'>>;
+
 /** A check to make. */
-type OneCheck = Pick<CheckTarget, 'domain' | 'origin'> & { readonly check: Partial<CheckDefinition> };
+type OneCheck = Pick<CheckTarget, 'domain' | 'origin'> &
+  Partial<Pick<CheckTarget, 'accountId'>> & { readonly check: Partial<CheckDefinition> };
 
 /** Makes one attempt without re-checks, except for one by GET if HEAD got no response. */
 export async function checkOnce(
   prober: Prober,
   config: Config,
-  { domain, origin, check }: OneCheck,
+  { domain, origin, accountId = null, check }: OneCheck,
   slot: number,
 ): Promise<{ readonly attempt: Attempt; readonly verdict: Verdict }> {
   const target: CheckTarget = {
@@ -163,7 +194,7 @@ export async function checkOnce(
     revision: 1,
     domain,
     origin,
-    accountId: null,
+    accountId,
     check: { ...DEFAULT_CHECK, ...check },
     memory: NO_MEMORY,
     lastCheckedAt: null,

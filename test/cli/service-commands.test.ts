@@ -7,6 +7,7 @@ import { readName } from '../../src/cli/accounts.ts';
 import { whatToProbe } from '../../src/cli/probe.ts';
 import { listCatalogueDomains } from '../../src/cli/service-commands.ts';
 import { NO_MEMORY } from '../../src/domain/result.ts';
+import { DEFAULT_CHECK } from '../../src/domain/service.ts';
 import { current, check as latestCheck, NOW, service } from '../site/site-world.ts';
 import { install } from '../support/program.ts';
 
@@ -65,6 +66,18 @@ t.test('it probes a listed domain as the engine would, and any other at its root
     origin,
     check: { kind: 'root' },
   });
+  const owned = { slug: 'db', domain: 'db.example', origin: 'owner', accountId: 3 } as const;
+  const check443 = { ...DEFAULT_CHECK, kind: 'tls', settings: { port: 443 } } as const;
+  const all = [
+    ...listed,
+    { ...owned, domain: 'one.example', check: check443 },
+    { ...owned, check: check443 },
+  ];
+  const found = { domain: 'db.example', origin: 'owner', accountId: 3, check: check443 };
+  t.same(whatToProbe('DB.example', undefined, all), found, 'of an owner, by its domain');
+  t.same(whatToProbe('db', 'tls', [{ ...owned, check: check443 }]), found, 'by its slug');
+  t.match(whatToProbe('one.example', undefined, all), { origin }, 'the catalogue comes first');
+  t.match(whatToProbe('one.example', 'tls', all), { origin: 'owner', accountId: 3 });
   const refusal = { code: 'command_failed', message: /IP address/ };
   t.throws(() => whatToProbe('127.0.0.1', 'health', listed), refusal);
   t.throws(() => whatToProbe('127.0.0.1', undefined, []), refusal);
