@@ -2,13 +2,22 @@
 import ipaddr from 'ipaddr.js';
 import { DAY_MS, formatDuration } from '../domain/durations.ts';
 import type { SchemaProblem } from './describe-errors.ts';
-import type { Config } from './resolve-config.ts';
+
+/** The settings that matter, of `checks` and of `limits`. */
+interface CheckSettings {
+  readonly checks: {
+    readonly ports: readonly number[];
+    readonly allowPrivate: readonly string[];
+    readonly confirmAfterMs: readonly number[];
+  };
+  readonly limits: { readonly minIntervalMs: number };
+}
 
 /** Later a failure is not confirmed any more, milliseconds. */
 const MAX_CONFIRM_MS = 3_600_000;
 
 /** Finds settings with which checks cannot work, or mean something else than they say. */
-export function findCheckProblems({ checks, limits }: Pick<Config, 'checks' | 'limits'>): SchemaProblem[] {
+export function findCheckProblems({ checks, limits }: CheckSettings): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   if (checks.ports.length === 0)
     problems.push({
