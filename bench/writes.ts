@@ -160,6 +160,7 @@ export async function openWorld(dataDir: string, postgresUrl: string | null = nu
       kinds: {},
       acknowledgeLinks: { read: () => null },
       charge: away,
+      tryCheck: away,
       proofs: {
         instructions: (_, domain) => ({ recordName: `_upbeat.${domain}`, word: 'word', fileUrl: domain }),
         check: away,

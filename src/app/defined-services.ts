@@ -7,6 +7,7 @@ import {
   attempt,
   type Outcome,
   type Principal,
+  type Refused,
   refuse,
   refuseRole,
 } from '../resources/kit/change.ts';
@@ -17,6 +18,7 @@ import type { ServiceEdit, ServiceStore } from '../store/ports/services.ts';
 import { limitsFor } from './check-choice.ts';
 import { refuseMoved } from './kept-secrets.ts';
 import { changeSeen } from './owned-service.ts';
+import type { Registration } from './register-services.ts';
 import { type OpenCheck, sealSettings } from './seal-settings.ts';
 import { readServiceDocument, serviceDocumentOf } from './service-document.ts';
 import { claimPlace, hasMoved, type ServiceContext } from './services.ts';
@@ -42,16 +44,25 @@ export async function createService(
 ): Promise<Outcome<Service>> {
   const denied = refuseRole(principal, 'editor');
   if (denied !== null) return denied;
-  const { accountId } = principal;
-  const { registry, proofs, destinations, bounds, now } = context;
-  const reading = readServiceDocument(document, destinations, limitsFor(principal, bounds));
-  if (!reading.ok) return reading;
-  const { secrets, ...entered } = reading.value;
+  const reading = readServiceDocument(document, context.destinations, limitsFor(principal, context.bounds));
+  return reading.ok ? await registerService(context, principal.accountId, reading.value) : reading;
+}
+
+/**
+ * Registers a service with its credentials encrypted. It is not verified, unless that is needed and the proof is there. Refused as
+ * {@link createService}, apart from what it reads.
+ */
+export async function registerService(
+  context: DefinitionContext,
+  accountId: number,
+  { secrets, ...entered }: Registration,
+): Promise<Outcome<Service>> {
+  const { registry, proofs, now } = context;
   const definition = { ...entered, check: await sealCheck(registry, { ...entered, secrets }) };
   const register = (isProven: boolean) =>
     attempt(() => registry.registerService(accountId, definition, { isProven, now: now() }));
   const added = nameField(await register(false));
-  if (added.ok || !added.refusals.some(({ refusal: { code } }) => PROVABLE.has(code))) return added;
+  if (added.ok || !needsProof(added)) return added;
   const { domain, check } = definition;
   if ((await proofs.check(accountId, domain)) !== null) return added;
   const place = await claimPlace(context, domain, check);
@@ -63,7 +74,11 @@ export async function createService(
   return placed.ok ? proven : placed;
 }
 
-/** Refusals that a proof of the domain overcomes. */
+/** Whether a proof of the domain overcomes the refusal. */
+export function needsProof({ refusals }: Refused): boolean {
+  return refusals.some(({ refusal: { code } }) => PROVABLE.has(code));
+}
+
 const PROVABLE: ReadonlySet<string> = new Set(['foreign_domain', 'catalogue_domain']);
 
 /**

@@ -1,7 +1,6 @@
-/** Claims of domains, and proofs of control over them (decisions, Ownership). */
+/** Proofs of control over domains, and claims of domains that wait for one (decisions, Ownership). */
 import type { DomainProofs } from '../auth/domain-proof.ts';
-import { type CheckKind, MONITORING_KINDS, type Service } from '../domain/service.ts';
-import { settingFields } from '../kinds/settings.ts';
+import type { Service } from '../domain/service.ts';
 import {
   type AccountPrincipal,
   accept,
@@ -10,7 +9,6 @@ import {
   refuse,
   refuseRole,
 } from '../resources/kit/change.ts';
-import { readAll, readDomain, readKind } from '../resources/kit/read-input.ts';
 import type { OwnershipStore } from '../store/ports/ownership.ts';
 import { type CheckedPlace, claimPlace } from './services.ts';
 
@@ -23,55 +21,6 @@ export interface DomainContext {
   readonly now: () => number;
 }
 
-/** The input of a claim. */
-export interface ClaimInput {
-  readonly domain: string;
-  /** The kind of check of the service after verification. */
-  readonly kind: string;
-}
-
-/** Kinds of checks that a domain can be claimed for: those without required settings, which are entered afterwards. */
-export function claimKinds(): readonly CheckKind[] {
-  return MONITORING_KINDS.filter((kind) => requiredSetting(kind) === undefined);
-}
-
-/** The first required setting of a kind; undefined: there is none. */
-function requiredSetting(kind: CheckKind): string | undefined {
-  return settingFields(kind).find(({ required }) => required)?.name;
-}
-
-/** Reads the kind of a claim. Refused with `kind_invalid`, `kind_unavailable` or `setting_invalid`. */
-function readClaimKind(word: string): Outcome<CheckKind> {
-  const reading = readKind(word);
-  const setting = reading.ok ? requiredSetting(reading.value) : undefined;
-  if (setting === undefined) return reading;
-  return refuse({ code: 'setting_invalid', setting, problem: { code: 'missing' } }, 'kind');
-}
-
-/**
- * Claims a domain. Refused with `role_required`, `domain_invalid`, `kind_invalid`, `kind_unavailable`, `setting_invalid` if
- * the kind has a required setting, or `too_many_claims`.
- */
-export async function addClaim(
-  { registry, now }: DomainContext,
-  principal: AccountPrincipal,
-  { domain, kind }: ClaimInput,
-): Promise<Outcome<void>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const { accountId } = principal;
-  const reading = readAll({ domain: readDomain(hostOf(domain)), kind: readClaimKind(kind) });
-  if (!reading.ok) return reading;
-  return await attempt(() => registry.addClaim(accountId, { ...reading.value, createdAt: now() }), 'domain');
-}
-
-/** The host of a URL, which people paste from their browser; any other text as it is. */
-function hostOf(text: string): string {
-  const entered = text.trim();
-  if (!/^https?:\/\//i.test(entered)) return text;
-  return URL.parse(entered)?.hostname ?? text;
-}
-
 /** Removes a claim; does nothing if it does not exist. Refused with `role_required`. */
 export async function dropClaim(
   { registry }: DomainContext,
@@ -82,19 +31,6 @@ export async function dropClaim(
   if (denied !== null) return denied;
   await registry.dropClaim(principal.accountId, domain);
   return accept(undefined);
-}
-
-/** Verifies a claimed domain, which becomes a service of the account. Refused as {@link verifyDomain}, and with `no_claim`. */
-export async function verifyClaim(
-  context: DomainContext,
-  principal: AccountPrincipal,
-  domain: string,
-): Promise<Outcome<Service>> {
-  const denied = refuseRole(principal, 'editor');
-  if (denied !== null) return denied;
-  const claim = (await context.registry.claimsOf(principal.accountId)).find((one) => one.domain === domain);
-  if (claim === undefined) return refuse({ code: 'no_claim', domain });
-  return await verifyDomain(context, principal, domain, { kind: claim.kind, url: null });
 }
 
 /**

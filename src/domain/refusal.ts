@@ -134,7 +134,6 @@ const REFUSALS = {
     'This invitation has expired, was used or withdrawn, or belongs to somebody else. Ask for another one.',
   member_already: 'You are a member of this account already.',
   last_owner: 'An account keeps an owner: make another member an owner first.',
-  no_claim: ({ domain }: OfDomain) => `The domain ${domain} is not awaiting verification.`,
   no_webhook: ({ id }: OfId) => `There is no webhook ${id}.`,
   no_delivery: ({ id }: OfId) => `There is no delivery ${id}.`,
   no_channel: ({ id }: OfId) => `There is no channel ${id}.`,

@@ -1,6 +1,7 @@
 /** Joins the parts for owners: sign-in, sessions, domain verification, webhooks. */
 
 import { randomBytes } from 'node:crypto';
+import { TRIALS_PER_MINUTE } from '../app/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../app/webhooks.ts';
 import { createAcknowledgeLinks } from '../auth/acknowledge-link.ts';
 import { openDomainProofs } from '../auth/domain-proof.ts';
@@ -27,6 +28,7 @@ import { VERSION } from '../version.ts';
 import { openMailer } from './mail-server.ts';
 import { operatorChannels } from './operator-channels.ts';
 import { type AlertParts, type Alerts, startAlerts } from './start-alerts.ts';
+import { createCheckTrials } from './try-check.ts';
 
 /** Builds the parts. Nothing runs before it is called. */
 export async function joinOwners(parts: {
@@ -48,6 +50,7 @@ export async function joinOwners(parts: {
     createForbiddenAddressLog(log, clock),
   );
   const policy = ownerPolicy(checks);
+  const trials = createCheckTrials(parts.config, clock, log);
   const proofs = await openDomainProofs({ registry, outbound, policy, nameservers });
   const secretKey = readSecretKey(parts.config);
   const links = createAcknowledgeLinks(secretKey, http.siteUrl);
@@ -127,7 +130,8 @@ export async function joinOwners(parts: {
       acknowledgeLinks: links,
       proofs,
       kinds: CHANNEL_KINDS_TABLE,
-      charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
+      charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
+      tryCheck: trials.run,
       sendsMail: mailer !== null,
       destinations: createOwnerDestinations(checks),
       bounds: {
@@ -143,6 +147,7 @@ export async function joinOwners(parts: {
     /** Closes the parts. Call it after deliveries have stopped. */
     stop(): void {
       mailer?.close();
+      trials.stop();
       outbound.close();
     },
   };

@@ -62,6 +62,7 @@ export type PageSources = Omit<
     | 'kinds'
     | 'acknowledgeLinks'
     | 'charge'
+    | 'tryCheck'
     | 'sendsMail'
   > | null;
   /** Source of the owners' status pages; null: this site has none. */

@@ -176,22 +176,21 @@ const TABLE: readonly Row[] = [
   },
   {
     refusal: { code: 'domain_invalid', problem: { code: 'one_label' } },
-    form: { path: '/dashboard/domains', fields: { domain: 'localhost', kind: 'root' } },
+    form: { path: '/dashboard/services/new/save', fields: { domain: 'localhost', kind: 'root' } },
     command: [1, 'services', 'add', 'localhost', '--account-id', '1'],
   },
   {
     refusal: { code: 'kind_invalid' },
-    form: { path: '/dashboard/domains', fields: { domain: 'a.example.com', kind: 'push' } },
+    form: { path: '/dashboard/services/new/save', fields: { domain: 'a.example.com', kind: 'push' } },
     command: null,
   },
   {
     refusal: { code: 'too_many_claims', max: 100 },
-    form: { path: '/dashboard/domains', fields: { domain: 'a.example.com', kind: 'root' }, who: 'busy' },
-    command: null,
-  },
-  {
-    refusal: { code: 'no_claim', domain: 'a.example.com' },
-    form: { path: '/dashboard/domains/verify', fields: { domain: 'a.example.com' } },
+    form: {
+      path: '/dashboard/services/new/save',
+      fields: { domain: 'hers.example.com', kind: 'root' },
+      who: 'busy',
+    },
     command: null,
   },
   {

@@ -1,10 +1,11 @@
 /** Changes that a role does not permit: the functions of `src/app/` refuse them first. */
 
 import t from 'tap';
-import { addClaim, dropClaim, verifyClaim, verifyDomain } from '../../src/app/domains.ts';
+import { dropClaim, verifyDomain } from '../../src/app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../src/app/heartbeat-addresses.ts';
 import { addKey, revokeKey } from '../../src/app/keys.ts';
 import { inviteMember, removeMember, setMemberRole, withdrawInvitation } from '../../src/app/members.ts';
+import { addService, tryEnteredCheck } from '../../src/app/new-service.ts';
 import { changeService, removeService } from '../../src/app/services.ts';
 import { addWebhook, removeWebhook, replayDelivery, testWebhook } from '../../src/app/webhooks.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -28,6 +29,7 @@ const context = {
   proofs: { check: untouched },
   resolve: untouched,
   charge: untouched,
+  tryCheck: untouched,
   destinations: ANY_DESTINATION,
   bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => [] },
   now: () => 0,
@@ -46,9 +48,9 @@ const CHANGES = {
   withdrawInvitation: ['owner', (as) => withdrawInvitation(context, as, 1)],
   setMemberRole: ['owner', (as) => setMemberRole(context, as, 1, 'owner')],
   removeMember: ['owner', (as) => removeMember(context, as, 1, 2)],
-  addClaim: ['editor', (as) => addClaim(context, as, { domain: 'a.example', kind: 'root' })],
+  addService: ['editor', (as) => addService(context, as, { domain: 'a.example' })],
+  tryEnteredCheck: ['editor', (as) => tryEnteredCheck(context, as, { domain: 'a.example' })],
   dropClaim: ['editor', (as) => dropClaim(context, as, 'a.example')],
-  verifyClaim: ['editor', (as) => verifyClaim(context, as, 'a.example')],
   verifyDomain: ['editor', (as) => verifyDomain(context, as, 'a.example', { kind: 'root', url: null })],
   changeService: ['editor', (as) => changeService(context, as, 'a', { paused: true }, null)],
   removeService: ['editor', (as) => removeService(context, as, 'a', null)],

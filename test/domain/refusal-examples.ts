@@ -79,7 +79,6 @@ const REFUSALS: Examples<Omit<RefusalParams, 'name_invalid' | 'domain_invalid' |
   ],
   member_already: [{}, 'You are a member of this account already.'],
   last_owner: [{}, 'An account keeps an owner: make another member an owner first.'],
-  no_claim: [{ domain: 'a.example' }, 'The domain a.example is not awaiting verification.'],
   no_webhook: [{ id: 7 }, 'There is no webhook 7.'],
   no_delivery: [{ id: 7 }, 'There is no delivery 7.'],
   no_channel: [{ id: 7 }, 'There is no channel 7.'],

@@ -90,7 +90,7 @@ t.test(
       category: 'ecommerce',
       kind: 'heartbeat',
     });
-    t.match(saved, { url: path, status: 200 });
+    t.match(saved, { url: `${path}?saved=yes`, status: 200, text: /role="status">Saved\./ });
     t.match((await program.get('/api/v1/status/shop-example-org')).body, {
       name: 'My shop',
       category: 'ecommerce',
@@ -181,29 +181,17 @@ t.test(
     t.equal(foreign.status, 403);
 
     // A domain of one's own, by DNS.
-    const claimed = await ada.visit(`${siteUrl}/dashboard/domains`, {
-      token,
-      domain: 'Blog.Example.ORG',
-      kind: 'root',
-    });
-    const word = /upbeat-verify=[0-9a-f]{40}/.exec(claimed.text)?.[0] ?? '';
-    t.match(claimed.text, /_upbeat\.blog\.example\.org/);
-    t.match(await ada.visit(`${siteUrl}/dashboard/domains/verify`, { token, domain: 'blog.example.org' }), {
-      status: 400,
-      text: /there is no TXT record/,
-    });
+    const adding = `${siteUrl}/dashboard/services/new/save`;
+    const blog = `${siteUrl}/dashboard/services/blog-example-org`;
+    const blogAdded = await ada.visit(adding, { token, domain: 'Blog.Example.ORG', kind: 'root' });
+    t.match(blogAdded, { url: `${blog}?saved=new`, text: /_upbeat\.blog\.example\.org/ });
+    const word = /upbeat-verify=[0-9a-f]{40}/.exec(blogAdded.text)?.[0] ?? '';
+    t.match(await ada.visit(`${blog}/verify`, { token }), { status: 400, text: /there is no TXT record/ });
     texts.set('_upbeat.blog.example.org', word);
-    t.match(await ada.visit(`${siteUrl}/dashboard/domains/verify`, { token, domain: 'blog.example.org' }), {
-      url: `${siteUrl}/dashboard`,
-      text: /blog-example-org/,
-    });
+    t.match(await ada.visit(`${blog}/verify`, { token }), { url: blog, status: 200 });
     t.match((await program.get('/api/v1/status/blog-example-org')).body, { self_reported: false });
     for (const domain of ['localhost', '127.0.0.1', 'http://127.0.0.1/x', 'a b.org'])
-      t.match(
-        await ada.visit(`${siteUrl}/dashboard/domains`, { token, domain, kind: 'root' }),
-        { status: 400 },
-        domain,
-      );
+      t.match(await ada.visit(adding, { token, domain, kind: 'root' }), { status: 400 }, domain);
 
     // A webhook: tested, told of a change, replayed. The other service would speak between.
     t.match(await ada.visit(`${siteUrl}/dashboard/services/blog-example-org/pause`, { token }), {
@@ -242,17 +230,12 @@ t.test(
 
     // A domain of the catalogue, and one that moves.
     t.equal((await beat('ok', 'known.example')).status, 403);
-    await grace.visit(`${siteUrl}/dashboard/domains`, {
-      token: graceToken,
-      domain: 'shop.example.org',
-      kind: 'health',
-    });
-    const offer = await grace.visit(`${siteUrl}/dashboard`);
+    const taking = { token: graceToken, domain: 'shop.example.org', kind: 'health', name: 'Shop' };
+    const offer = await grace.visit(adding, taking);
+    t.match(offer, { status: 400, text: /is registered by another account/ });
     texts.set('_upbeat.shop.example.org', /upbeat-verify=[0-9a-f]{40}/.exec(offer.text)?.[0] ?? '');
-    const moved = await grace.visit(`${siteUrl}/dashboard/domains/verify`, {
-      token: graceToken,
-      domain: 'shop.example.org',
-    });
+    t.match(await grace.visit(adding, taking), { url: `${path}?saved=new`, text: /<h1>Shop / });
+    const moved = await grace.visit(`${siteUrl}/dashboard`);
     t.match(moved.text, /You have verified it; it is yours now/);
     t.match((await ada.visit(`${siteUrl}/dashboard`)).text, /was verified by another account/);
     t.equal((await beat('ok')).status, 403, 'its former owner is refused at once');

@@ -1,6 +1,7 @@
 /** The API over real HTTP on loopback, on the embedded registry that a test fills, with a clock that stands still. */
 
 import type { AddressInfo } from 'node:net';
+import { TRIALS_PER_MINUTE } from '../../src/app/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { generateKeyText, readKey } from '../../src/auth/api-keys.ts';
@@ -39,7 +40,7 @@ import type { NewPage, StoredPicture } from '../../src/store/ports/status-pages.
 import { createMemoryStatusStore } from '../../src/store/status/memory-status-store.ts';
 import { createServiceDirectory } from '../../src/view/service-directory.ts';
 import type { AboutSettings } from '../../src/web/about-page.ts';
-import { USUAL } from '../support/attempts.ts';
+import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -355,7 +356,8 @@ export async function startApi({ services = [], ...options }: WorldOptions = {})
       kinds: options.kinds ?? TEST_KINDS,
       sendsMail: true,
       acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
-      charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, clock),
+      charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, clock),
+      tryCheck: async () => goodAttempt(),
       proofs: {
         instructions: (accountId, domain) => ({
           recordName: `_upbeat.${domain}`,

@@ -14,7 +14,7 @@ export async function ownershipContract(t: Test, open: OpenForTest): Promise<voi
     await registry.addClaim(ada, { domain: 'a.org', kind: 'health', createdAt: NOON + 1 });
     await registry.addClaim(ada, { domain: 'b.org', kind: 'health', createdAt: NOON + 2 });
     t.strictSame(await registry.claimsOf(ada), [
-      { domain: 'b.org', kind: 'health', createdAt: NOON },
+      { domain: 'b.org', kind: 'root', createdAt: NOON },
       { domain: 'a.org', kind: 'health', createdAt: NOON + 1 },
     ]);
     t.strictSame(await registry.claimsOf(grace), []);

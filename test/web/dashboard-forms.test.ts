@@ -1,7 +1,11 @@
 /** Forms of the dashboard that are refused: the problem stands beside its field, and what was written stays. */
 import t from 'tap';
-import { DEFAULT_CHECK } from '../../src/domain/service.ts';
+import type { CheckTarget } from '../../src/domain/check-target.ts';
+import { failureOf } from '../../src/domain/failure.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS } from '../../src/domain/service.ts';
 import { NOW } from '../site/site-world.ts';
+import { owned } from '../store/registry-fixtures.ts';
+import { goodAttempt } from '../support/attempts.ts';
 import { dashboard } from './dashboard-world.ts';
 
 /** What a page shows of a field: its value, and the problem that it is described by. */
@@ -23,11 +27,10 @@ const hasNotice = (text: string) => /class="card notice" role="alert"/.test(text
 
 t.test('it says beside a field of the overview what is wrong, and keeps what was written', async (t) => {
   const { ada, post } = await dashboard(t);
-  const domain = await post('/dashboard/domains', ada, { domain: 'no domain', kind: 'heartbeat' });
+  const domain = await post('/dashboard/services/new/save', ada, { domain: 'no domain', kind: 'heartbeat' });
   t.equal(domain.status, 400);
   t.match(fieldOf(domain.text, 'domain'), { value: 'no domain', problem: /^The domain / });
   t.equal(chosen(domain.text, 'kind'), 'heartbeat');
-  t.equal(chosen(domain.text, 'expires'), '90d', 'other forms stay as they were');
   t.equal(hasNotice(domain.text), false);
   const key = await post('/dashboard/keys', ada, { name: 'x\u0007', expires: '365d' });
   t.equal(key.status, 400);
@@ -35,26 +38,110 @@ t.test('it says beside a field of the overview what is wrong, and keeps what was
   t.equal(chosen(key.text, 'expires'), '365d');
   const empty = await post('/dashboard/keys?lang=de', ada, { name: '', expires: '30d' });
   t.ok(fieldOf(empty.text, 'name').problem);
-  t.equal(fieldOf(empty.text, 'domain').problem, null);
   const none = await post('/dashboard/keys/revoke', ada, { id: '9' });
   t.equal(hasNotice(none.text), true, 'what concerns no field is said above');
 });
 
-t.test('a domain can be added for every kind of check without required settings', async (t) => {
-  const { ada, call, post } = await dashboard(t);
-  for (const kind of ['root', 'tls', 'http', 'websocket', 'grpc'])
-    t.equal(
-      (await post('/dashboard/domains', ada, { domain: `${kind}.example.com`, kind })).status,
-      303,
-      kind,
-    );
-  const { text } = await call('/dashboard', ada);
-  t.match(text, /<h3>grpc\.example\.com /);
-  const [select = ''] = /<select name="kind"[\s\S]*?<\/select>/.exec(text) ?? [];
-  const offered = [...select.matchAll(/<option value="([^"]*)"/g)].map(([, kind]) => kind);
-  t.ok(offered.includes('websocket') && offered.includes('heartbeat') && !offered.includes('tcp'), select);
-  const tcp = await post('/dashboard/domains', ada, { domain: 'db.example.com', kind: 'tcp' });
-  t.match(tcp, { status: 400, text: /The setting port is missing\./ });
+t.test('a service is added with the fields of its kind, whatever the kind', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  const form = await call('/dashboard/services/new?kind=tcp&domain=db.example.com', ada);
+  t.match(fieldOf(form.text, 'domain'), { value: 'db.example.com' });
+  t.equal(chosen(form.text, 'kind'), 'tcp');
+  t.match(fieldOf(form.text, 'settings.port'), { value: '' });
+  const [select = ''] = /<select name="kind"[\s\S]*?<\/select>/.exec(form.text) ?? [];
+  const offered = [...select.matchAll(/<option value="([^"]*)"/g)].map(([, kind = '']) => kind);
+  t.same([...offered].sort(), [...MONITORING_KINDS].sort());
+  const tcp = { domain: 'db.example.com', kind: 'tcp' };
+  const asked = await post('/dashboard/services/new/save', ada, tcp);
+  t.match(asked, { status: 400, text: /is missing/ });
+  t.same(await registry.servicesOf(ada.id), [], 'nothing is stored');
+  t.match(
+    await post('/dashboard/services/new/save', ada, { ...tcp, 'settings.port': '443', interval: '5m' }),
+    {
+      status: 303,
+      location: '/dashboard/services/db-example-com?saved=new',
+    },
+  );
+  t.match(await registry.servicesOf(ada.id), [
+    {
+      name: 'db.example.com',
+      check: { kind: 'tcp', settings: { port: 443 }, intervalMs: 300_000 },
+      verified: false,
+    },
+  ]);
+  const again = await post('/dashboard/services/new/save', ada, { domain: 'db.example.com', kind: 'tls' });
+  t.match(fieldOf(again.text, 'domain'), { problem: /registered already/ });
+  t.match(await registry.servicesOf(ada.id), [{ check: { kind: 'tcp' } }], 'its kind stays');
+});
+
+t.test('another kind shows its fields before anything is saved, and what was entered stays', async (t) => {
+  const { registry, ada, post } = await dashboard(t);
+  const typed = { domain: 'a.example.com', name: 'Shop', kind: 'http', interval: '10m' };
+  for (const path of ['/dashboard/services/new/save', '/dashboard/services/mine/save']) {
+    const { status, text } = await post(path, ada, { ...typed, show: 'yes' });
+    t.equal(status, 200);
+    t.match(text, /<textarea name="settings.assertions"/);
+    t.equal(fieldOf(text, 'name').value, 'Shop');
+    t.equal(fieldOf(text, 'interval').value, '10m');
+  }
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('a check is tried once without being saved, within a limit', async (t) => {
+  const targets: CheckTarget[] = [];
+  const failure = failureOf('status', 'first_byte', { code: 'status', statusCode: 503 });
+  const { registry, ada, post } = await dashboard(t, undefined, {
+    async tryCheck(target) {
+      targets.push(target);
+      return target.domain === 'down.example.com'
+        ? goodAttempt({ statusCode: 503, failure })
+        : goodAttempt({ responseTimeMs: 84 });
+    },
+  });
+  const path = '/dashboard/services/new/save';
+  const typed = { domain: 'api.example.com', kind: 'http', 'settings.path': '/v1', try: 'yes' };
+  const { status, text } = await post(path, ada, { ...typed, 'settings.token': 's3cret' });
+  t.equal(status, 200);
+  t.match(text, /Tried once:.*pill up.*HTTP 200, 84\sms.*Nothing has been saved/s);
+  t.notMatch(text, /s3cret/);
+  t.equal(fieldOf(text, 'settings.path').value, '/v1');
+  t.match(targets, [
+    {
+      ...{ domain: 'api.example.com', origin: 'owner', accountId: ada.id },
+      check: { kind: 'http', settings: { path: '/v1', token: 's3cret' } },
+    },
+  ]);
+  t.match(await post(path, ada, { ...typed, domain: 'down.example.com' }), {
+    text: /pill down.*HTTP 503.*503/s,
+  });
+  t.match(await post(path, ada, { ...typed, domain: '' }), { status: 400, text: /The domain / });
+  t.equal(targets.length, 2, 'what cannot be read is not tried');
+  t.match(await post('/dashboard/services/mine/save', ada, { ...typed, name: 'Mine' }), {
+    status: 200,
+    text: /Tried once/,
+  });
+  for (let count = targets.length; count < 10; count++) await post(path, ada, typed);
+  t.match(await post(path, ada, typed), { status: 400, text: /Too many trials/ });
+  t.equal(targets.length, 10);
+  t.same(await registry.servicesOf(ada.id), []);
+});
+
+t.test('a domain of another account is proved first, and the form keeps what was entered', async (t) => {
+  const { registry, ada, grace, call, post } = await dashboard(t);
+  await registry.addService(owned('hers.example.org', grace.id));
+  await registry.addService(owned('proved.example.org', grace.id));
+  const path = '/dashboard/services/new/save';
+  const typed = { kind: 'tls', 'settings.minDays': '20' };
+  const refused = await post(path, ada, { ...typed, domain: 'hers.example.org' });
+  t.match(refused, { status: 400, text: /value="_upbeat\.hers\.example\.org"/ });
+  t.equal(fieldOf(refused.text, 'settings.minDays').value, '20');
+  await post(path, ada, { kind: 'root', domain: 'hers.example.org' });
+  t.match(await registry.claimsOf(ada.id), [{ domain: 'hers.example.org', kind: 'tls' }]);
+  t.match(await call('/dashboard', ada), { text: /new\?domain=hers\.example\.org&amp;kind=tls/ });
+  t.match(await post(path, ada, { ...typed, domain: 'proved.example.org' }), { status: 303 });
+  t.match(await registry.servicesOf(ada.id), [
+    { verified: true, check: { kind: 'tls', settings: { minDays: 20 } } },
+  ]);
 });
 
 t.test('a service has the fields of its kind of check, made from the schema of the kind', async (t) => {

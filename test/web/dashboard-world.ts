@@ -1,6 +1,7 @@
 /** The dashboard's routes over a real registry, in the process of the test, with two people signed in. */
 
 import type { Test } from 'tap';
+import { TRIALS_PER_MINUTE, type TrialContext } from '../../src/app/new-service.ts';
 import { SENT_BY_HAND_PER_MINUTE } from '../../src/app/webhooks.ts';
 import { createAcknowledgeLinks } from '../../src/auth/acknowledge-link.ts';
 import { createLocalSignIn } from '../../src/auth/local-sign-in.ts';
@@ -19,14 +20,18 @@ import { dashboardPages } from '../../src/web/dashboard/dashboard-pages.ts';
 import { createAssets } from '../../src/web/parts/assets.ts';
 import { createViews } from '../../src/web/parts/views.ts';
 import { NOW, service } from '../site/site-world.ts';
-import { USUAL } from '../support/attempts.ts';
+import { goodAttempt, USUAL } from '../support/attempts.ts';
 import { TEST_KINDS } from '../support/channel-kinds.ts';
 import { PUBLIC_ONLY } from '../support/destinations.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { registryHere } from '../support/registry-here.ts';
 
 /** The dashboard's routes over a real registry, with two people signed in. `checks`: the newest ones of every service. */
-export async function dashboard(t: Test, checks?: readonly Sample[]) {
+export async function dashboard(
+  t: Test,
+  checks?: readonly Sample[],
+  more: { readonly tryCheck?: TrialContext['tryCheck'] } = {},
+) {
   const methods = await openRegistryMethods({ dataDir: t.testdir(), domainsPerAccount: 100 });
   const registry = registryHere(methods, createFakeClock(NOW));
   t.teardown(() => registry.close());
@@ -66,6 +71,16 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     throw new Error('not of this test');
   };
   const now = () => NOW;
+  const proof = (domain: string) =>
+    domain.startsWith('proved.')
+      ? null
+      : {
+          code: 'proof_missing' as const,
+          hasRecords: false,
+          recordName: '',
+          fileUrl: '',
+          file: { code: 'other_word' as const },
+        };
   const render = createViews({
     assets: createAssets().addresses,
     version: '1.2.3',
@@ -88,15 +103,16 @@ export async function dashboard(t: Test, checks?: readonly Sample[]) {
     beginHistory: createHistoryReads(createFakeClock(NOW)),
     samples: { newest: checks === undefined ? away : async () => [...checks], query: async () => [] },
     proofs: {
-      instructions: () => ({ recordName: '', fileUrl: '', word: '' }),
-      check: away,
+      instructions: (_account, domain) => ({ recordName: `_upbeat.${domain}`, fileUrl: '', word: '' }),
+      check: async (_account, domain) => proof(domain),
       addresses: async () => ['203.0.113.9'],
     },
     destinations: PUBLIC_ONLY,
     bounds: { usual: USUAL, minIntervalMs: 30_000, regions: () => ['eu', 'us'] },
     kinds: TEST_KINDS,
     acknowledgeLinks: createAcknowledgeLinks(new Uint8Array(32), 'https://upbeat.test'),
-    charge: createHandCharge(SENT_BY_HAND_PER_MINUTE, createFakeClock(NOW)),
+    charge: createHandCharge({ ...SENT_BY_HAND_PER_MINUTE, trials: TRIALS_PER_MINUTE }, createFakeClock(NOW)),
+    tryCheck: more.tryCheck ?? (async () => goodAttempt()),
     limits: () => ({
       anonymousPerMinute: 15,
       authenticatedPerMinute: 60,

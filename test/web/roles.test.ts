@@ -9,6 +9,7 @@ import { dashboard } from './dashboard-world.ts';
 /** The role that each page needs. */
 const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard': 'viewer',
+  '/dashboard/services/new': 'editor',
   '/dashboard/services/:slug': 'viewer',
   '/dashboard/webhooks': 'editor',
   '/dashboard/incidents': 'viewer',
@@ -31,11 +32,10 @@ const PAGES: Readonly<Record<string, Role>> = {
 const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/keys': 'owner',
   '/dashboard/keys/revoke': 'owner',
-  '/dashboard/domains': 'editor',
-  '/dashboard/domains/verify': 'editor',
   '/dashboard/domains/drop': 'editor',
   '/dashboard/alerts/acknowledge': 'editor',
   '/dashboard/notices/drop': 'editor',
+  '/dashboard/services/new/save': 'editor',
   '/dashboard/services/:slug/save': 'editor',
   '/dashboard/services/:slug/address': 'editor',
   '/dashboard/services/:slug/pause': 'editor',

@@ -48,7 +48,7 @@ export interface OwnershipStore {
     service: RegisteredService,
     options: { readonly isProven: boolean; readonly now: number },
   ): Promise<Service>;
-  /** Stores a claim. Rejects with `account_limit` if the account has {@link MAX_CLAIMS}. */
+  /** Stores a claim; one that is there already stays as it is. Rejects with `account_limit` if the account has {@link MAX_CLAIMS}. */
   addClaim(accountId: number, claim: DomainClaim): Promise<void>;
   /** Oldest first. */
   claimsOf(accountId: number): Promise<DomainClaim[]>;

@@ -208,13 +208,14 @@ export const OWNERSHIP_CALLS: Calls<OwnershipStore> = {
   registerService: write((registry, ...service) => registerService(registry, ...service, registry.limits)),
   addClaim: write(async (store, accountId, { domain, kind, createdAt }) => {
     const { kysely, queries } = store;
-    if ((await claimsOf(store, accountId)).length >= MAX_CLAIMS)
+    const claims = await claimsOf(store, accountId);
+    if (claims.some((claim) => claim.domain === domain)) return;
+    if (claims.length >= MAX_CLAIMS)
       throw new RegistryError('account_limit', { code: 'too_many_claims', max: MAX_CLAIMS });
     await queries.run(
       kysely
         .insertInto('domain_claims')
-        .values({ account_id: accountId, domain, kind, created_at: createdAt })
-        .onConflict((conflict) => conflict.columns(['account_id', 'domain']).doUpdateSet({ kind })),
+        .values({ account_id: accountId, domain, kind, created_at: createdAt }),
     );
   }),
   claimsOf: read(claimsOf),

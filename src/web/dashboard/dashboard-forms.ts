@@ -4,6 +4,7 @@
  */
 
 import type { CheckBounds } from '../../app/check-choice.ts';
+import type { TrialContext } from '../../app/new-service.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
@@ -80,7 +81,12 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
     readonly read: (token: string) => { readonly accountId: number; readonly thread: string } | null;
   };
   /** Counts messages that an account sends manually. Throws `rate_limited` beyond the limit. */
-  readonly charge: SendContext['charge'];
+  readonly charge: (
+    what: Parameters<SendContext['charge']>[0] | 'trials',
+    accountId: number,
+  ) => Promise<void>;
+  /** Makes one attempt of a check that an owner tries. */
+  readonly tryCheck: TrialContext['tryCheck'];
   readonly limits: () => ApiLimits;
   /** Whether the operator has configured a mail server. Default false. */
   readonly sendsMail?: boolean;

@@ -1,10 +1,10 @@
 /** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
 
 import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
-import { addClaim, claimKinds, dropClaim, verifyClaim } from '../../app/domains.ts';
+import { dropClaim } from '../../app/domains.ts';
 import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
 import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
-import type { Service } from '../../domain/service.ts';
+import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
 import { accept } from '../../resources/kit/change.ts';
@@ -17,7 +17,6 @@ import {
   type DashboardSources,
   memberOf,
   type RefusedForm,
-  renameFields,
   type ShowPage,
   viewForms,
   viewRights,
@@ -29,6 +28,7 @@ import { incidentPages } from './incident-pages.ts';
 import { invitationPages } from './invitation-pages.ts';
 import { maintenancePages } from './maintenance-pages.ts';
 import { memberPages } from './member-pages.ts';
+import { newServicePages } from './new-service-page.ts';
 import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
@@ -121,7 +121,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
                 : language.texts.alerts.acknowledgedBy(acknowledged.by, time(acknowledged.at)),
           };
         }),
-        claimKinds: claimKinds(),
+        kinds: MONITORING_KINDS,
         claims: claims.map((claim) => ({ ...claim, ...proofs.instructions(accountId, claim.domain) })),
         shapes: STATUS_SHAPES,
       },
@@ -158,17 +158,6 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       async (_, session, fields) => revokeKey(context, memberOf(session), Number(fields.get('id')) || 0),
       'owner',
     ),
-    form('domains', async (_, session, fields) =>
-      addClaim(context, memberOf(session), {
-        domain: fields.get('domain') ?? '',
-        kind: fields.get('kind') ?? '',
-      }),
-    ),
-    form('domains/verify', async (_, session, fields) => {
-      const domain = fields.get('domain') ?? '';
-      const outcome = await verifyClaim(context, memberOf(session), domain);
-      return renameFields(outcome, { domain, kind: domain });
-    }),
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),
     ),
@@ -180,6 +169,7 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
       accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),
     ),
     ...accountPages(show, sources),
+    ...newServicePages(show, sources),
     ...ownedServicePages(show, sources),
     ...channelPages(show, sources),
     ...rulePages(show, sources),
@@ -195,15 +185,20 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
 
 /** The first steps of an account, and which are done; empty: all that matter are. A status page is not for everyone. */
 function stepsOf(of: {
-  readonly services: readonly Pick<Service, 'verified'>[];
+  readonly services: readonly Pick<Service, 'verified' | 'slug'>[];
   readonly channels: readonly unknown[];
   readonly pages: readonly unknown[];
 }) {
   const isWatched = of.services.length > 0;
+  const waiting = of.services.find(({ verified }) => !verified);
   if (isWatched && of.channels.length > 0) return [];
   return [
     { step: 'service', href: '#add', isDone: isWatched },
-    { step: 'proof', href: '#services', isDone: of.services.some(({ verified }) => verified) },
+    {
+      step: 'proof',
+      href: waiting === undefined ? '#services' : `/dashboard/services/${waiting.slug}`,
+      isDone: of.services.some(({ verified }) => verified),
+    },
     { step: 'channel', href: '/dashboard/channels', isDone: of.channels.length > 0 },
     { step: 'page', href: '/dashboard/pages', isDone: of.pages.length > 0 },
   ] as const;

@@ -2,9 +2,8 @@
 
 import { verifyDomain } from '../../app/domains.ts';
 import { makeHeartbeatAddress, removeHeartbeatAddress } from '../../app/heartbeat-addresses.ts';
-import { changeService, removeService, type ServiceChanges } from '../../app/services.ts';
-import { CATEGORIES } from '../../domain/category.ts';
-import { formatDuration } from '../../domain/durations.ts';
+import type { Trial } from '../../app/new-service.ts';
+import { changeService, removeService } from '../../app/services.ts';
 import type { Sample } from '../../domain/sample.ts';
 import type { Service } from '../../domain/service.ts';
 import { unknownStatus } from '../../domain/status/current.ts';
@@ -14,14 +13,13 @@ import { timeToSecond } from '../../language/phrase.ts';
 import type { HeartbeatLog, StoredHeartbeat } from '../../store/ports/heartbeats.ts';
 import { DEFAULT_BADGE } from '../../view/badge-query.ts';
 import { serviceNotFound } from '../../view/service-directory.ts';
+import type { Language } from '../language/language.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
-import { membersOf, settingsOf, viewSettings } from './check-fields.ts';
 import {
   changeContext,
   type DashboardForm,
   type DashboardSources,
-  type FormFields,
   formRoute,
   memberOf,
   type RefusedForm,
@@ -29,23 +27,33 @@ import {
   revisionIn,
   type ShowPage,
   shownRevision,
-  viewForms,
   visitorRoute,
 } from './dashboard-forms.ts';
+import { changesIn, filledForm, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
 import type { Visitor } from './sign-in-pages.ts';
 
 const SHOWN = 20;
 const NO_ANSWERS: readonly boolean[] = [];
+
+/** What the page shows beside the service. */
+interface Shown {
+  /** The last part of a new heartbeat address. */
+  readonly secret?: string | null;
+  readonly trial?: Trial;
+  /** `new` or another word after a redirect. */
+  readonly saved?: string | undefined;
+}
 
 /** The routes. */
 export function ownedServicePages(show: ShowPage, sources: DashboardSources): Route[] {
   const { registry, directory, status, samples, beginHistory, proofs, siteUrl } = sources;
   const context = changeContext(sources);
 
-  /** Finds a service of the account. Services of other accounts are not found. */
-  const find = ({ params }: HttpRequest, { accountId }: Visitor): Service => {
-    const service = directory.bySlug(params.slug ?? '');
-    if (service === null || service.accountId !== accountId) throw serviceNotFound(params.slug ?? '');
+  /** Finds a service of the account, which may be newer than the list of this process. Services of other accounts are not found. */
+  const find = async ({ params }: HttpRequest, { accountId }: Visitor): Promise<Service> => {
+    const { slug = '' } = params;
+    const service = directory.bySlug(slug) ?? (await registry.findService(slug.toLowerCase()));
+    if (service === null || service.accountId !== accountId) throw serviceNotFound(slug);
     return service;
   };
 
@@ -53,10 +61,11 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
     service: Service,
     session: Visitor,
     refused: RefusedForm | null,
-    secret: string | null = null,
+    { secret = null, trial, saved }: Shown = {},
   ): Promise<HttpResponse> => {
     const { id, slug, name } = service;
     const { texts } = session.language;
+    const isRefused = refused !== null && Object.keys(refused.problems).length > 0;
     const current = status.get(id) ?? unknownStatus(id);
     const { sealed = {} } = service.check;
     const [beats, logs, checks, foreign] = await Promise.all([
@@ -73,9 +82,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       {
         title: name,
         service,
-        forms: viewForms(refused),
+        ...viewServiceForm(service, refused, session, sources),
         revision: shownRevision(refused, service),
-        settings: viewSettings(service, refused, session.language, sources.bounds),
+        trial: trial === undefined ? null : viewTrial(trial, session.language),
+        saved: saved === undefined ? null : savedText(service, saved, session.language),
         unreadable: foreign.includes(true),
         page: shownAs,
         subscribers: subscribers === 0 ? null : texts.subscribe.subscribers(subscribers),
@@ -83,7 +93,6 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         status: current.status,
         shape: STATUS_SHAPES[current.status],
         verdict: describeVerdict(current, session.language),
-        categories: CATEGORIES,
         proof: service.verified ? null : proofs.instructions(session.accountId, service.domain),
         hasAddress: secret !== null || service.check.addressHash !== undefined,
         address: secret === null ? null : `${siteUrl}/beat/${secret}`,
@@ -93,18 +102,10 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         markdown: snippets.markdown,
         html: snippets.html,
         badge: `/api/badge/${shownAs}`,
-        period: service.check.periodMs === undefined ? '' : formatDuration(service.check.periodMs),
-        grace: service.check.graceMs === undefined ? '' : formatDuration(service.check.graceMs),
-        // The fields of heartbeats appear with the kind, and with their problems.
-        takesHeartbeats:
-          (refused?.typed.get('kind') ?? service.check.kind) === 'heartbeat' ||
-          refused?.typed.has('period') === true,
-        usualPeriod: formatDuration(sources.limits().silenceMs),
-        usualZone: 'UTC',
         slug,
       },
       session,
-      refused === null ? 200 : 400,
+      isRefused ? 400 : 200,
     );
   };
 
@@ -124,12 +125,28 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       changeService(context, memberOf(session), slug, { paused }, revisionIn(fields));
 
   return [
-    visitorRoute(sources, '/dashboard/services/:slug', (session, request) =>
-      page(find(request, session), session, null),
+    visitorRoute(sources, '/dashboard/services/:slug', async (session, request) =>
+      page(await find(request, session), session, null, {
+        saved: new URLSearchParams(request.query).get('saved') ?? undefined,
+      }),
     ),
-    form('save', async ({ slug }, session, fields) =>
-      changeService(context, memberOf(session), slug, changesIn(fields), revisionIn(fields)),
-    ),
+    form('save', async (service, session, fields) => {
+      const { slug, domain, check } = service;
+      if (fields.has('show')) return await page(service, session, filledForm(fields));
+      if (fields.has('try')) {
+        const outcome = await tryForm(sources, session, { ...changesIn(fields), domain }, check);
+        if ('problems' in outcome || !outcome.ok) return outcome;
+        return await page(service, session, filledForm(fields), { trial: outcome.value });
+      }
+      const outcome = await changeService(
+        context,
+        memberOf(session),
+        slug,
+        changesIn(fields),
+        revisionIn(fields),
+      );
+      return outcome.ok ? seeOther(`/dashboard/services/${slug}?saved=yes`) : outcome;
+    }),
     form('address', async (service, session, fields) => {
       const { slug } = service;
       const revisions = revisionIn(fields);
@@ -137,7 +154,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
         return await removeHeartbeatAddress(context, memberOf(session), slug, { revisions });
       const outcome = await makeHeartbeatAddress(context, memberOf(session), slug, { revisions });
       if (!outcome.ok) return outcome;
-      return await page(service, session, null, outcome.value.secret);
+      return await page(service, session, null, { secret: outcome.value.secret });
     }),
     form('pause', setPaused(true)),
     form('resume', setPaused(false)),
@@ -154,32 +171,13 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
   ];
 }
 
-/** The changes that the form of a service asks for. */
-function changesIn(fields: FormFields): ServiceChanges {
-  return {
-    name: fields.get('name') ?? '',
-    category: fields.get('category') ?? '',
-    kind: fields.get('kind') ?? '',
-    settings: settingsOf(fields),
-    accept: fields.get('accept'),
-    ...membersOf(fields),
-    ...heartbeatFields(fields),
-    publicDependencies: fields.get('dependencies') === 'public',
-  };
-}
-
-/** The fields of heartbeats. An empty field means the default; the forms of other kinds have none, and change nothing. */
-function heartbeatFields(
-  fields: FormFields,
-): Pick<ServiceChanges, 'period' | 'grace' | 'schedule' | 'timezone'> {
-  const hasFields = fields.get('kind') === 'heartbeat' || fields.has('period');
-  const read = (name: string) => (hasFields ? fields.get(name) || null : undefined);
-  return {
-    period: read('period'),
-    grace: read('grace'),
-    schedule: read('schedule'),
-    timezone: read('timezone'),
-  };
+/** What follows from what was saved. */
+function savedText({ verified, paused, check }: Service, saved: string, { texts }: Language): string {
+  const { dashboard } = texts;
+  const word = saved === 'new' ? dashboard.savedNew : dashboard.saved;
+  if (check.kind === 'heartbeat') return `${word} ${dashboard.awaitsHeartbeat}`;
+  if (!verified) return `${word} ${dashboard.awaitsProof}`;
+  return paused ? word : `${word} ${dashboard.checkFollows}`;
 }
 
 /** A heartbeat or a log, as the page lists it. */

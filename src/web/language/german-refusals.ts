@@ -147,7 +147,6 @@ const REFUSALS: TextTable<RefusalParams> = {
     'Diese Einladung ist abgelaufen, verbraucht oder zurückgezogen, oder sie gehört jemand anderem. Bitten Sie um eine neue.',
   member_already: 'Sie sind schon Mitglied dieses Kontos.',
   last_owner: 'Ein Konto behält einen Eigentümer: machen Sie zuerst ein anderes Mitglied dazu.',
-  no_claim: ({ domain }) => `Die Domain ${domain} wartet nicht auf Bestätigung.`,
   no_webhook: ({ id }) => `Den Webhook ${id} gibt es nicht.`,
   no_delivery: ({ id }) => `Die Zustellung ${id} gibt es nicht.`,
   no_channel: ({ id }) => `Den Kanal ${id} gibt es nicht.`,

@@ -47,7 +47,7 @@ export function describeAnswer(
 
 /** Why a service is down or slow, as the end of a sentence; null: it is neither, or the reason is unknown. */
 export function explainStatus(
-  { status, latest }: CurrentStatus,
+  { status, latest }: Pick<CurrentStatus, 'status' | 'latest'>,
   { texts, formats }: Language,
 ): string | null {
   const { service } = texts;

@@ -1,0 +1,91 @@
+/** `/dashboard/services/new`: adds a service with all that its check needs, after a trial of the check. */
+import { needsProof } from '../../app/defined-services.ts';
+import { addService, type Trial } from '../../app/new-service.ts';
+import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
+import { seeOther } from '../../http/form.ts';
+import type { HttpResponse, Route } from '../../http/route.ts';
+import {
+  changeContext,
+  type DashboardSources,
+  describeRefusals,
+  formRoute,
+  memberOf,
+  type RefusedForm,
+  type ShowPage,
+  visitorRoute,
+} from './dashboard-forms.ts';
+import { changesIn, filledForm, tryForm, viewServiceForm, viewTrial } from './service-form.ts';
+import type { Visitor } from './sign-in-pages.ts';
+
+const PATH = '/dashboard/services/new';
+
+/** What the page shows beside the fields. */
+interface Shown {
+  readonly trial?: Trial;
+  /** A domain that has to be proved first. */
+  readonly toProve?: string;
+  /** What a link has chosen. */
+  readonly query?: URLSearchParams;
+}
+
+/** The routes. */
+export function newServicePages(show: ShowPage, sources: DashboardSources): Route[] {
+  const { proofs } = sources;
+  const context = changeContext(sources);
+
+  const page = (
+    session: Visitor,
+    filled: RefusedForm | null,
+    { trial, toProve, query }: Shown = {},
+  ): HttpResponse => {
+    const { language, accountId } = session;
+    const kind = MONITORING_KINDS.find((one) => one === query?.get('kind')) ?? DEFAULT_CHECK.kind;
+    const domain = query?.get('domain') ?? '';
+    const shown = { domain, name: '', category: 'developer', check: { ...DEFAULT_CHECK, kind } } as const;
+    const isRefused = filled !== null && Object.keys(filled.problems).length > 0;
+    return show(
+      './dashboard-new-service',
+      {
+        title: language.texts.dashboard.addService,
+        ...viewServiceForm(shown, filled, session, sources),
+        trial: trial === undefined ? null : viewTrial(trial, language),
+        proof: toProve === undefined ? null : proofs.instructions(accountId, toProve),
+      },
+      session,
+      isRefused ? 400 : 200,
+    );
+  };
+
+  return [
+    visitorRoute(
+      sources,
+      PATH,
+      (session, request) => page(session, null, { query: new URLSearchParams(request.query) }),
+      'editor',
+    ),
+    formRoute<Visitor>(sources, {
+      path: `${PATH}/save`,
+      name: 'save',
+      find: (_request, session) => session,
+      async take(_, session, fields) {
+        const entered = { ...changesIn(fields), domain: fields.get('domain') ?? '' };
+        if (fields.has('show')) return page(session, filledForm(fields));
+        if (fields.has('try')) {
+          const outcome = await tryForm(sources, session, entered);
+          if ('problems' in outcome || !outcome.ok) return outcome;
+          return page(session, filledForm(fields), { trial: outcome.value });
+        }
+        const outcome = await addService(context, memberOf(session), entered);
+        if (outcome.ok) return seeOther(`/dashboard/services/${outcome.value.slug}?saved=new`);
+        const [toProve] = needsProof(outcome)
+          ? outcome.refusals.flatMap(({ refusal }) => ('domain' in refusal ? [refusal.domain] : []))
+          : [];
+        if (toProve === undefined) return outcome;
+        const refused = { form: 'save', problems: describeRefusals(outcome, session), typed: fields };
+        return page(session, refused, { toProve });
+      },
+      back: () => PATH,
+      page: (_, session, refused) => page(session, refused),
+    }),
+  ];
+}
