@@ -33,6 +33,8 @@ const SETTING_PROBLEMS = {
   limit: ({ keyword, limit }: { readonly keyword: string; readonly limit: number }) =>
     (LIMIT_TEXTS.get(keyword) ?? String)(limit),
   format: ({ example }: { readonly example: string }) => `cannot be read: expected ${example}`,
+  /** A line of the assertions, from 1. `word` is wrong, or the last one before what is missing. */
+  assertion: ({ line, ...fault }: OfAssertion) => `has an error in line ${line}: ${assertionFault(fault)}`,
   /** `other` is the name of another setting. */
   not_with: ({ other }: { readonly other: string }) => `cannot be combined with ${other}`,
   /** `other` is the name of a setting without which this one says nothing. */
@@ -50,6 +52,30 @@ const SETTING_PROBLEMS = {
   not_public: ({ host }: { readonly host: string }) =>
     `leads to ${host}, which is not public: only public hosts are connected to`,
 };
+
+interface OfAssertion {
+  readonly line: number;
+  readonly part: 'subject' | 'name' | 'operator' | 'value';
+  readonly word: string;
+  readonly choices: readonly string[];
+}
+
+/** What is wrong with a word of an assertion: `"over" is not an operator. Use is, is not, below, above`. */
+export function assertionFault({ part, word, choices }: Omit<OfAssertion, 'line'>): string {
+  const list = choices.join(', ');
+  switch (part) {
+    case 'subject':
+      return `"${word}" is not part of a response. Begin with ${list}`;
+    case 'name':
+      return `"${word}" is not followed by the name of a header or a JSON path such as $.status`;
+    case 'operator':
+      return word === ''
+        ? `an operator is missing. Use ${list}`
+        : `"${word}" is not an operator. Use ${list}`;
+    default:
+      return `there is no value that fits at "${word}"`;
+  }
+}
 
 const TYPE_TEXTS: ReadonlyMap<string, string> = new Map([
   ['integer', 'a whole number'],
@@ -138,4 +164,18 @@ export function describeGivenTextProblem(problem: GivenTextProblem): string {
 /** What is wrong with a setting, as the end of a sentence: `is missing`. */
 export function describeSettingProblem(problem: SettingProblem): string {
   return textOf(SETTING_PROBLEMS, problem, 'is not valid');
+}
+
+/** What is wrong with a field of a form, as a sentence. `label`: what the form calls it. */
+export function describeFieldProblem(label: string, problem: SettingProblem): string {
+  switch (problem.code) {
+    case 'assertion':
+      return `Line ${problem.line}: ${assertionFault(problem)}.`;
+    case 'format':
+      return /^https?:/.test(problem.example)
+        ? `Enter a full URL, such as ${problem.example}.`
+        : `Enter ${problem.example}.`;
+    default:
+      return `${label} ${describeSettingProblem(problem)}.`;
+  }
 }

@@ -55,6 +55,40 @@ function isPossible({ subject, name, operator, value }: Assertion): boolean {
 
 const isNumber = (text: string) => /^-?\d{1,12}(?:\.\d{1,6})?$/.test(text);
 
+/** Which word of a line makes it no assertion, as a problem of a setting has it. */
+export function explainLine(line: string): AssertionFault {
+  const words = line.trim().split(/\s+/);
+  const [word = ''] = words;
+  const subject = SUBJECTS.find((one) => one === word);
+  if (subject === undefined) return { part: 'subject', word, choices: SUBJECTS };
+  const isNamed = subject === 'header' || subject === 'json';
+  const name = words[1] ?? '';
+  if (isNamed && (name === '' || (subject === 'json' && !isPlainPath(name))))
+    return { part: 'name', word: name === '' ? subject : name, choices: [] };
+  const rest = words.slice(isNamed ? 2 : 1);
+  const twoWords = rest.slice(0, 2).join(' ');
+  const operator = twoWords === 'is not' ? twoWords : (rest[0] ?? '');
+  const choices = OPERATORS.filter((one) => isOperatorOf(subject, one));
+  if (!choices.some((one) => one === operator)) return { part: 'operator', word: operator, choices };
+  const value = rest.slice(operator === 'is not' ? 2 : 1).join(' ');
+  return { part: 'value', word: value === '' ? operator : value, choices: [] };
+}
+
+/** What is wrong with a line. */
+export interface AssertionFault {
+  readonly part: 'subject' | 'name' | 'operator' | 'value';
+  /** The wrong word, or the one after which another is missing; empty: the line ends too soon. */
+  readonly word: string;
+  /** What could stand there; empty: it cannot be listed. */
+  readonly choices: readonly string[];
+}
+
+function isOperatorOf(subject: Subject, operator: Operator): boolean {
+  if (subject === 'status' || subject === 'time') return NUMBER_OPERATORS.has(operator);
+  if (operator === 'below' || operator === 'above') return subject === 'json';
+  return operator !== 'exists' || subject === 'header' || subject === 'json';
+}
+
 /** Whether the assertion needs the body. */
 export function needsBody({ subject }: Assertion): boolean {
   return subject === 'body' || subject === 'json';

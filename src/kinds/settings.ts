@@ -5,6 +5,7 @@ import type { FailureCause } from '../domain/failure.ts';
 import type { SettingProblem } from '../domain/input-problem.ts';
 import type { CheckDefinition, CheckKind, CheckSettings, ProbedKind } from '../domain/service.ts';
 import type { TSchema } from '../json-schema.ts';
+import { explainLine } from './assertions.ts';
 import type { WrongSetting } from './check-kind.ts';
 import { CHECK_KINDS } from './kinds-table.ts';
 import { SETTING_FORMATS } from './setting-formats.ts';
@@ -84,13 +85,23 @@ export function changeSettings(
     else changed[name] = readValue(text, property);
   }
   const reading = validateSettings(kind, changed, Object.keys(kept));
-  if (!reading.ok || Object.keys(kept).length === 0) return reading;
+  if (!reading.ok) return { ok: false, wrong: reading.wrong.map((one) => atTypedLine(one, texts)) };
+  if (Object.keys(kept).length === 0) return reading;
   const after = { kind, url, settings: reading.settings ?? {} };
   if (destinationOf(after) === destinationOf(before)) return { ...reading, sealed: kept };
   return {
     ok: false,
     wrong: Object.keys(kept).map((setting) => ({ setting, problem: { code: 'secret_again' } as const })),
   };
+}
+
+/** A problem of a line with its number among all lines of the text, empty ones included. */
+function atTypedLine(wrong: WrongSetting, texts: Readonly<Record<string, string | null>>): WrongSetting {
+  const { setting, problem } = wrong;
+  if (problem.code !== 'assertion') return wrong;
+  const lines = (texts[setting] ?? '').split(/\r?\n/).map((line, index) => ({ line, number: index + 1 }));
+  const typed = lines.filter(({ line }) => line.trim() !== '')[problem.line - 1];
+  return typed === undefined ? wrong : { setting, problem: { ...problem, line: typed.number } };
 }
 
 /** Where the credentials of a check are sent; they are sealed for it. */
@@ -165,7 +176,7 @@ function readSettings(kind: CheckKind, given: unknown, kept: readonly string[] =
   }
   const settings = given ?? {};
   const validate = validatorOf(kind);
-  if (!validate(settings)) return { ok: false, wrong: describe(validate.errors ?? []) };
+  if (!validate(settings)) return { ok: false, wrong: describe(validate.errors ?? [], settings) };
   const wrong = CHECK_KINDS[kind].refuse?.(settings, new Set([...Object.keys(settings), ...kept])) ?? [];
   if (wrong.length > 0) return { ok: false, wrong };
   const isSecret = ([name]: readonly [string, unknown]) => schema.properties[name]?.writeOnly === true;
@@ -218,14 +229,23 @@ function validatorOf(kind: ProbedKind): ValidateFunction<CheckSettings> {
   );
 }
 
-function describe(errors: readonly ErrorObject[]): WrongSetting[] {
+function describe(errors: readonly ErrorObject[], given: unknown): WrongSetting[] {
   const found = new Map<string, WrongSetting>();
   for (const error of errors) {
-    const [, name = ''] = error.instancePath.split('/');
+    const [, name = '', index = ''] = error.instancePath.split('/');
     const setting = error.params.missingProperty ?? error.params.additionalProperty ?? name;
-    if (!found.has(setting)) found.set(setting, { setting, problem: problemOf(error) });
+    if (found.has(setting)) continue;
+    const line = error.params.format === 'assertion' ? lineOf(given, setting, Number(index)) : null;
+    found.set(setting, { setting, problem: line ?? problemOf(error) });
   }
   return [...found.values()];
+}
+
+/** The problem of a line of assertions. */
+function lineOf(given: unknown, setting: string, index: number): SettingProblem | null {
+  const lines = Object(given)[setting];
+  const line: unknown = Array.isArray(lines) ? lines[index] : null;
+  return typeof line === 'string' ? { code: 'assertion', line: index + 1, ...explainLine(line) } : null;
 }
 
 /** What a violated keyword of a schema says; undefined: the value has the wrong form, for which callers have examples. */

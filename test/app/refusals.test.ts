@@ -94,6 +94,7 @@ async function setUp() {
 
   const send = async (path: string, body: URLSearchParams | FormData, who: keyof typeof people) => {
     body.append('token', people[who].token);
+    body.append('confirmed', 'yes');
     const headers = { cookie: people[who].cookie };
     const response = await fetch(installation.siteUrl + path, {
       ...{ method: 'POST', body, headers, redirect: 'manual' },

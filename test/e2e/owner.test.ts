@@ -156,7 +156,7 @@ t.test(
     t.match(await statusOfJob(), { status: 'up' });
     const hers = { token: tokenOf((await grace.visit(`${siteUrl}/dashboard`)).text) };
     t.match(await grace.visit(`${job}/address`, hers), { status: 404 });
-    await ada.visit(`${job}/address`, { token, remove: 'yes' });
+    await ada.visit(`${job}/address`, { token, remove: 'yes', replaces: 'yes', confirmed: 'yes' });
     t.equal(await ping(''), 404, 'it is ended');
     await ada.visit(`${job}/delete`, { token, confirm: 'job.example.org' });
 
@@ -226,7 +226,7 @@ t.test(
       /action="\/dashboard\/webhooks\/replay">.*?name="id" value="(\d+)"/.exec(delivered.text)?.[1] ?? '';
     t.match(await ada.visit(`${hooks}/replay`, { token, id: replay }), { url: hooks, status: 200 });
     await until(() => told.length === 4);
-    await ada.visit(`${hooks}/remove`, { token, id: hookId });
+    await ada.visit(`${hooks}/remove`, { token, id: hookId, confirmed: 'yes' });
 
     // A domain of the catalogue, and one that moves.
     t.equal((await beat('ok', 'known.example')).status, 403);
@@ -250,7 +250,7 @@ t.test(
     const id = /name="id" value="(\d+)"/.exec(
       (await ada.visit(`${siteUrl}/dashboard`)).text.split('API keys')[1] ?? '',
     )?.[1];
-    await ada.visit(`${siteUrl}/dashboard/keys/revoke`, { token, id: id ?? '' });
+    await ada.visit(`${siteUrl}/dashboard/keys/revoke`, { token, id: id ?? '', confirmed: 'yes' });
     // Within a second by the rule; later by what a busy machine adds.
     while ((await beat('ok', 'blog.example.org')).status !== 401)
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -202,7 +202,7 @@ t.test('a person adds a passkey, signs in with it, and keeps a way in', async (t
   const token = tokenIn(account);
   const sent = { cookie: ada };
   const post = (path: string, fields: Record<string, string>) =>
-    send(`/dashboard/account/${path}`, { token, ...fields }, sent);
+    send(`/dashboard/account/${path}`, { token, confirmed: 'yes', ...fields }, sent);
   t.match(await post('password/remove', {}), { status: 400, text: /could not sign in any more/ });
   const begun = JSON.parse((await post('passkeys/challenge', {})).text);
   const authenticator = createAuthenticator();
@@ -236,7 +236,7 @@ t.test('a person adds a passkey, signs in with it, and keeps a way in', async (t
   // Without the password, the passkey is the last way in. Its removal ends the sessions elsewhere.
   const freshToken = tokenIn(page);
   const as = (path: string, fields: Record<string, string> = {}) =>
-    send(`/dashboard/account/${path}`, { token: freshToken, ...fields }, { cookie: fresh });
+    send(`/dashboard/account/${path}`, { token: freshToken, confirmed: 'yes', ...fields }, { cookie: fresh });
   t.equal((await as('password/remove')).status, 303);
   t.equal((await get('/dashboard', { cookie: ada })).location, '/sign-in', 'the other session has ended');
   t.match(await as('passkeys/remove', { id: authenticator.id }), { status: 400, text: /could not sign in/ });

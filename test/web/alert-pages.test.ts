@@ -16,7 +16,7 @@ const GOTIFY = {
 t.test('an account without channels sees what to do, and its first channel makes a rule', async (t) => {
   const { ada, call, post, registry } = await dashboard(t);
   const empty = await call('/dashboard/channels', ada);
-  t.match(empty.text, /You are told nothing yet/);
+  t.match(empty.text, /No alerts yet/);
   t.match(empty.text, /href="\/dashboard\/channels\/new\/gotify"/);
   t.notMatch(empty.text, /new\/slack/, 'only kinds that there are');
   const form = await call('/dashboard/channels/new/gotify', ada);
@@ -46,7 +46,7 @@ t.test('an account without channels sees what to do, and its first channel makes
     },
   ]);
   const shown = await call(made.location, ada);
-  t.match(shown.text, /A rule was made with it/);
+  t.match(shown.text, /A first rule uses it/);
   t.notMatch(shown.text, 's3cret');
   await post('/dashboard/channels/new/gotify/save', ada, { ...GOTIFY, name: 'Second' });
   t.equal((await registry.rulesOf(ada.id)).length, 1, 'only the first channel makes a rule');

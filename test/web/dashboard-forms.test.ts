@@ -3,6 +3,7 @@ import t from 'tap';
 import type { CheckTarget } from '../../src/domain/check-target.ts';
 import { failureOf } from '../../src/domain/failure.ts';
 import { DEFAULT_CHECK, MONITORING_KINDS } from '../../src/domain/service.ts';
+import { CONFIRMATIONS } from '../../src/web/dashboard/confirmations.ts';
 import { NOW } from '../site/site-world.ts';
 import { owned } from '../store/registry-fixtures.ts';
 import { goodAttempt } from '../support/attempts.ts';
@@ -151,7 +152,7 @@ t.test('a service has the fields of its kind of check, made from the schema of t
   const asked = await post(`${path}/save`, ada, { ...fields, kind: 'tcp' });
   t.equal(asked.status, 400, 'the kind needs a setting');
   t.equal(chosen(asked.text, 'kind'), 'tcp');
-  t.match(fieldOf(asked.text, 'settings.port'), { value: '', problem: /port is missing/ });
+  t.match(fieldOf(asked.text, 'settings.port'), { value: '', problem: /^Port is missing\.$/ });
   t.match(fieldOf(asked.text, 'settings.banner'), { value: '', problem: null });
   const { period: _period, grace: _grace, ...others } = fields;
   const own = await post(`${path}/save`, ada, { ...others, kind: 'tcp' });
@@ -178,22 +179,22 @@ t.test('a service has fields for its times and regions, within the bounds for ow
   t.same(
     ['interval', 'timeout', 'slowOver', 'confirmAfter', 'regions'].map((name) => fieldOf(text, name)),
     [
-      { value: '10s', problem: 'interval must be at least 30s.' },
-      { value: '40s', problem: 'timeout must not be longer than the interval, which is 10s.' },
+      { value: '10s', problem: 'Check interval must be at least 30s.' },
+      { value: '40s', problem: 'Timeout must not be longer than the interval, which is 10s.' },
       { value: '', problem: null },
       {
         value: 'soon',
         problem:
-          'confirmAfter cannot be read: expected delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
+          'Retry delays cannot be read: expected delays such as &quot;2s 4s&quot;, or &quot;none&quot;.',
       },
-      { value: 'eu ap', problem: 'regions names ap, where no node makes checks: choose from eu, us.' },
+      { value: 'eu ap', problem: 'Regions names ap, where no node makes checks: choose from eu, us.' },
     ],
   );
   t.equal(chosen(text, 'method'), 'HEAD');
   t.match(text, /name="interval"[^>]* placeholder="1m"/, 'the setting that counts without a time of its own');
   t.match(text, /name="confirmAfter"[^>]* placeholder="2s 4s"/);
   const german = await post('/dashboard/services/mine/save?lang=de', ada, { ...fields, interval: '2d' });
-  t.match(fieldOf(german.text, 'interval').problem, 'interval darf höchstens 1d sein.');
+  t.match(fieldOf(german.text, 'interval').problem, /^„Prüfabstand“ darf höchstens 1d sein\.$/);
   const beats = await post('/dashboard/services/mine/save', ada, { ...fields, name: '', kind: 'heartbeat' });
   t.notMatch(beats.text, /name="(interval|timeout|confirmAfter|regions|method)"/);
   t.match(beats.text, /name="slowOver"/, 'which a reported response time is compared with');
@@ -219,7 +220,10 @@ t.test('a service has a field for the address of its check', async (t) => {
     problem: 'The address of a check must be at shop.example or at a name below it.',
   });
   t.match(foreign.text, /name="url"[^>]* placeholder="https:\/\/shop\.example\/api\/health"/);
-  t.match(fieldOf((await save('ftp://shop.example/')).text, 'url').problem, /cannot be read/);
+  t.match(
+    fieldOf((await save('ftp://shop.example/')).text, 'url').problem,
+    /^Enter an address such as https:/,
+  );
   const own = 'https://api.shop.example/live';
   t.equal((await save(own)).status, 303);
   t.equal(directory.bySlug(slug)?.check.url, own);
@@ -316,4 +320,83 @@ t.test('the newest checks of a service name their region if there is one', async
     t.same(shown, cells);
     t.match(section, '20 Nov 2026, 10:00:00 UTC</time>', 'checks can follow each other within a minute');
   }
+});
+
+const GOTIFY = { 'settings.server': 'https://push.example.com/', 'settings.token': 't0ken' };
+
+t.test('a problem names the field as the form does, and the line and word of an assertion', async (t) => {
+  const { ada, post } = await dashboard(t);
+  const problems = async (path: string, fields: Record<string, string>) => {
+    const { text } = await post(path, ada, fields);
+    return [...text.matchAll(/class="problem"[^>]*>([^<]*)</g)].map(([, said = '']) =>
+      said.replaceAll('&quot;', '"').replaceAll('&#39;', "'"),
+    );
+  };
+  const http = { domain: 'a.example.com', kind: 'http' };
+  const path = '/dashboard/services/new/save';
+  const table: readonly (readonly [lines: string, said: string])[] = [
+    ['status is 200\n\ntime over 3', 'Line 3: "over" is not an operator. Use is, is not, below, above.'],
+    ['speed is 3', 'Line 1: "speed" is not part of a response. Begin with status, time, header, body, json.'],
+    [
+      'json status is ok',
+      'Line 1: "status" is not followed by the name of a header or a JSON path such as $.status.',
+    ],
+    ['time below soon', 'Line 1: there is no value that fits at "soon".'],
+    ['body exists', 'Line 1: "exists" is not an operator. Use is, is not, contains, lacks, matches.'],
+  ];
+  for (const [lines, said] of table)
+    t.same(await problems(path, { ...http, 'settings.assertions': lines }), [said], lines);
+  t.same(await problems(path, { ...http, 'settings.headers': 'Cookie: a=b' }), [
+    'Enter a header such as "Accept: text/html"; those with credentials belong to "Headers with credentials".',
+  ]);
+  t.same(await problems(path, { ...http, 'settings.username': 'ada', 'settings.token': 't' }), [
+    'Bearer token cannot be combined with User name.',
+  ]);
+  t.same(
+    await problems('/dashboard/channels/new/gotify/save', {
+      name: 'Ops',
+      'settings.server': 'x',
+      'settings.token': 't',
+    }),
+    ['Enter an address such as https://example.com/health, without user and password.'],
+  );
+});
+
+t.test('what cannot be had back is asked first, and taken once it is confirmed', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  await post('/dashboard/channels/new/gotify/save', ada, { name: 'Ops', ...GOTIFY });
+  const [channel] = await registry.channelsOf(ada.id);
+  const path = `/dashboard/channels/${channel?.id}`;
+  const asked = await post(`${path}/remove`, ada, { confirmed: '' });
+  t.match(asked, {
+    status: 200,
+    text: /<h1>Remove this channel\?<\/h1>.*Ops:.*href="\/dashboard\/channels\/\d+">Cancel/s,
+  });
+  t.match(
+    asked.text,
+    new RegExp(`action="${path}/remove".*name="revision" value="1".*name="confirmed" value="yes"`),
+  );
+  t.equal((await registry.channelsOf(ada.id)).length, 1);
+  t.match(await post(`${path}/remove`, ada, {}), { status: 303 });
+  t.same(await registry.channelsOf(ada.id), []);
+  const { routes } = await dashboard(t);
+  const paths = new Set(routes.map((route) => route.path));
+  for (const path of Object.keys(CONFIRMATIONS)) t.ok(paths.has(path), path);
+  const destructive = [...paths].filter((path) => /(?:remove|revoke|withdraw|leave)$/.test(path));
+  for (const path of destructive) t.ok(Object.hasOwn(CONFIRMATIONS, path), path);
+  t.match(await call('/dashboard/channels', ada), { status: 200 });
+});
+
+t.test('a channel that is in no rule says so and can be added to one', async (t) => {
+  const { registry, ada, call, post } = await dashboard(t);
+  for (const name of ['First', 'Second'])
+    await post('/dashboard/channels/new/gotify/save', ada, { name, ...GOTIFY });
+  const [first, second] = await registry.channelsOf(ada.id);
+  const path = `/dashboard/channels/${second?.id}`;
+  t.match(await call(path, ada), { text: /No rule sends alerts to this channel yet/ });
+  t.match(await call('/dashboard/channels', ada), { text: /Second<\/a>.*In no rule/s });
+  const [rule] = await registry.rulesOf(ada.id);
+  t.match(await post(`${path}/rule`, ada, { rule: String(rule?.id) }), { status: 303 });
+  t.match(await registry.rulesOf(ada.id), [{ channels: [first?.id, second?.id] }]);
+  t.notMatch((await call(path, ada)).text, /No rule sends alerts/);
 });

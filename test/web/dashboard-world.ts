@@ -186,7 +186,12 @@ export async function dashboard(
   /** Sends a form with the revision that its page shows, unless the fields name another. */
   const post = async (path: string, who: typeof ada | null, fields: Record<string, string>) => {
     const revision = 'revision' in fields ? null : await revisionOf(path, who);
-    const all = { token: who?.token ?? '', ...(revision === null ? {} : { revision }), ...fields };
+    const all = {
+      token: who?.token ?? '',
+      ...(revision === null ? {} : { revision }),
+      confirmed: 'yes',
+      ...fields,
+    };
     return await call(path, who, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },

@@ -45,6 +45,7 @@ const FORMS: Readonly<Record<string, Role>> = {
   '/dashboard/channels/new/:kind/save': 'editor',
   '/dashboard/channels/:id/save': 'editor',
   '/dashboard/channels/:id/test': 'editor',
+  '/dashboard/channels/:id/rule': 'editor',
   '/dashboard/channels/:id/ask': 'editor',
   '/dashboard/channels/:id/replay': 'editor',
   '/dashboard/channels/:id/remove': 'editor',

@@ -4,7 +4,7 @@ import type { Channel, ChannelKind } from '../../domain/alert/channel.ts';
 import type { TSchema } from '../../json-schema.ts';
 import { type ChannelKinds, propertiesOf, settingOfText } from '../../resources/channels/channel-document.ts';
 import type { Language } from '../language/language.ts';
-import type { FormFields, RefusedForm } from './dashboard-forms.ts';
+import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
 /** Fields of settings begin with this, as the paths of refusals do. */
 const PREFIX = 'settings.';
@@ -73,4 +73,15 @@ export function channelFields(
 function inputOf({ type, enum: choices }: TSchema): 'number' | 'choice' | 'text' {
   if (choices !== undefined || type === 'boolean') return 'choice';
   return type === 'integer' || type === 'number' ? 'number' : 'text';
+}
+
+/** What the form of a channel calls its settings. */
+export function channelLabels(
+  kinds: ChannelKinds,
+  kind: ChannelKind,
+  { language }: { readonly language: Pick<Language, 'texts'> },
+): LabelOf {
+  const properties = propertiesOf(kinds, kind);
+  const { alerts } = language.texts;
+  return (name) => alerts.setting(kind, name)?.title ?? properties[name]?.title;
 }

@@ -21,7 +21,7 @@ import {
 import { ruleChanges } from '../../resources/rules/rules.ts';
 import type { StoredMessage } from '../../store/ports/channels.ts';
 import type { Language } from '../language/language.ts';
-import { channelFields, readChannelFields } from './channel-fields.ts';
+import { channelFields, channelLabels, readChannelFields } from './channel-fields.ts';
 import {
   type DashboardForm,
   type DashboardSources,
@@ -53,8 +53,9 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const { alerts } = language.texts;
-    const [channels, messages, delay] = await Promise.all([
+    const [channels, rules, messages, delay] = await Promise.all([
       registry.channelsOf(accountId),
+      registry.rulesOf(accountId),
       registry.messagesOf(accountId),
       registry.alertDelay(accountId, now() - DELAYS_MS),
     ]);
@@ -70,7 +71,10 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
           p50Ms === null || p99Ms === null
             ? null
             : alerts.delay(number(count), seconds(p50Ms), seconds(p99Ms)),
-        channels: channels.map((channel) => viewChannel(kinds, channel, messages, language)),
+        channels: channels.map((channel) => ({
+          ...viewChannel(kinds, channel, messages, language),
+          isInRule: rules.some((rule) => rule.channels.includes(channel.id)),
+        })),
         kinds: offeredKinds(kinds).map((kind) => ({ kind, word: alerts.kind[kind] })),
         messages: viewMessages(messages, channels, language),
       },
@@ -89,7 +93,13 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     const { language, accountId } = session;
     const channel = typeof subject === 'string' ? null : subject;
     const kind = typeof subject === 'string' ? subject : subject.kind;
-    const messages = channel === null ? [] : await registry.messagesOf(accountId, channel.id);
+    const [messages, rules] = await Promise.all([
+      channel === null ? [] : registry.messagesOf(accountId, channel.id),
+      registry.rulesOf(accountId),
+    ]);
+    const [inRules, otherRules] = [true, false].map((isIn) =>
+      rules.filter(({ channels }) => channel !== null && channels.includes(channel.id) === isIn),
+    );
     const word = language.texts.alerts.kind[kind];
     return show(
       './dashboard-channel',
@@ -99,6 +109,8 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
         kind,
         word,
         note,
+        inRules,
+        otherRules,
         forms: viewForms(refused),
         name: channel?.name ?? (channel === null ? word : ''),
         chosen: channel?.language ?? language.code,
@@ -132,6 +144,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       name,
       find,
       take,
+      labels: ({ kind }, session) => channelLabels(kinds, kind, session),
       back: back ?? (({ id }) => `${PATH}/${id}`),
       page: editor,
     });
@@ -152,16 +165,27 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
     }
   };
 
+  const ruleContext = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
+
+  /** Adds a channel to a rule of the account. */
+  const addToRule: DashboardForm<Channel>['take'] = async ({ name }, session, fields) => {
+    const principal = memberOf(session);
+    const found = await ruleChanges.find(ruleContext, principal, Number(fields.get('rule')) || 0);
+    if (!found.ok) return found;
+    const { channels = [] } = await ruleChanges.documentOf(ruleContext, found.value);
+    const patch = { channels: [...channels.filter((one) => one !== name), name] };
+    return await ruleChanges.patch(ruleContext, principal, found.value.id, patch, null);
+  };
+
   /** The first channel gets a rule, so that the account is told something. */
   const addFirstRule = async (channel: Channel, session: Visitor): Promise<boolean> => {
     if ((await registry.rulesOf(session.accountId)).length > 0) return false;
-    const rules = { registry, now, findService: directory.bySlug, findServiceById: directory.byId };
     const document = {
       name: session.language.texts.alerts.firstRule,
       own: true,
       channels: [channel.name],
     };
-    return (await ruleChanges.add(rules, memberOf(session), document)).ok;
+    return (await ruleChanges.add(ruleContext, memberOf(session), document)).ok;
   };
 
   return [
@@ -176,6 +200,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       path: `${PATH}/new/:kind/save`,
       name: 'save',
       find: findKind,
+      labels: (kind, session) => channelLabels(kinds, kind, session),
       async take(kind, session, fields) {
         const document = { kind, ...readChannelFields(kinds, kind, fields, null) };
         const outcome = await channelChanges.add(context, memberOf(session), document);
@@ -203,6 +228,7 @@ export function channelPages(show: ShowPage, sources: DashboardSources): Route[]
       await registry.askChannelAgain(session.accountId, id);
       return { ok: true, value: undefined };
     }),
+    form('rule', addToRule),
     form('test', async (channel, session) => {
       requireRole(session, 'editor');
       const outcome = await testChannel(context, memberOf(session), channel.id);

@@ -8,7 +8,7 @@ import { DEFAULT_CHECK, MONITORING_KINDS, type Service } from '../../domain/serv
 import { MEMBER_NAMES, type MemberName, memberTexts } from '../../kinds/check-members.ts';
 import { settingFields, settingTexts } from '../../kinds/settings.ts';
 import type { Language } from '../language/language.ts';
-import type { FormFields, RefusedForm } from './dashboard-forms.ts';
+import type { FormFields, LabelOf, RefusedForm } from './dashboard-forms.ts';
 
 /** Fields of settings begin with this. */
 const PREFIX = 'settings.';
@@ -64,8 +64,9 @@ export function viewSettings(
     choices:
       input === 'yes'
         ? [
-            { value: 'true', text: checks.yes },
-            { value: 'false', text: checks.no },
+            // The label of `plain` asks for the opposite: whether TLS is used.
+            { value: String(name !== 'plain'), text: checks.yes },
+            { value: String(name === 'plain'), text: checks.no },
           ]
         : choices.map((value) => ({ value, text: value })),
   }));
@@ -111,3 +112,10 @@ const REQUESTED_PATHS: ReadonlyMap<string, string> = new Map([
 ]);
 /** Kinds that judge the status of an HTTP response by `accept`. */
 const ACCEPTING_KINDS: ReadonlySet<string> = new Set(['root', 'http']);
+
+/** What the form of a service calls the settings and members of a check. */
+export function checkLabels({ language }: { readonly language: Pick<Language, 'texts'> }): LabelOf {
+  const { checks } = language.texts;
+  const others = new Map([...Object.entries(checks.member), ['url', checks.url]]);
+  return (name) => others.get(name) ?? checks.setting.get(name);
+}

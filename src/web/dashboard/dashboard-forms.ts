@@ -8,7 +8,7 @@ import type { TrialContext } from '../../app/new-service.ts';
 import type { DomainProofs } from '../../auth/domain-proof.ts';
 import type { Clock } from '../../clock.ts';
 import type { AllowedDestinations } from '../../domain/allowed-destinations.ts';
-import { describeRefusal } from '../../domain/refusal.ts';
+import { describeRefusal, type Refusal } from '../../domain/refusal.ts';
 import type { Role } from '../../domain/role.ts';
 import { seeOther } from '../../http/form.ts';
 import { HttpError } from '../../http/problem.ts';
@@ -40,6 +40,8 @@ import type { WebhookStore } from '../../store/ports/webhooks.ts';
 import type { BeginHistory } from '../../view/history-reads.ts';
 import type { ApiLimits } from '../../view/monitor.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
+import type { Language } from '../language/language.ts';
+import { type ConfirmedThing, filledPath, questionOf } from './confirmations.ts';
 import { findSession, requireForm, type SignInSources, type Visitor } from './sign-in-pages.ts';
 
 /** Sources of the dashboard. */
@@ -91,6 +93,23 @@ export interface DashboardSources extends Omit<SignInSources, 'registry'> {
   /** Whether the operator has configured a mail server. Default false. */
   readonly sendsMail?: boolean;
 }
+
+/** Shows the page that asks before a form is taken. */
+export type AskFirst = (question: AskedForm, session: Visitor) => HttpResponse;
+
+/** A form that waits for an answer. */
+export interface AskedForm {
+  readonly thing: ConfirmedThing;
+  /** Where the form is sent. */
+  readonly action: string;
+  readonly back: string;
+  /** Null: the page names nothing. */
+  readonly name: string | null;
+  readonly fields: FormFields;
+}
+
+/** What the routes of forms need. */
+export type FormSources = Pick<SignInSources, 'sessions' | 'cookie'> & { readonly askFirst?: AskFirst };
 
 /** Renders a page of the account, also with the problems of a refused form. */
 export type ShowPage = (template: string, data: object, session: Visitor, status?: number) => HttpResponse;
@@ -164,6 +183,8 @@ export interface DashboardForm<Subject> {
   /** Finds the subject. Throws if the account has none. */
   readonly find: (request: HttpRequest, session: Visitor) => Subject | Promise<Subject>;
   readonly take: (subject: Subject, session: Visitor, fields: FormFields) => Promise<FormOutcome>;
+  /** What the form calls its settings, for messages. Absent: nothing. */
+  readonly labels?: (subject: Subject, session: Visitor) => LabelOf;
   /** Path of the redirect after the change. */
   readonly back: (subject: Subject, fields: FormFields) => string;
   /** The page of the form with its problems. */
@@ -199,8 +220,8 @@ export function visitorRoute(
 
 /** The route of a form. */
 export function formRoute<Subject>(
-  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
-  { path, name, role = 'editor', find, take, back, page }: DashboardForm<Subject>,
+  sources: FormSources,
+  { path, name, role = 'editor', find, take, labels, back, page }: DashboardForm<Subject>,
 ): Route {
   return {
     path,
@@ -211,10 +232,17 @@ export function formRoute<Subject>(
       const { session, form: fields } = await requireForm(request, sources);
       requireRole(session, role);
       const subject = await find(request, session);
+      const question = sources.askFirst === undefined ? null : questionOf(path, fields);
+      if (question !== null && sources.askFirst !== undefined) {
+        const [action, start] = [path, question.back].map((one) => filledPath(one, request.params));
+        const asked = { thing: question.question, action: action ?? '', back: start ?? '', fields };
+        return sources.askFirst({ ...asked, name: nameOf(subject) }, session);
+      }
       const outcome = await take(subject, session, fields);
       if ('status' in outcome) return outcome;
       if ('ok' in outcome && outcome.ok) return seeOther(back(subject, fields));
-      const problems = 'ok' in outcome ? describeRefusals(outcome, session) : outcome.problems;
+      const problems =
+        'ok' in outcome ? describeRefusals(outcome, session, labels?.(subject, session)) : outcome.problems;
       const isOvertaken =
         'ok' in outcome && outcome.refusals.some(({ refusal }) => refusal.code.endsWith('_stale'));
       const refused = { form: name, problems, typed: fields, isOvertaken };
@@ -223,9 +251,16 @@ export function formRoute<Subject>(
   };
 }
 
+/** What people call the subject of a form; null: it has no name. */
+function nameOf(subject: unknown): string | null {
+  if (typeof subject !== 'object' || subject === null) return null;
+  if ('name' in subject && typeof subject.name === 'string') return subject.name;
+  return 'title' in subject && typeof subject.title === 'string' ? subject.title : null;
+}
+
 /** Creates the routes of the forms of a page about the account itself. `page` renders it with a refused form. */
 export function visitorForms(
-  sources: Pick<SignInSources, 'sessions' | 'cookie'>,
+  sources: FormSources,
   path: string,
   page: (session: Visitor, refused: RefusedForm) => Promise<HttpResponse>,
 ) {
@@ -245,9 +280,40 @@ export function visitorForms(
 export function describeRefusals(
   { refusals }: Extract<Outcome<unknown>, { readonly ok: false }>,
   { language }: Pick<Visitor, 'language'>,
+  labelOf: LabelOf = () => undefined,
 ): FormProblems {
-  const { refusal: describe } = language.texts.dashboard;
-  return Object.fromEntries(refusals.map(({ field, refusal }) => [field ?? 'form', describe(refusal)]));
+  return Object.fromEntries(
+    refusals.map(({ field, refusal }) => [field ?? 'form', describe(refusal, language, labelOf)]),
+  );
+}
+
+/** What a form calls a setting or a member; undefined: it does not show it. */
+export type LabelOf = (name: string) => string | undefined;
+
+/** A refusal in which fields have the names that the form shows. */
+function describe(refusal: Refusal, { texts }: Language, labelOf: LabelOf): string {
+  const { refusal: usual, settingProblem, memberProblem } = texts.dashboard;
+  const shown = (name: string) => labelOf(name)?.split(/ \(|[,;]/)[0];
+  switch (refusal.code) {
+    case 'check_member_invalid':
+      return memberProblem(shown(refusal.member) ?? refusal.member, refusal.member, refusal.problem);
+    case 'setting_invalid':
+    case 'member_invalid': {
+      const name = refusal.code === 'setting_invalid' ? refusal.setting : refusal.member;
+      const label = shown(name.split('.').at(-1) ?? name);
+      if (label === undefined) return usual(refusal);
+      const { problem } = refusal;
+      if ('other' in problem)
+        return settingProblem(label, { ...problem, other: shown(problem.other) ?? problem.other });
+      if ('example' in problem) {
+        const example = problem.example.replace('secretHeaders', `"${shown('secretHeaders') ?? ''}"`);
+        return settingProblem(label, { ...problem, example });
+      }
+      return settingProblem(label, problem);
+    }
+    default:
+      return usual(refusal);
+  }
 }
 
 /** Renames the fields of an outcome for a form that has other names for them. */

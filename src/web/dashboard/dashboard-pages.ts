@@ -12,7 +12,9 @@ import { STATUS_SHAPES } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { accountPages } from './account-pages.ts';
 import { channelPages } from './channel-pages.ts';
+import { CONFIRMED_FIELD } from './confirmations.ts';
 import {
+  type AskFirst,
   changeContext,
   type DashboardSources,
   memberOf,
@@ -41,11 +43,11 @@ import { webhookPages } from './webhook-pages.ts';
 const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heartbeat'], ['read'], KEY_SCOPES];
 
 /** The routes. */
-export function dashboardPages(render: RenderPage, sources: DashboardSources): Route[] {
-  const { registry, proofs, siteUrl, now } = sources;
-  const context = changeContext(sources);
-  const invitation = invitationCookie(sources);
-  const rule = ruleCookie(sources);
+export function dashboardPages(render: RenderPage, given: DashboardSources): Route[] {
+  const { registry, proofs, siteUrl, now } = given;
+  const context = changeContext(given);
+  const invitation = invitationCookie(given);
+  const rule = ruleCookie(given);
 
   const show: ShowPage = (template, data, session, code = 200) => {
     const { language, formToken: token, accountName: account } = session;
@@ -56,6 +58,16 @@ export function dashboardPages(render: RenderPage, sources: DashboardSources): R
     return { ...answer, headers: { ...answer.headers, 'Cache-Control': 'no-store' } };
   };
 
+  const askFirst: AskFirst = ({ thing, fields, ...asked }, session) => {
+    const { dashboard } = session.language.texts;
+    const sent = [...fields].filter(([name]) => name !== 'token' && name !== CONFIRMED_FIELD);
+    return show(
+      './dashboard-confirm',
+      { ...dashboard.confirm[thing], ...asked, sent: [...sent, [CONFIRMED_FIELD, 'yes']] },
+      session,
+    );
+  };
+  const sources = { ...given, askFirst };
   const readTable = createServiceTable(sources);
 
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {

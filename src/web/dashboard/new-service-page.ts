@@ -4,6 +4,7 @@ import { addService, type Trial } from '../../app/new-service.ts';
 import { DEFAULT_CHECK, MONITORING_KINDS } from '../../domain/service.ts';
 import { seeOther } from '../../http/form.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
+import { checkLabels } from './check-fields.ts';
 import {
   changeContext,
   type DashboardSources,
@@ -67,6 +68,7 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
       path: `${PATH}/save`,
       name: 'save',
       find: (_request, session) => session,
+      labels: (_, session) => checkLabels(session),
       async take(_, session, fields) {
         const entered = { ...changesIn(fields), domain: fields.get('domain') ?? '' };
         if (fields.has('show')) return page(session, filledForm(fields));
@@ -81,7 +83,11 @@ export function newServicePages(show: ShowPage, sources: DashboardSources): Rout
           ? outcome.refusals.flatMap(({ refusal }) => ('domain' in refusal ? [refusal.domain] : []))
           : [];
         if (toProve === undefined) return outcome;
-        const refused = { form: 'save', problems: describeRefusals(outcome, session), typed: fields };
+        const refused = {
+          form: 'save',
+          problems: describeRefusals(outcome, session, checkLabels(session)),
+          typed: fields,
+        };
         return page(session, refused, { toProve });
       },
       back: () => PATH,

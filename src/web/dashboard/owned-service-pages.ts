@@ -16,6 +16,7 @@ import { serviceNotFound } from '../../view/service-directory.ts';
 import type { Language } from '../language/language.ts';
 import { badgeSnippets } from '../parts/badge-snippets.ts';
 import { describeVerdict, STATUS_SHAPES } from '../parts/verdict.ts';
+import { checkLabels } from './check-fields.ts';
 import {
   changeContext,
   type DashboardForm,
@@ -115,6 +116,7 @@ export function ownedServicePages(show: ShowPage, sources: DashboardSources): Ro
       name,
       find,
       take,
+      labels: (_, session) => checkLabels(session),
       back: ({ slug }) => `/dashboard/services/${slug}`,
       page,
     });

@@ -25,15 +25,15 @@ export interface SettingText {
 /** The texts of these pages. */
 export const englishAlerts = {
   channels: 'Channels',
-  channelsShort: 'Where you are told: e-mail, chat, push, on-call services',
-  channelsLead: 'A channel is where you are told. Rules say of what.',
-  noChannels: 'You are told nothing yet.',
+  channelsShort: 'Where alerts go: e-mail, chat, push, on-call services',
+  channelsLead: 'Channels receive alerts; rules choose which.',
+  noChannels: 'No alerts yet.',
   firstChannel:
     'Add a channel below, such as your e-mail address, and send it a test. A first rule for all your services is made with it.',
   rules: 'Rules',
-  rulesShort: 'Of which changes you are told, where, and when',
-  rulesLead: 'A rule says which changes go to which channels.',
-  noRules: 'There is no rule yet, so no channel is told anything.',
+  rulesShort: 'Which changes send alerts, to which channels, and when',
+  rulesLead: 'Rules choose which changes send alerts, and to which channels.',
+  noRules: 'There is no rule yet, so no channel receives alerts.',
   kind: {
     email: 'E-mail',
     slack: 'Slack',
@@ -53,7 +53,7 @@ export const englishAlerts = {
   /** Null: the schema of the kind has the text. */
   setting: (_kind: ChannelKind, _name: string): SettingText | null => null,
   addChannel: 'Add a channel',
-  chooseKind: 'What should it lead to?',
+  chooseKind: 'Where should alerts go?',
   addKind: (kind: string) => `Add ${kind}`,
   name: 'Name',
   nameHint: 'What you call it, such as “Ops”.',
@@ -73,10 +73,13 @@ export const englishAlerts = {
   stoppedLead:
     'Its receiver has stopped its e-mail by the link in a letter, and can take that back there. Nothing is sent until then.',
   unconfirmedLead: 'Its receiver got an e-mail with a link. Nothing else is sent until it is confirmed.',
+  inNoRule: 'In no rule',
+  inNoRuleLead: 'No rule sends alerts to this channel yet.',
+  addToRule: 'Add it to the rule',
   askAgain: 'Send that e-mail again',
   newChannel: 'The channel is added. Send it a test.',
   firstRule: 'Everything of mine',
-  firstRuleMade: 'A rule was made with it: it tells when one of your services goes down or comes back.',
+  firstRuleMade: 'A first rule uses it: it sends an alert when one of your services goes down or comes back.',
   lastOutcome: 'Last message',
   nothingSent: 'Nothing was sent yet.',
   delivered: (at: Moment): Phrase => phraseOf`delivered ${at}`,
@@ -116,7 +119,7 @@ export const englishAlerts = {
   findServices: 'Find services, public ones too',
   find: 'Find',
   found: 'Found',
-  nothingFound: 'No service is called so.',
+  nothingFound: 'No service has that name.',
   myCategories: 'My services of these categories',
   publicCategories: 'Public services of these categories',
   myPages: 'Services on my status pages',
@@ -146,10 +149,10 @@ export const englishAlerts = {
   quietFrom: 'From',
   quietTo: 'To',
   quietZone: 'Time zone',
-  quietExcept: 'Told nevertheless:',
+  quietExcept: 'Sent even so:',
   enabled: 'The rule is on',
   off: 'off',
-  tellsNobody: 'It names no channel, so it tells nobody.',
+  tellsNobody: 'It has no channel, so it sends nothing.',
   watches(rule: RuleSentence): string {
     const parts = [
       ...(rule.own ? ['all your services'] : []),

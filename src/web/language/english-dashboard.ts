@@ -1,4 +1,10 @@
 /** Texts of the dashboard of owners and of the pages for signing in, in English. */
+
+import {
+  describeFieldProblem,
+  describeMemberProblem,
+  type MemberProblem,
+} from '../../domain/input-problem.ts';
 import type { KeyScope } from '../../domain/key-scope.ts';
 import { describeNotice } from '../../domain/notice.ts';
 import { describeDeliveryProblem, describeRefusal } from '../../domain/refusal.ts';
@@ -24,8 +30,8 @@ export const englishDashboard = {
   firstSteps: 'First steps',
   step: {
     service: 'Add a service, or send its first heartbeat',
-    proof: 'Prove that its domain is yours, so that Upbeat checks it',
-    channel: 'Add a channel, so that you are told when it is down',
+    proof: 'Verify your domain',
+    channel: 'Add a channel for alerts',
     page: 'Create a status page for your users',
   },
   done: 'done',
@@ -96,6 +102,71 @@ export const englishDashboard = {
 
   pages: 'Status pages',
   pagesLead: 'Pages with services of your choice, under your title',
+
+  cancel: 'Cancel',
+  confirm: {
+    key: {
+      title: 'Revoke this key?',
+      effect: 'Programs that use it are refused at once. It cannot be restored.',
+      button: 'Revoke the key',
+    },
+    address: {
+      title: 'End this heartbeat address?',
+      effect: 'Jobs that request it get 404 from now on, and their heartbeats are missed.',
+      button: 'End the address',
+    },
+    channel: {
+      title: 'Remove this channel?',
+      effect: 'Nothing is sent to it any more, and its messages are removed. Rules stay.',
+      button: 'Remove the channel',
+    },
+    rule: {
+      title: 'Remove this rule?',
+      effect: 'Its channels are no longer told what it says.',
+      button: 'Remove the rule',
+    },
+    webhook: {
+      title: 'Remove this webhook?',
+      effect: 'Its URL is notified no more, and its secret and deliveries are removed.',
+      button: 'Remove the webhook',
+    },
+    incident: {
+      title: 'Remove this incident?',
+      effect:
+        'It disappears from pages, feeds and the API with all its updates. To end it instead, publish the update "resolved".',
+      button: 'Remove the incident',
+    },
+    maintenance: {
+      title: 'Withdraw this maintenance?',
+      effect: 'It disappears from pages, calendars and the API, and alerts are no longer held back for it.',
+      button: 'Withdraw the maintenance',
+    },
+    member: {
+      title: 'Remove this member?',
+      effect: 'The person loses access to the account at once.',
+      button: 'Remove the member',
+    },
+    membership: {
+      title: 'Leave this account?',
+      effect: 'You lose access to it at once. Only an owner can invite you again.',
+      button: 'Leave the account',
+    },
+    invitation: {
+      title: 'Withdraw this invitation?',
+      effect: 'Its link stops working.',
+      button: 'Withdraw the invitation',
+    },
+    passkey: {
+      title: 'Remove this passkey?',
+      effect: 'You can no longer sign in with it.',
+      button: 'Remove the passkey',
+    },
+    password: {
+      title: 'Remove your password?',
+      effect: 'You can no longer sign in with it, and your recovery codes end.',
+      button: 'Remove the password',
+    },
+  },
 
   publicPage: 'Public page',
   pausedNow: 'Paused: the service is listed but not checked.',
@@ -175,6 +246,10 @@ export const englishDashboard = {
   replay: 'Replay',
   replayOf: (type: string, time: string) => `Replay ${type} of ${time}`,
   refusal: describeRefusal,
+  /** What is wrong with a field; `label`: what the form calls it. */
+  settingProblem: describeFieldProblem,
+  memberProblem: (label: string, member: string, problem: MemberProblem) =>
+    `${label} ${describeMemberProblem(member, problem)}.`,
   notice: describeNotice,
   deliveryProblem: describeDeliveryProblem,
 };

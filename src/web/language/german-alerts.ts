@@ -7,15 +7,15 @@ import { germanChannelProblem, germanSetting } from './german-channels.ts';
 /** The texts of these pages. */
 export const germanAlerts: Texts['alerts'] = {
   channels: 'Kanäle',
-  channelsShort: 'Wo Ihnen Bescheid gegeben wird: E-Mail, Chat, Push, Rufbereitschaft',
-  channelsLead: 'Ein Kanal ist, wo Ihnen Bescheid gegeben wird. Regeln sagen, wovon.',
-  noChannels: 'Ihnen wird noch nichts gemeldet.',
+  channelsShort: 'Wohin Alarme gehen: E-Mail, Chat, Push, Rufbereitschaft',
+  channelsLead: 'Kanäle empfangen Alarme; Regeln wählen, welche.',
+  noChannels: 'Noch keine Alarme.',
   firstChannel:
     'Fügen Sie unten einen Kanal hinzu, etwa Ihre E-Mail-Adresse, und senden Sie ihm einen Test. Eine erste Regel für alle Ihre Dienste entsteht mit ihm.',
   rules: 'Regeln',
-  rulesShort: 'Welche Änderungen Ihnen gemeldet werden, wo und wann',
-  rulesLead: 'Eine Regel sagt, welche Änderungen welchen Kanälen gemeldet werden.',
-  noRules: 'Es gibt noch keine Regel, darum wird keinem Kanal etwas gemeldet.',
+  rulesShort: 'Welche Änderungen Alarme senden, an welche Kanäle und wann',
+  rulesLead: 'Regeln wählen, welche Änderungen Alarme senden und an welche Kanäle.',
+  noRules: 'Es gibt noch keine Regel, darum empfängt kein Kanal Alarme.',
   kind: {
     email: 'E-Mail',
     slack: 'Slack',
@@ -34,7 +34,7 @@ export const germanAlerts: Texts['alerts'] = {
   },
   setting: germanSetting,
   addChannel: 'Kanal hinzufügen',
-  chooseKind: 'Wohin soll er führen?',
+  chooseKind: 'Wohin sollen Alarme gehen?',
   addKind: (kind) => `${kind} hinzufügen`,
   name: 'Name',
   nameHint: 'Wie Sie ihn nennen, etwa „Betrieb“.',
@@ -55,11 +55,14 @@ export const germanAlerts: Texts['alerts'] = {
     'Der Empfänger hat die E-Mails über den Link in einem Brief beendet und kann das dort zurücknehmen. Bis dahin wird nichts gesendet.',
   unconfirmedLead:
     'Der Empfänger hat eine E-Mail mit einem Link bekommen. Vor der Bestätigung wird nichts anderes gesendet.',
+  inNoRule: 'In keiner Regel',
+  inNoRuleLead: 'Noch sendet keine Regel Alarme an diesen Kanal.',
+  addToRule: 'Zur Regel hinzufügen',
   askAgain: 'Diese E-Mail noch einmal senden',
   newChannel: 'Der Kanal ist hinzugefügt. Senden Sie ihm einen Test.',
   firstRule: 'Alles von mir',
   firstRuleMade:
-    'Eine Regel ist mit ihm entstanden: sie meldet, wenn einer Ihrer Dienste ausfällt oder wiederkommt.',
+    'Eine erste Regel nutzt ihn: Sie sendet einen Alarm, wenn einer Ihrer Dienste ausfällt oder wiederkommt.',
   lastOutcome: 'Letzte Nachricht',
   nothingSent: 'Noch wurde nichts gesendet.',
   delivered: (at) => phraseOf`zugestellt ${at}`,
@@ -129,10 +132,10 @@ export const germanAlerts: Texts['alerts'] = {
   quietFrom: 'Von',
   quietTo: 'Bis',
   quietZone: 'Zeitzone',
-  quietExcept: 'Trotzdem gemeldet:',
+  quietExcept: 'Trotzdem gesendet:',
   enabled: 'Die Regel ist eingeschaltet',
   off: 'ausgeschaltet',
-  tellsNobody: 'Sie nennt keinen Kanal, darum meldet sie niemandem etwas.',
+  tellsNobody: 'Sie hat keinen Kanal, darum sendet sie nichts.',
   watches(rule) {
     const parts = [
       ...(rule.own ? ['alle Ihre Dienste'] : []),

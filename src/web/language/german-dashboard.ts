@@ -2,7 +2,13 @@
 import type { CheckKind } from '../../domain/service.ts';
 import { phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { Texts } from './english.ts';
-import { germanDeliveryProblem, germanNotice, germanRefusal } from './german-refusals.ts';
+import {
+  germanDeliveryProblem,
+  germanMemberProblem,
+  germanNotice,
+  germanRefusal,
+  germanSettingProblem,
+} from './german-refusals.ts';
 
 const BY: WordOf<CheckKind> = {
   root: 'durch Abruf',
@@ -37,8 +43,8 @@ export const germanDashboard: Texts['dashboard'] = {
   firstSteps: 'Erste Schritte',
   step: {
     service: 'Fügen Sie einen Dienst hinzu, oder senden Sie sein erstes Lebenszeichen',
-    proof: 'Weisen Sie nach, dass die Domain Ihnen gehört, damit Upbeat sie prüft',
-    channel: 'Fügen Sie einen Kanal hinzu, damit Sie von Ausfällen erfahren',
+    proof: 'Bestätigen Sie Ihre Domain',
+    channel: 'Fügen Sie einen Kanal für Alarme hinzu',
     page: 'Legen Sie eine Statusseite für Ihre Nutzer an',
   },
   done: 'erledigt',
@@ -110,6 +116,72 @@ export const germanDashboard: Texts['dashboard'] = {
 
   pages: 'Statusseiten',
   pagesLead: 'Seiten mit Diensten Ihrer Wahl, unter Ihrem Titel',
+
+  cancel: 'Abbrechen',
+  confirm: {
+    key: {
+      title: 'Diesen Schlüssel widerrufen?',
+      effect: 'Programme, die ihn nutzen, werden sofort abgewiesen. Er lässt sich nicht wiederherstellen.',
+      button: 'Schlüssel widerrufen',
+    },
+    address: {
+      title: 'Diese Adresse für Lebenszeichen beenden?',
+      effect: 'Wer sie aufruft, erhält von nun an 404, und die Lebenszeichen bleiben aus.',
+      button: 'Adresse beenden',
+    },
+    channel: {
+      title: 'Diesen Kanal entfernen?',
+      effect: 'Er erhält nichts mehr, und seine Meldungen werden entfernt. Regeln bleiben.',
+      button: 'Kanal entfernen',
+    },
+    rule: {
+      title: 'Diese Regel entfernen?',
+      effect: 'Ihre Kanäle erfahren nicht mehr, was sie meldet.',
+      button: 'Regel entfernen',
+    },
+    webhook: {
+      title: 'Diesen Webhook entfernen?',
+      effect: 'Seine URL wird nicht mehr benachrichtigt; Geheimnis und Zustellungen werden entfernt.',
+      button: 'Webhook entfernen',
+    },
+    incident: {
+      title: 'Diese Störung entfernen?',
+      effect:
+        'Sie verschwindet mit allen Meldungen von Seiten, Feeds und API. Um sie zu beenden, veröffentlichen Sie die Meldung „behoben“.',
+      button: 'Störung entfernen',
+    },
+    maintenance: {
+      title: 'Diese Wartung zurückziehen?',
+      effect:
+        'Sie verschwindet von Seiten, Kalendern und API, und Alarme werden ihretwegen nicht mehr zurückgehalten.',
+      button: 'Wartung zurückziehen',
+    },
+    member: {
+      title: 'Dieses Mitglied entfernen?',
+      effect: 'Die Person verliert sofort den Zugang zum Konto.',
+      button: 'Mitglied entfernen',
+    },
+    membership: {
+      title: 'Dieses Konto verlassen?',
+      effect: 'Sie verlieren sofort den Zugang. Nur ein Eigentümer kann Sie wieder einladen.',
+      button: 'Konto verlassen',
+    },
+    invitation: {
+      title: 'Diese Einladung zurückziehen?',
+      effect: 'Ihr Link funktioniert nicht mehr.',
+      button: 'Einladung zurückziehen',
+    },
+    passkey: {
+      title: 'Diesen Passkey entfernen?',
+      effect: 'Sie können sich nicht mehr mit ihm anmelden.',
+      button: 'Passkey entfernen',
+    },
+    password: {
+      title: 'Ihr Passwort entfernen?',
+      effect: 'Sie können sich nicht mehr mit ihm anmelden, und Ihre Wiederherstellungscodes enden.',
+      button: 'Passwort entfernen',
+    },
+  },
 
   publicPage: 'Öffentliche Seite',
   pausedNow: 'Angehalten: Der Dienst wird aufgeführt, aber nicht geprüft.',
@@ -188,6 +260,8 @@ export const germanDashboard: Texts['dashboard'] = {
   replay: 'Wiederholen',
   replayOf: (type, time) => `${type} vom ${time} wiederholen`,
   refusal: germanRefusal,
+  settingProblem: germanSettingProblem,
+  memberProblem: germanMemberProblem,
   notice: germanNotice,
   deliveryProblem: germanDeliveryProblem,
 };

@@ -5,7 +5,9 @@ import { formatDuration, formatTime } from '../../domain/durations.ts';
 import type {
   GivenTextProblemParams,
   HostNameProblemParams,
+  MemberProblem,
   MemberProblemParams,
+  SettingProblem,
   SettingProblemParams,
 } from '../../domain/input-problem.ts';
 import { KEY_SCOPES } from '../../domain/key-scope.ts';
@@ -80,6 +82,7 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   type: ({ type }) => `muss ${TYPES.get(type) ?? 'ein anderer Wert'} sein`,
   limit: ({ keyword, limit }) => (LIMITS.get(keyword) ?? String)(limit),
   format: ({ example }) => `ist nicht lesbar: erwartet wird ${example}`,
+  assertion: ({ line, ...fault }) => `hat einen Fehler in Zeile ${line}: ${germanFault(fault)}`,
   not_with: ({ other }) => `lässt sich nicht mit ${other} verbinden`,
   together: ({ other }) => `ist zusammen mit ${other} einzugeben`,
   key_of_another: ({ other }) => `ist nicht der Schlüssel von ${other}`,
@@ -91,6 +94,36 @@ const SETTING_PROBLEMS: TextTable<SettingProblemParams> = {
   not_public: ({ host }) =>
     `führt zu ${host}, was nicht öffentlich ist: Verbunden wird nur mit öffentlichen Hosts`,
 };
+
+/** What is wrong with a word of an assertion. */
+function germanFault({ part, word, choices }: Omit<SettingProblemParams['assertion'], 'line'>): string {
+  const list = choices.join(', ');
+  switch (part) {
+    case 'subject':
+      return `„${word}“ gehört nicht zu einer Antwort. Am Anfang steht ${list}`;
+    case 'name':
+      return `auf „${word}“ folgt kein Name einer Kopfzeile oder JSON-Pfad wie $.status`;
+    case 'operator':
+      return word === ''
+        ? `ein Operator fehlt. Möglich sind ${list}`
+        : `„${word}“ ist kein Operator. Möglich sind ${list}`;
+    default:
+      return `bei „${word}“ steht kein passender Wert`;
+  }
+}
+
+/** What is wrong with a field of a form, as a sentence. `label`: what the form calls it. */
+export function germanSettingProblem(label: string, problem: SettingProblem): string {
+  if (problem.code === 'assertion') return `Zeile ${problem.line}: ${germanFault(problem)}.`;
+  return `„${label}“ ${textOf(SETTING_PROBLEMS, problem, 'ist ungültig')}.`;
+}
+
+/** What is wrong with a time or the regions in a form, as a sentence. */
+export function germanMemberProblem(label: string, member: string, problem: MemberProblem): string {
+  const text = textOf(MEMBER_PROBLEMS, problem, 'ist ungültig');
+  const form = MEMBER_FORMS.get(member) ?? 'erwartet wird eine Dauer wie 30s, 5m oder 1h';
+  return `„${label}“ ${problem.code === 'format' ? `${text}: ${form}` : text}.`;
+}
 
 const MEMBER_PROBLEMS: TextTable<MemberProblemParams> = {
   format: 'ist nicht lesbar',
