@@ -136,12 +136,12 @@ const groups = (...texts: string[]) => [
 const TABLE: readonly Row[] = [
   {
     refusal: { code: 'key_name_missing' },
-    form: { path: '/dashboard/keys', fields: { name: ' ', expires: '30d' } },
+    form: { path: '/dashboard/keys/add', fields: { name: ' ', expires: '30d' } },
     command: [2, 'keys', 'create', '--account-id', '1', '--name', ' '],
   },
   {
     refusal: { code: 'name_invalid', problem: { code: 'length', maxLength: 100 } },
-    form: { path: '/dashboard/keys', fields: { name: long, expires: '30d' } },
+    form: { path: '/dashboard/keys/add', fields: { name: long, expires: '30d' } },
     command: [2, 'keys', 'create', '--account-id', '1', '--name', long],
   },
   { refusal: { code: 'service_name_missing' }, form: save({ name: '' }), command: [2, ...set('--name', '')] },
@@ -152,17 +152,17 @@ const TABLE: readonly Row[] = [
   },
   {
     refusal: { code: 'scopes_invalid' },
-    form: { path: '/dashboard/keys', fields: { name: 'laptop', expires: '30d', scopes: 'read all' } },
+    form: { path: '/dashboard/keys/add', fields: { name: 'laptop', expires: '30d', scopes: 'read all' } },
     command: [2, 'keys', 'create', '--account', 'ada', '--name', 'laptop', '--scope', 'all'],
   },
   {
     refusal: { code: 'lifetime_invalid' },
-    form: { path: '/dashboard/keys', fields: { name: 'x', expires: 'constructor' } },
+    form: { path: '/dashboard/keys/add', fields: { name: 'x', expires: 'constructor' } },
     command: [2, 'keys', 'create', '--account-id', '1', '--name', 'x', '--expires', 'constructor'],
   },
   {
     refusal: { code: 'too_many_keys', max: 100 },
-    form: { path: '/dashboard/keys', fields: { name: 'x' }, who: 'busy' },
+    form: { path: '/dashboard/keys/add', fields: { name: 'x' }, who: 'busy' },
     command: null,
   },
   {

@@ -56,7 +56,11 @@ t.test(
     await grace.signIn(`${siteUrl}/sign-in/acme`, 'grace');
 
     // A key, and a heartbeat with it.
-    const made = await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'laptop <b>', expires: '30d' });
+    const made = await ada.visit(`${siteUrl}/dashboard/keys/add`, {
+      token,
+      name: 'laptop <b>',
+      expires: '30d',
+    });
     const key = /value="(upb_[A-Za-z0-9]{38})"/.exec(made.text)?.[1] ?? '';
     t.notMatch(made.text, /laptop <b>/);
     const beat = (status: string, domain = 'shop.example.org') =>
@@ -77,7 +81,7 @@ t.test(
     // Lifetimes that are not offered, names of inherited properties among them.
     for (const expires of ['soon', 'constructor', 'toString', '__proto__', 'hasOwnProperty'])
       t.match(
-        await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'laptop', expires }),
+        await ada.visit(`${siteUrl}/dashboard/keys/add`, { token, name: 'laptop', expires }),
         { status: 400 },
         `expires=${expires}`,
       );
@@ -108,7 +112,7 @@ t.test(
         status: 400,
         text: said,
       });
-    t.match(await ada.visit(`${siteUrl}/dashboard/keys`, { token, name: 'a\u009b2J', expires: '30d' }), {
+    t.match(await ada.visit(`${siteUrl}/dashboard/keys/add`, { token, name: 'a\u009b2J', expires: '30d' }), {
       status: 400,
       text: /must not contain U\+009B/,
     });
@@ -173,7 +177,7 @@ t.test(
     );
     t.match(await ada.visit(`${path}/pause`, {}), { status: 403 }, 'no token');
     t.match(await createBrowser().visit(`${path}/pause`, { token }), { status: 403 }, 'no session');
-    const foreign = await fetch(`${siteUrl}/dashboard/keys`, {
+    const foreign = await fetch(`${siteUrl}/dashboard/keys/add`, {
       method: 'POST',
       headers: { 'sec-fetch-site': 'cross-site', 'content-type': 'application/x-www-form-urlencoded' },
       body: `token=${token}&name=x`,
@@ -247,9 +251,7 @@ t.test(
       url: `${siteUrl}/dashboard`,
     });
     t.equal((await program.get('/api/v1/status/shop-example-org')).status, 404);
-    const id = /name="id" value="(\d+)"/.exec(
-      (await ada.visit(`${siteUrl}/dashboard`)).text.split('API keys')[1] ?? '',
-    )?.[1];
+    const id = /name="id" value="(\d+)"/.exec((await ada.visit(`${siteUrl}/dashboard/keys`)).text)?.[1];
     await ada.visit(`${siteUrl}/dashboard/keys/revoke`, { token, id: id ?? '', confirmed: 'yes' });
     // Within a second by the rule; later by what a busy machine adds.
     while ((await beat('ok', 'blog.example.org')).status !== 401)

@@ -64,7 +64,7 @@ t.test('it shows each role the tabs that it can open, and which one it is on', a
     '/dashboard/pages',
     '/dashboard/incidents',
   ];
-  const rest = ['/dashboard/maintenances', '/dashboard#keys', '/dashboard/webhooks', '/dashboard/members'];
+  const rest = ['/dashboard/maintenances', '/dashboard/keys', '/dashboard/webhooks', '/dashboard/members'];
   t.same(await tabs('/dashboard', ada), ['> /dashboard', ...all.slice(1), ...rest]);
   t.same(
     (await tabs('/dashboard/incidents', ada)).filter((one) => one?.startsWith('>')),

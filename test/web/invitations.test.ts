@@ -158,7 +158,7 @@ t.test(
   'a person who leaves an account goes on in another one, and the account hears which keys stay',
   async (t) => {
     const { ada, grace, call, post, invite, registry } = await setUp(t);
-    await post('/dashboard/keys', ada, { name: 'ci', expires: '90d' });
+    await post('/dashboard/keys/add', ada, { name: 'ci', expires: '90d' });
     const path = await invite('owner');
     await call(path, grace);
     t.match(await post(`${path}/accept`, grace, {}), { status: 303 });

@@ -206,7 +206,7 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
     t.match((await call(path, ada)).text, '<html lang="en"', path);
   }
   const body = Buffer.from(new URLSearchParams({ token: ada.token, name: '' }).toString());
-  const refused = await call('/dashboard/keys', ada, {
+  const refused = await call('/dashboard/keys/add', ada, {
     method: 'POST',
     headers: { ...german.headers, 'content-type': 'application/x-www-form-urlencoded' },
     readBody: async () => body,
@@ -217,7 +217,7 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
 
 t.test('it allows an account a hundred keys, for each has a limit of its own', async (t) => {
   const { ada, grace, post } = await dashboard(t);
-  const make = (who: typeof ada) => post('/dashboard/keys', who, { name: 'k' });
+  const make = (who: typeof ada) => post('/dashboard/keys/add', who, { name: 'k' });
   for (let n = 0; n < 100; n++) t.match((await make(ada)).text, /upb_\w{38}/);
   t.match(await make(ada), { status: 400, text: /An account has at most 100 keys: revoke one first\./ });
   t.match(await make(grace), { status: 200 });

@@ -11,6 +11,7 @@ const PAGES: Readonly<Record<string, Role>> = {
   '/dashboard': 'viewer',
   '/dashboard/services/new': 'editor',
   '/dashboard/services/:slug': 'viewer',
+  '/dashboard/keys': 'owner',
   '/dashboard/webhooks': 'editor',
   '/dashboard/incidents': 'viewer',
   '/dashboard/incidents/:id': 'editor',
@@ -30,7 +31,7 @@ const PAGES: Readonly<Record<string, Role>> = {
 
 /** The role that each form needs. */
 const FORMS: Readonly<Record<string, Role>> = {
-  '/dashboard/keys': 'owner',
+  '/dashboard/keys/add': 'owner',
   '/dashboard/keys/revoke': 'owner',
   '/dashboard/domains/drop': 'editor',
   '/dashboard/alerts/acknowledge': 'editor',

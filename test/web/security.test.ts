@@ -248,7 +248,7 @@ const HEADERS: Readonly<Record<string, readonly [path: string, headers: object]>
   '/dashboard/maintenances': ['/dashboard/maintenances', PAGE],
   '/dashboard/pages': ['/dashboard/pages', PAGE],
   '/dashboard/pages/:slug': ['/dashboard/pages/evil', PAGE],
-  '/dashboard/keys': ['/dashboard/keys', DATA],
+  '/dashboard/keys': ['/dashboard/keys', PAGE],
   '/dashboard/members': ['/dashboard/members', PAGE],
   '/dashboard/switch': ['/dashboard/switch', DATA],
   '/invitations/:secret': [`/invitations/${INVITATION}`, { ...PAGE, 'referrer-policy': 'same-origin' }],

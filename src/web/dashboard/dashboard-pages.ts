@@ -1,9 +1,8 @@
-/** `/dashboard`: the keys, services and unverified domains of an owner, and the forms that change them. */
+/** `/dashboard`: what sums the account up, its services and what waits for its owner. */
 
 import { acknowledgeAlert, openAlerts } from '../../app/alerts.ts';
 import { dropClaim } from '../../app/domains.ts';
-import { addKey, listKeys, revokeKey } from '../../app/keys.ts';
-import { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from '../../domain/key-scope.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { MONITORING_KINDS, type Service } from '../../domain/service.ts';
 import type { HttpResponse, Route } from '../../http/route.ts';
 import { time } from '../../language/phrase.ts';
@@ -28,6 +27,7 @@ import {
 import { tabsOf } from './dashboard-tabs.ts';
 import { incidentPages } from './incident-pages.ts';
 import { invitationPages } from './invitation-pages.ts';
+import { keyPages } from './key-pages.ts';
 import { maintenancePages } from './maintenance-pages.ts';
 import { memberPages } from './member-pages.ts';
 import { newServicePages } from './new-service-page.ts';
@@ -35,12 +35,9 @@ import { ownedServicePages } from './owned-service-pages.ts';
 import { pageEditor } from './page-editor.ts';
 import { pageOverview } from './page-overview.ts';
 import { ruleCookie, rulePages } from './rule-pages.ts';
-import { createServiceTable } from './service-table.ts';
+import { changedSince, createServiceTable, summarize } from './service-table.ts';
 import { invitationCookie, type Visitor } from './sign-in-pages.ts';
 import { webhookPages } from './webhook-pages.ts';
-
-/** The scopes that the form offers for a key, the default first. */
-const SCOPE_CHOICES: readonly (readonly KeyScope[])[] = [DEFAULT_SCOPES, ['heartbeat'], ['read'], KEY_SCOPES];
 
 /** The routes. */
 export function dashboardPages(render: RenderPage, given: DashboardSources): Route[] {
@@ -73,8 +70,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
   const overview = async (session: Visitor, refused: RefusedForm | null): Promise<HttpResponse> => {
     const { accountId, language } = session;
     const texts = language.texts.dashboard;
-    const [keys, services, claims, notices, accounts, alerts, channels, pages] = await Promise.all([
-      viewRights(session).mayOwn ? listKeys(context, memberOf(session)) : [],
+    const [services, claims, notices, accounts, alerts, channels, pages] = await Promise.all([
       registry.servicesOf(accountId),
       registry.claimsOf(accountId),
       registry.noticesOf(accountId),
@@ -83,6 +79,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       registry.channelsOf(accountId),
       registry.pagesOf(accountId),
     ]);
+    const rows = await readTable(services, language);
     return show(
       './dashboard',
       {
@@ -96,26 +93,9 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
           text: notice.notice === null ? notice.text : texts.notice(notice.notice),
           time: [time(notice.at)],
         })),
-        keys: keys.map((key) => ({
-          ...key,
-          created: [time(key.createdAt)],
-          used: [key.lastUsedAt === null ? texts.never : time(key.lastUsedAt)],
-          scopes: key.scopes.map((scope) => texts.scope[scope]).join(', '),
-          state:
-            key.revokedAt !== null
-              ? texts.revokedAt(time(key.revokedAt))
-              : key.expiresAt === null
-                ? [texts.noExpiry]
-                : key.state === 'expired'
-                  ? texts.expiredAt(time(key.expiresAt))
-                  : texts.expiresAt(time(key.expiresAt)),
-          isLive: key.state === 'valid',
-        })),
-        scopeChoices: SCOPE_CHOICES.map((chosen) => ({
-          value: chosen.join(' '),
-          text: chosen.map((scope) => texts.scope[scope]).join(', '),
-        })),
-        services: await readTable(services, language),
+        services: rows,
+        summary: summarize(rows, alerts.length, language),
+        changed: changedSince(rows, now() - DAY_MS, language),
         steps: stepsOf({ services, channels, pages }),
         alerts: alerts.map(({ thread, since, services: affected, total, acknowledged }) => {
           const more = total - affected.length;
@@ -151,25 +131,6 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
       async (session, request) =>
         invitation.follow(request) ?? rule.follow(request) ?? (await overview(session, null)),
     ),
-    form(
-      'keys',
-      async (_, session, fields) => {
-        const scopes = (fields.get('scopes') ?? DEFAULT_SCOPES.join(' ')).split(' ');
-        const input = { name: fields.get('name') ?? '', expires: fields.get('expires') ?? '90d', scopes };
-        const outcome = await addKey(context, memberOf(session), input);
-        if (!outcome.ok) return outcome;
-        const { key, record } = outcome.value;
-        const title = session.language.texts.dashboard.newKey;
-        const { name, scopes: given } = record;
-        return show('./dashboard-key', { title, name, key, beats: given.includes('heartbeat') }, session);
-      },
-      'owner',
-    ),
-    form(
-      'keys/revoke',
-      async (_, session, fields) => revokeKey(context, memberOf(session), Number(fields.get('id')) || 0),
-      'owner',
-    ),
     form('domains/drop', async (_, session, fields) =>
       dropClaim(context, memberOf(session), fields.get('domain') ?? ''),
     ),
@@ -180,6 +141,7 @@ export function dashboardPages(render: RenderPage, given: DashboardSources): Rou
     form('notices/drop', async (_, { accountId }, fields) =>
       accept(await registry.dropNotice(accountId, Number(fields.get('id')) || 0)),
     ),
+    ...keyPages(show, sources),
     ...accountPages(show, sources),
     ...newServicePages(show, sources),
     ...ownedServicePages(show, sources),

@@ -2,7 +2,8 @@
 
 import type { Service } from '../../domain/service.ts';
 import { unknownStatus } from '../../domain/status/current.ts';
-import { type Phrase, time } from '../../language/phrase.ts';
+import type { ServiceStatus } from '../../domain/status.ts';
+import { age, lasting, type Phrase } from '../../language/phrase.ts';
 import { daysUntil, hoursUntil } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import { createUptimeBars } from '../parts/uptime-bars.ts';
@@ -23,17 +24,68 @@ export function createServiceTable(
   return async (services: readonly Service[], { formats, texts }: Language) => {
     const ids = services.slice(0, MAX_WITH_PAST).map(({ id }) => id);
     const [uptimes, bars] = [await readUptime(ids), await readBars(ids)];
-    return services.map((service) => {
-      const { status: word, latest } = sources.status.get(service.id) ?? unknownStatus(service.id);
+    const rows = services.map((service) => {
+      const { status: word, latest, since } = sources.status.get(service.id) ?? unknownStatus(service.id);
       const ratio = uptimes.get(service.id)?.uptimeRatio ?? null;
-      const checked: Phrase = latest === null ? [texts.dashboard.never] : [time(latest.checkedAt)];
+      const checked: Phrase = latest === null ? [texts.dashboard.never] : [age(latest.checkedAt)];
       return {
         service,
         word,
+        since,
+        ratio,
         checked,
         uptime: ratio === null ? null : formats.percent(ratio),
         lines: bars.get(service.id)?.lines ?? [],
       };
     });
+    return rows.sort((a, b) => rankOf(a) - rankOf(b) || a.service.name.localeCompare(b.service.name));
   };
 }
+
+/** What is summed up of a row. */
+interface Row {
+  readonly service: Service;
+  readonly word: ServiceStatus;
+  readonly since: number | null;
+  /** Uptime from 0 to 1; null: it is not known. */
+  readonly ratio: number | null;
+}
+
+/** The order of states: what is in trouble comes first, and what is paused last. */
+function rankOf({ word, service }: Pick<Row, 'word' | 'service'>): number {
+  return service.paused ? STATES.length : STATES.indexOf(word);
+}
+
+const STATES: readonly Row['word'][] = ['down', 'slow', 'unknown', 'up'];
+
+/** The account in a sentence; null: it has no services. */
+export function summarize(
+  rows: readonly Row[],
+  openAlerts: number,
+  { texts, formats }: Language,
+): string | null {
+  if (rows.length === 0) return null;
+  const { dashboard, status } = texts;
+  const states = STATES.flatMap((word) => {
+    const count = rows.filter((row) => row.word === word && !row.service.paused).length;
+    return count === 0 ? [] : [`${formats.number(count)} ${status[word]}`];
+  });
+  const ratios = rows.flatMap(({ ratio }) => ratio ?? []);
+  const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
+  const uptime = ratios.length === 0 ? null : formats.percent(mean);
+  return dashboard.summary(formats.number(rows.length), states.join(', '), uptime, openAlerts);
+}
+
+/** The services whose state began after a time, the newest first. */
+export function changedSince(rows: readonly Row[], after: number, { texts }: Language) {
+  return rows
+    .filter(({ since, word }) => since !== null && since > after && word !== 'unknown')
+    .sort((a, b) => (b.since ?? 0) - (a.since ?? 0))
+    .slice(0, MAX_CHANGED)
+    .map(({ service: { slug, name }, word, since }) => ({
+      ...{ slug, name, word },
+      sentence: texts.dashboard.forTime(lasting(since ?? 0)),
+    }));
+}
+
+const MAX_CHANGED = 6;

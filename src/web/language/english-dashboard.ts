@@ -41,6 +41,16 @@ export const englishDashboard = {
   lastCheck: 'Last check',
   lastDay: 'Last 24 hours',
   hoursOf: (name: string) => `${name}, the last 24 hours, a bar for each hour`,
+  summary: (services: string, states: string, uptime: string | null, alerts: number) =>
+    [
+      `${services} ${services === '1' ? 'service' : 'services'}: ${states}.`,
+      ...(uptime === null ? [] : [`Mean uptime of 30 days: ${uptime}.`]),
+      alerts === 0 ? 'No open alerts.' : `${alerts} open ${alerts === 1 ? 'alert' : 'alerts'}.`,
+    ].join(' '),
+  changedToday: 'Changed in the last 24 hours',
+  forTime: (length: Moment): Phrase => phraseOf`for ${length}`,
+  reportIncident: 'Report an incident',
+  planMaintenance: 'Plan maintenance',
   understood: 'Understood',
   noServices:
     'None yet. The first heartbeat for a domain registers it. Or add a service below and verify its domain; Upbeat then checks it.',

@@ -54,6 +54,18 @@ export const germanDashboard: Texts['dashboard'] = {
   lastCheck: 'Letzte Prüfung',
   lastDay: 'Letzte 24 Stunden',
   hoursOf: (name) => `${name}, die letzten 24 Stunden, ein Balken für jede Stunde`,
+  summary: (services, states, uptime, alerts) =>
+    [
+      `${services} ${services === '1' ? 'Dienst' : 'Dienste'}: ${states}.`,
+      ...(uptime === null ? [] : [`Mittlere Verfügbarkeit in 30 Tagen: ${uptime}.`]),
+      alerts === 0
+        ? 'Keine offenen Alarme.'
+        : `${alerts} ${alerts === 1 ? 'offener Alarm' : 'offene Alarme'}.`,
+    ].join(' '),
+  changedToday: 'In den letzten 24 Stunden geändert',
+  forTime: (length) => phraseOf`seit ${length}`,
+  reportIncident: 'Störung melden',
+  planMaintenance: 'Wartung planen',
   understood: 'Verstanden',
   noServices:
     'Noch keine. Das erste Lebenszeichen für eine Domain meldet sie an. Oder fügen Sie unten einen Dienst hinzu und bestätigen Sie seine Domain; Upbeat prüft ihn dann.',
