@@ -233,7 +233,7 @@ export async function startProgram(
       address: `http://${http.host}:${port}`,
       siteUrl,
     },
-    'Upbeat is at work',
+    `Upbeat is running at ${siteUrl}`,
   );
   // For people, beside the log.
   if (process.stdout.isTTY) process.stdout.write(`Open ${firstLink ?? siteUrl}\n`);

@@ -110,8 +110,11 @@ function drawResponseTimes(box) {
   });
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
   /** @param {number} share */
-  const formatPercent = (share) => percent.format(share).replace(/\s?%$/, '\u00a0%');
-  const dateOf = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const formatPercent = (share) => percent.format(share).replace(/\s%$/, '\u00a0%');
+  const dateOf = new Intl.DateTimeFormat(language, {
+    ...{ day: 'numeric', month: 'short', year: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  });
   const hourOf = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' });
   const secondOf = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
   const dayOf = new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short' });
@@ -260,14 +263,14 @@ function drawResponseTimes(box) {
   };
 
   const fillTable = () => {
-    const digits = times.at.some((at) => at % 60 !== 0) ? 19 : 16;
     const filled = times.at.flatMap((at, index) => {
       const failed = times.failed[index] ?? null;
       if (failed === null) return [];
       const row = document.createElement('tr');
       const head = document.createElement('th');
       head.scope = 'row';
-      head.textContent = dateAt(at).toISOString().slice(0, digits).replace('T', ' ');
+      // In the reader's time zone, as the axis and all other times of the page.
+      head.textContent = dateOf.format(dateAt(at));
       row.append(head);
       for (const text of [
         ...lines.map(({ name }) => formatMs(times[name][index])),

@@ -23,14 +23,13 @@
    */
   const units = (unit, unitDisplay = 'short') =>
     new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay });
-  const seconds = units('second');
   const minutes = units('minute');
   const hours = units('hour');
   const days = units('day', 'long');
 
   /** @param {number} ms */
   const formatLength = (ms) => {
-    if (ms < 60_000) return seconds.format(Math.floor(ms / 1_000));
+    if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
     if (ms < 3_600_000) return minutes.format(Math.floor(ms / 60_000));
     if (ms >= 172_800_000) return days.format(Math.floor(ms / 86_400_000));
     const rest = Math.floor((ms % 3_600_000) / 60_000);

@@ -178,7 +178,7 @@ function readSettings(kind: ChannelKind, { setting = [], settingFile = [] }: Add
 
 function splitSetting(text: string): readonly [name: string, value: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`"${text}" is no setting: expected NAME=VALUE`);
+  if (at < 1) throw new UsageError(`"${text}" is not a setting: expected NAME=VALUE`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

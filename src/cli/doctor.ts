@@ -67,7 +67,7 @@ export async function examine({ config: file, json = false, setup = false }: Doc
       : await examineAll(file, config),
   );
   const rows = findings.map(({ what, found, advice, made = false }) => ({
-    state: advice !== null ? 'MEND' : made ? 'made' : 'ok',
+    state: advice !== null ? 'FIX' : made ? 'made' : 'ok',
     what,
     found: hideUserinfo(found),
     advice: advice === null ? null : hideUserinfo(advice),

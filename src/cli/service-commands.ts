@@ -230,7 +230,7 @@ function readSettingOptions({
 
 function splitSetting(text: string): readonly [name: string, text: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new UsageError(`"${text}" is no setting: expected NAME=VALUE`);
+  if (at < 1) throw new UsageError(`"${text}" is not a setting: expected NAME=VALUE`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

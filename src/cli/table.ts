@@ -81,7 +81,7 @@ type Tone = 'green' | 'yellow' | 'red' | 'gray';
 const TONES = new Map<string, Tone>([
   ...['up', 'ok', 'made', 'valid', 'running', 'resolved'].map((word) => [word, 'green'] as const),
   ...['slow', 'expired', 'monitoring'].map((word) => [word, 'yellow'] as const),
-  ...['down', 'MEND', 'investigating', 'identified'].map((word) => [word, 'red'] as const),
+  ...['down', 'FIX', 'investigating', 'identified'].map((word) => [word, 'red'] as const),
   ...['unknown', 'revoked', 'over', 'planned'].map((word) => [word, 'gray'] as const),
 ]);
 

@@ -69,11 +69,11 @@ function withoutPasswords(text: string): string {
 /** Describes an unknown name: misspelt, written with dots, or in the wrong section. */
 function unknownName(name: string, siblings: readonly string[]): string {
   const near = closest(name, siblings);
-  if (near !== null) return `is no setting; did you mean ${near}?`;
+  if (near !== null) return `is not a setting; did you mean ${near}?`;
   if (SETTING_PATHS.includes(name))
-    return `is no setting; write ${name.split('.').join(': { ')}: ...${' }'.repeat(name.split('.').length - 1)}`;
+    return `is not a setting; write ${name.split('.').join(': { ')}: ...${' }'.repeat(name.split('.').length - 1)}`;
   const elsewhere = SETTING_PATHS.filter((path) => path.endsWith(`.${name}`));
-  return `is no setting${elsewhere.length === 0 ? '' : `; did you mean ${elsewhere.join(' or ')}?`}`;
+  return `is not a setting${elsewhere.length === 0 ? '' : `; did you mean ${elsewhere.join(' or ')}?`}`;
 }
 
 /** Describes the values that a schema accepts. */

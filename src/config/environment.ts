@@ -50,7 +50,7 @@ export function readEnvironment(
       direct ?? (name.endsWith('_FILE') ? known.get(name.slice(0, -'_FILE'.length)) : undefined);
     if (setting === undefined) {
       const near = closest(name, [...known.keys()]);
-      complain(name, `is no setting${near === null ? '' : `; did you mean ${near}?`}`);
+      complain(name, `is not a setting${near === null ? '' : `; did you mean ${near}?`}`);
     } else if (direct !== undefined)
       values.push({ setting, value: readValue(text, setting), variable: name });
     else if (env[setting.variable] !== undefined)

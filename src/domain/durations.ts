@@ -32,6 +32,11 @@ export function formatDuration(ms: number): string {
   return `${ms}ms`;
 }
 
+/** A time limit: `2.5 s` from one second on, in milliseconds below that. */
+export function inSeconds(ms: number): string {
+  return ms < SECOND_MS ? `${ms} ms` : `${ms / SECOND_MS} s`;
+}
+
 /** ISO 8601 UTC with milliseconds, the only form of time in the API (decisions, Services). */
 export function formatTime(at: number): string {
   return new Date(at).toISOString();

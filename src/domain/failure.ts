@@ -4,6 +4,7 @@
  */
 import { type Coded, isKnown, type ParamsOf, textOf } from './coded-text.ts';
 import type { CredentialProblem } from './credential-seal.ts';
+import { inSeconds } from './durations.ts';
 
 /** Classes of failures (architecture, "Target failure is data"). */
 export const FAILURE_CLASSES = [
@@ -187,7 +188,7 @@ const CAUSES = {
 
   /** The timeout expired in `phase`. */
   timeout: ({ phase, timeoutMs }: { readonly phase: Phase; readonly timeoutMs: number }) =>
-    `${TIMEOUT_TEXTS[phase]} within ${timeoutMs} ms`,
+    `${TIMEOUT_TEXTS[phase]} within ${inSeconds(timeoutMs)}`,
 
   // Response.
   closed_before_response: 'the connection was closed without an answer',
@@ -241,7 +242,7 @@ const CAUSES = {
     closeCode === 1006
       ? 'the connection ended before a message'
       : `the server closed the WebSocket before a message (code ${closeCode})`,
-  no_message: ({ timeoutMs }: { readonly timeoutMs: number }) => `no message within ${timeoutMs} ms`,
+  no_message: ({ timeoutMs }: { readonly timeoutMs: number }) => `no message within ${inSeconds(timeoutMs)}`,
   http2_invalid: ({ error }: OfError) => `the answer is not valid HTTP/2 (${error})`,
   http2_reset: ({ error }: OfError) => `the server ended the call (${error})`,
   answer_too_long: ({ maxBytes }: OfBytes) => `the answer is longer than ${kibibytes(maxBytes)}`,
@@ -280,20 +281,9 @@ export type FailureCauseParams = ParamsOf<typeof CAUSES>;
 /** Why something failed. */
 export type FailureCause = Coded<FailureCauseParams>;
 
-/** The cause of a failure in one line of at most 200 characters, as in `no answer within 10000 ms`. */
+/** The cause of a failure in one line of at most 200 characters, as in `no answer within 10 s`. */
 export function describeCause({ cause }: Pick<Failure, 'cause'>): string {
   return oneLine(textOf(CAUSES, cause, 'for an unknown reason'));
-}
-
-/** {@link describeCause} with time limits in seconds, for pages: `no answer within 10 s`. */
-export function describeCauseInSeconds(
-  { cause }: Pick<Failure, 'cause'>,
-  limit: (ms: number) => string,
-): string {
-  if (cause.code === 'timeout') return `${TIMEOUT_TEXTS[cause.phase]} within ${limit(cause.timeoutMs)}`;
-  return cause.code === 'no_message'
-    ? `no message within ${limit(cause.timeoutMs)}`
-    : describeCause({ cause });
 }
 
 /**

@@ -89,7 +89,7 @@ export interface BadgePicture {
   /** The status; with a figure, its rating, `unknown` if there is none. */
   readonly status: ServiceStatus;
   readonly theme: PictureTheme;
-  /** Age of a stale status, such as `12 min ago`; the badge is then grey (decisions, Badge). Null: not stale. */
+  /** Age of a stale status, `as of 12 min ago`, or figure, `12 min ago`; the badge is then grey (decisions, Badge). Null: not stale. */
   readonly ageText: string | null;
   /** A text for the pill, such as `99.98 % up`, and its window, such as `30 d`. Absent: the badge shows the status. */
   readonly figure?: { readonly word: string; readonly window: string };
@@ -109,7 +109,7 @@ export interface BadgePicture {
 
 /** A share in percent with at most two digits, rounded down, so that 100 % means all of it. */
 export function describeShare(part: number, whole: number): string {
-  return `${Math.floor((part * 10_000) / whole) / 100} %`;
+  return `${Math.floor((part * 10_000) / whole) / 100}%`;
 }
 
 /** A step of a chart. */

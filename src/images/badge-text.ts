@@ -128,6 +128,11 @@ export function ageOf(at: number, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`;
 }
 
+/** The age of a status. Without "as of", `Down · 32 s ago` would say since when the service is down. */
+export function asOfAge(ageText: string): string {
+  return `as of ${ageText}`;
+}
+
 function captionOf(
   status: ServiceStatus,
   word: string,
@@ -189,7 +194,7 @@ export function shieldsAnswer(
   return {
     schemaVersion: 1,
     label: window === null ? line : `${line}, ${window}`,
-    message: ageText === null ? word : `${word} · ${ageText}`,
+    message: ageText === null ? word : `${word} · ${window === null ? asOfAge(ageText) : ageText}`,
     color: COLOURS[theme][ageText === null ? status : 'stale'],
     isError: ageText !== null || status === 'down' || status === 'unknown',
     cacheSeconds: CACHE_SECONDS,

@@ -25,6 +25,7 @@ import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
 import {
+  asOfAge,
   type BadgeCaption,
   type BadgeFigures,
   describeLatency,
@@ -155,7 +156,8 @@ function pictureOf(
   format: 'png' | 'svg',
 ): BadgePicture {
   const { name, domain } = service;
-  const { status, word, window, ageText, asOf } = caption;
+  const { status, word, window, asOf } = caption;
+  const ageText = window === null && caption.ageText !== null ? asOfAge(caption.ageText) : caption.ageText;
   const picture = {
     ...{ name, fallback: domain, status, theme, ageText },
     ...(label === '' ? {} : { label }),

@@ -10,7 +10,7 @@ import { inRegion, REGION_PARAMETER } from '../view/sample-region-reader.ts';
 import { serviceNotFound } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
 import { intervalOf, isStale, seenAt } from '../view/staleness.ts';
-import { ageOf } from './badge-text.ts';
+import { ageOf, asOfAge } from './badge-text.ts';
 import {
   createPictureCache,
   pictureOperation,
@@ -74,7 +74,7 @@ export function chartRoute({
       const asOf = current.latest?.checkedAt ?? null;
       const seen = seenAt(current, listenedAt);
       const stale = isStale(current, intervalOf(service, intervalMs), now, listenedAt);
-      const ageText = stale && seen !== null ? ageOf(seen, now) : null;
+      const ageText = stale && seen !== null ? asOfAge(ageOf(seen, now)) : null;
       const place = `${service.id} ${window} ${theme} ${size} ${region ?? ''}`;
       const missingSince = samples.missingSince?.() ?? null;
       const content = `${service.revision} ${current.status} ${ageText !== null} ${missingSince !== null}`;

@@ -4,11 +4,6 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../domain/durations.ts';
 /** The formats of a language. */
 export type Formats = ReturnType<typeof createFormats>;
 
-/** A time limit: `2.5 s` from one second on, in milliseconds below that. */
-export function inSeconds(ms: number, point: '.' | ','): string {
-  return ms < SECOND_MS ? `${ms} ms` : `${String(ms / SECOND_MS).replace('.', point)} s`;
-}
-
 /** Creates the formats of a language. `dates` and `units` are locales, which may be of different regions. */
 export function createFormats(dates: string, units: string) {
   const number = lazily(() => new Intl.NumberFormat(units));
@@ -19,7 +14,7 @@ export function createFormats(dates: string, units: string) {
     lazily(
       () => new Intl.NumberFormat(units, { style: 'unit', unit: name, unitDisplay, maximumFractionDigits }),
     );
-  const [seconds, minutes, hours] = [unit('second'), unit('minute'), unit('hour')];
+  const [minutes, hours] = [unit('minute'), unit('hour')];
   const days = unit('day', 0, 'long');
   const [whole, tenths] = [unit('millisecond'), unit('millisecond', 1)];
   const relative = lazily(() => new Intl.RelativeTimeFormat(units));
@@ -43,15 +38,15 @@ export function createFormats(dates: string, units: string) {
     /** `1,200`. */
     number: (value: number): string => number().format(value),
     /**
-     * A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it: `99.95 %`, with a no-break
-     * space in every language (ISO 80000-1, 7.1.4).
+     * A share from 0 to 1 with at most two digits, rounded down, so that 100 means all of it: `99.95%`, in German with a
+     * no-break space.
      */
-    percent: (ratio: number): string => percent().format(ratio).replace(/\s?%$/, `${PERCENT_SPACE}%`),
+    percent: (ratio: number): string => percent().format(ratio).replace(/\s%$/, `${PERCENT_SPACE}%`),
     /** `40 ms`, with a tenth below 10. */
     milliseconds: (ms: number): string => (ms < 10 ? tenths : whole)().format(ms),
     /** `2 hr 5 min`: the two largest units, rounded down; days alone from 48 hours on. */
     length(ms: number): string {
-      if (ms < MINUTE_MS) return seconds().format(Math.max(0, Math.floor(ms / SECOND_MS)));
+      if (ms < MINUTE_MS) return `${Math.max(0, Math.floor(ms / SECOND_MS))} s`;
       if (ms < HOUR_MS) return minutes().format(Math.floor(ms / MINUTE_MS));
       if (ms >= 2 * DAY_MS) return days().format(Math.floor(ms / DAY_MS));
       const rest = Math.floor((ms % HOUR_MS) / MINUTE_MS);

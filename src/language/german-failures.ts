@@ -1,6 +1,7 @@
 /** Failures in German. */
 import { type TextTable, textOf } from '../domain/coded-text.ts';
 import type { CredentialProblem } from '../domain/credential-seal.ts';
+import { inSeconds } from '../domain/durations.ts';
 import {
   type AddressProblemParams,
   type BodyProblemParams,
@@ -11,7 +12,6 @@ import {
   oneLine,
   type Phase,
 } from '../domain/failure.ts';
-import { inSeconds } from './formats.ts';
 
 /** What each class of failure means. */
 const CLASSES: Readonly<Record<FailureClass, string>> = {
@@ -105,7 +105,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
   handshake_failed: ({ error }) => `TLS ließ sich nicht aushandeln (${error})`,
   authorities_unreadable: 'die Datei der vertrauten Zertifizierungsstellen ist nicht zu lesen',
 
-  timeout: ({ phase, timeoutMs }) => TIMEOUTS[phase](inSeconds(timeoutMs, ',')),
+  timeout: ({ phase, timeoutMs }) => TIMEOUTS[phase](inSeconds(timeoutMs).replace('.', ',')),
 
   closed_before_response: 'die Verbindung wurde ohne Antwort geschlossen',
   reset_before_response: 'die Verbindung wurde ohne Antwort abgebrochen',
@@ -153,7 +153,7 @@ const CAUSES: TextTable<FailureCauseParams> = {
     closeCode === 1006
       ? 'die Verbindung endete vor einer Nachricht'
       : `der Server schloss den WebSocket vor einer Nachricht (Code ${closeCode})`,
-  no_message: ({ timeoutMs }) => `keine Nachricht binnen ${inSeconds(timeoutMs, ',')}`,
+  no_message: ({ timeoutMs }) => `keine Nachricht binnen ${inSeconds(timeoutMs).replace('.', ',')}`,
   http2_invalid: ({ error }) => `die Antwort ist kein gültiges HTTP/2 (${error})`,
   http2_reset: ({ error }) => `der Server brach den Aufruf ab (${error})`,
   answer_too_long: ({ maxBytes }) => `die Antwort ist länger als ${kibibytes(maxBytes)}`,

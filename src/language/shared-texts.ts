@@ -1,7 +1,7 @@
 /** The languages, with the formats and texts that pages and messages share. */
 import { MESSAGE_LANGUAGES, type MessageLanguage } from '../domain/alert/channel.ts';
 import { CATEGORY_TITLES, type Category } from '../domain/category.ts';
-import { describeCauseInSeconds, type Failure } from '../domain/failure.ts';
+import { describeCause, type Failure } from '../domain/failure.ts';
 import {
   describeNote,
   describeOpening,
@@ -13,7 +13,7 @@ import {
   type StatusReason,
 } from '../domain/incident/incident.ts';
 import type { ServiceStatus } from '../domain/status.ts';
-import { createFormats, type Formats, inSeconds } from './formats.ts';
+import { createFormats, type Formats } from './formats.ts';
 import { germanFailure } from './german-failures.ts';
 import { germanNote, germanOpening, germanReason } from './german-incidents.ts';
 import type { WordOf } from './phrase.ts';
@@ -58,7 +58,7 @@ export const SHARED_TEXTS: Readonly<Record<LanguageCode, SharedTexts>> = {
     },
     severity: { minor: 'minor', major: 'major', critical: 'critical', maintenance: 'maintenance' },
     category: CATEGORY_TITLES,
-    failure: (failure) => describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.')),
+    failure: describeCause,
     reason: describeReason,
     incidentTitle: describeOpening,
     incidentNote: describeNote,

@@ -39,7 +39,7 @@ const PILL_RIGHT = 11;
 const SHAPE_GAP = 5;
 const WINDOW_GAP = 8;
 /** Maximum width of the text in the pill. */
-const MAX_WORD_WIDTH = 150;
+const MAX_WORD_WIDTH = 165;
 
 const COMPACT_RADIUS = 4;
 /** Space around the texts of a compact badge, and between its name and the window of its figure. */

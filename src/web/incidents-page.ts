@@ -1,14 +1,16 @@
-/** `/incidents`: the incidents of all services, newest first; and `/heatmap`: all services by time. */
-import { PICTURE_WINDOWS } from '../domain/picture.ts';
+/** `/incidents`: the incidents of all services by day, newest first. */
+
+import { INCIDENT_SOURCES, SEVERITIES } from '../domain/incident/incident.ts';
 import { fullName } from '../domain/service.ts';
 import { enumParameter, OFFSET_PARAMETER, readParameters } from '../http/parameters.ts';
 import type { Route } from '../http/route.ts';
 import type { IncidentStore } from '../store/ports/incidents.ts';
 import type { ServiceDirectory } from '../view/service-directory.ts';
 import type { SiteSources } from '../view/site-sources.ts';
+import { type Logos, markOf } from './home/logos.ts';
 import { chooseLanguage } from './language/language.ts';
 import type { AssetAddresses } from './parts/assets.ts';
-import { viewPageIncident } from './parts/incidents.ts';
+import { groupByDay, viewPageIncident } from './parts/incidents.ts';
 import type { RenderPage } from './parts/views.ts';
 
 /** Sources of the page of incidents. */
@@ -16,17 +18,21 @@ export interface IncidentsPageSources extends Pick<SiteSources, 'now'> {
   readonly directory: Pick<ServiceDirectory, 'byId' | 'pageName'>;
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   readonly assets: Pick<AssetAddresses, 'serviceStyle'>;
+  readonly logos: Pick<Logos, 'pathOf'>;
 }
 
 /** Number of incidents on a page. */
 const PAGE_LENGTH = 25;
-const INCIDENTS_QUERY = { offset: OFFSET_PARAMETER };
-const HEATMAP_QUERY = { window: enumParameter(PICTURE_WINDOWS, 'How far back it looks.', '24h') };
+const INCIDENTS_QUERY = {
+  source: enumParameter(['', ...INCIDENT_SOURCES], 'Only incidents from this source.', ''),
+  severity: enumParameter(['', ...SEVERITIES], 'Only incidents of this severity.', ''),
+  offset: OFFSET_PARAMETER,
+};
 
 /** The route of the incidents. */
 export function incidentsPage(
   render: RenderPage,
-  { directory, registry, assets, now }: IncidentsPageSources,
+  { directory, registry, assets, logos, now }: IncidentsPageSources,
 ): Route {
   return {
     path: '/incidents',
@@ -34,41 +40,46 @@ export function incidentsPage(
     access: 'everyone',
     async handle(request) {
       const language = chooseLanguage(request);
-      const { offset } = readParameters(request.query, INCIDENTS_QUERY);
-      // One more than the page has shows whether there are older ones.
-      const found = await registry.listIncidents({ verifiedOnly: true, limit: PAGE_LENGTH + 1, offset });
       const at = now();
+      const { source, severity, offset } = readParameters(request.query, INCIDENTS_QUERY);
+      // One more than the page has shows whether there are older ones.
+      const found = await registry.listIncidents({
+        verifiedOnly: true,
+        ...(source === '' ? {} : { source }),
+        ...(severity === '' ? {} : { severity }),
+        limit: PAGE_LENGTH + 1,
+        offset,
+      });
+      const shown = found.slice(0, PAGE_LENGTH).flatMap((incident) => {
+        const service = directory.byId(incident.serviceId);
+        if (service === null) return [];
+        const page = directory.pageName(service);
+        const view = viewPageIncident(incident, page, at, language);
+        return [
+          {
+            ...view,
+            startedAt: incident.startedAt,
+            name: fullName(service),
+            page,
+            mark: markOf(service, logos),
+          },
+        ];
+      });
+      const pathOf = (start: number) => {
+        const given = { source, severity, offset: start === 0 ? '' : String(start) };
+        return `?${new URLSearchParams(Object.entries(given).filter(([, value]) => value !== ''))}`;
+      };
       return render('./incidents', {
         language,
         title: language.texts.incidents.title,
         styles: [assets.serviceStyle],
-        incidents: found.slice(0, PAGE_LENGTH).flatMap((incident) => {
-          const service = directory.byId(incident.serviceId);
-          if (service === null) return [];
-          const page = directory.pageName(service);
-          return [{ ...viewPageIncident(incident, page, at, language), name: fullName(service), page }];
-        }),
-        newer: offset === 0 ? null : Math.max(0, offset - PAGE_LENGTH),
-        older: found.length > PAGE_LENGTH ? offset + PAGE_LENGTH : null,
-      });
-    },
-  };
-}
-
-/** The route of the heat map. */
-export function heatmapPage(render: RenderPage, assets: Pick<AssetAddresses, 'serviceStyle'>): Route {
-  return {
-    path: '/heatmap',
-    bucket: 'pages',
-    access: 'everyone',
-    handle(request) {
-      const language = chooseLanguage(request);
-      return render('./heatmap', {
-        language,
-        title: language.texts.incidents.heatmapTitle,
-        styles: [assets.serviceStyle],
-        window: readParameters(request.query, HEATMAP_QUERY).window,
-        windows: PICTURE_WINDOWS,
+        days: groupByDay(shown).map((day) => ({ ...day, day: `${language.formats.day(day.at)} (UTC)` })),
+        sources: ['', ...INCIDENT_SOURCES],
+        severities: ['', ...SEVERITIES],
+        source,
+        severity,
+        newer: offset === 0 ? null : pathOf(Math.max(0, offset - PAGE_LENGTH)),
+        older: found.length > PAGE_LENGTH ? pathOf(offset + PAGE_LENGTH) : null,
       });
     },
   };

@@ -17,11 +17,12 @@ import { setupPages } from './dashboard/setup-pages.ts';
 import { providerPages, signInPage } from './dashboard/sign-in-pages.ts';
 import { designPage } from './design-page.ts';
 import { type DocsSources, docsPage } from './docs-page.ts';
+import { heatmapPage } from './heatmap-page.ts';
 import { type HomeSources, homePage, searchIndex } from './home/home-page.ts';
 import { homeUpdate, monitorUpdate } from './home/home-updates.ts';
 import { createLogos } from './home/logos.ts';
 import { type SparklineSources, sparklines } from './home/sparklines.ts';
-import { heatmapPage, incidentsPage } from './incidents-page.ts';
+import { incidentsPage } from './incidents-page.ts';
 import { createLiveChanges, type LiveChangeSources, type LiveChanges } from './live/live-changes.ts';
 import { createLiveStreams } from './live/live-streams.ts';
 import { type MaintenancePageSources, maintenancePage } from './maintenance-page.ts';
@@ -101,9 +102,9 @@ export function pageRoutes(sources: PageSources) {
     homePage(render, { ...news, assets: assets.addresses }),
     ...servicePages(render, news, assets.addresses),
     incidentPage(render, news, assets.addresses),
-    incidentsPage(render, { ...sources, assets: assets.addresses }),
+    incidentsPage(render, { ...sources, logos, assets: assets.addresses }),
     maintenancePage(render, { ...sources, assets: assets.addresses }),
-    heatmapPage(render, assets.addresses),
+    heatmapPage(render, { ...sources, now: () => sources.clock.now(), assets: assets.addresses }),
     aboutPage(render, { ...sources, assets: assets.addresses }),
     docsPage(render, sources),
     designPage(render, assets.addresses),

@@ -327,7 +327,7 @@ t.test('it registers and changes checks with settings, by the same rules as a fo
   const add = ['services', 'add', 'db.example.com', '--account', 'ops', '--kind', 'tcp'];
   const steps: readonly (readonly [args: readonly string[], status: number, said: RegExp])[] = [
     [add, 2, /The setting port is missing/],
-    [[...add, '--setting', 'port'], 2, /"port" is no setting: expected NAME=VALUE/],
+    [[...add, '--setting', 'port'], 2, /"port" is not a setting: expected NAME=VALUE/],
     [[...add, '--setting', 'port=5432'], 2, /5432, which is not among checks\.ports/],
     [[...add, '--setting', 'port=443', '--setting-file', `banner=${write('banner', '220 \n')}`], 0, /^$/],
     [['services', 'set', 'db-example-com', '--setting', 'port=0'], 2, /port must be at least 1/],

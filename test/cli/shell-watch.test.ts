@@ -61,7 +61,7 @@ t.test('a signal that ends the shell of npx stops the program', async (t) => {
     }
     installation.remove();
   });
-  await until(() => output.includes('Upbeat is at work'));
+  await until(() => output.includes('Upbeat is running at'));
   shell.kill('SIGTERM');
   await silent;
   t.match(output, /"msg":"stopped"/);

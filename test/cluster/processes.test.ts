@@ -137,7 +137,7 @@ t.test('nodes play their roles, see each other, and stand in for one that is kil
     findings.filter(({ what }) => /^node/.test(what)),
     [
       {
-        state: 'MEND',
+        state: 'FIX',
         what: 'nodes',
         found: '1 in eu, 1 in us alive',
         advice: 'no node has the role probe; start one that has it',

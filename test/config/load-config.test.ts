@@ -215,7 +215,7 @@ t.test('it names the variable where the environment is wrong', async (t) => {
       }),
     {
       message: [
-        'UPBEAT_HTTP_PROT: is no setting; did you mean UPBEAT_HTTP_PORT?',
+        'UPBEAT_HTTP_PROT: is not a setting; did you mean UPBEAT_HTTP_PORT?',
         'checks.ports[1]: 0 is not a whole number from 1 to 65535 (UPBEAT_CHECKS_PORTS)',
         'http.host: must not be empty; write a host name or an address, without a port (UPBEAT_HTTP_HOST)',
         'http.port: "eighty" is not a whole number from 0 to 65535 (UPBEAT_HTTP_PORT)',

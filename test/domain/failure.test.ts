@@ -51,7 +51,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   tls_alert: 'the server ended the TLS handshake (internal error)',
   handshake_failed: 'the TLS handshake failed (bad signature)',
   authorities_unreadable: 'the file of trusted authorities cannot be read',
-  timeout: 'no answer within 10000 ms',
+  timeout: 'no answer within 10 s',
   closed_before_response: 'the connection was closed without an answer',
   reset_before_response: 'the connection was reset without an answer',
   cut_after_interim: 'the connection ended after an interim answer',
@@ -88,7 +88,7 @@ const DETAILS: Readonly<Record<keyof typeof FAILURE_CAUSES, string>> = {
   message_lacks: 'the first message does not contain "ready"',
   message_unmatched: 'the first message does not match ^ready',
   closed_before_message: 'the server closed the WebSocket before a message (code 1013)',
-  no_message: 'no message within 10000 ms',
+  no_message: 'no message within 10 s',
   credentials_unreadable:
     'the credentials of the check cannot be decrypted: they were encrypted with another key',
   http2_invalid: 'the answer is not valid HTTP/2 (Protocol error)',
@@ -145,7 +145,7 @@ t.test('it describes the class of a failure before its cause, without repetition
   t.equal(whole('tls', { code: 'text', text: '' }), 'no secure connection could be made');
   t.equal(
     whole('timeout', { code: 'timeout', phase: 'first_byte', timeoutMs: 10_000 }),
-    'no answer within 10000 ms',
+    'no answer within 10 s',
   );
   t.equal(
     whole('protocol', { code: 'no_status_line' }),

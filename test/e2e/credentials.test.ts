@@ -182,7 +182,7 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   const doctor = await run('doctor', '--json');
   t.match(
     JSON.parse(doctor.stdout).find(({ what }: { what: string }) => what === 'credentials'),
-    { state: 'MEND', found: /3 .*; those of other\.example\.org cannot be decrypted/, advice: /checks-key/ },
+    { state: 'FIX', found: /3 .*; those of other\.example\.org cannot be decrypted/, advice: /checks-key/ },
   );
   t.match(await run('services', 'set', 'in-example-org', '--setting', 'token=x y'), { status: 2 });
   t.equal(await program.stop(), 0);

@@ -69,7 +69,7 @@ t.test('the data directory of one installation', async (t) => {
     const rows = JSON.parse(stdout) as { what: string; state: string; found: string }[];
     t.match(
       rows.find(({ what }) => what === 'files'),
-      { state: 'MEND', found: /data is 755.*registry\.sqlite is 644/ },
+      { state: 'FIX', found: /data is 755.*registry\.sqlite is 644/ },
     );
     const program = await start(t);
     t.match((await program.get('/readyz')).body, { status: 'ready', degraded: ['history'] });
@@ -97,7 +97,7 @@ t.test('the data directory of one installation', async (t) => {
     const doctor = await installation.runHere('doctor', '--json');
     t.match(
       (JSON.parse(doctor.stdout) as { what: string }[]).find(({ what }) => what === 'registry'),
-      { state: 'MEND', advice: /registry\.sqlite-wal is damaged/ },
+      { state: 'FIX', advice: /registry\.sqlite-wal is damaged/ },
     );
     t.ok(readFileSync(log).equals(torn), 'nothing is changed');
     writeFileSync(log, whole);

@@ -139,13 +139,13 @@ t.test('programs beside an InfluxDB that refuses them', async (t) => {
   await t.test('the commands say what to mend', async (t) => {
     t.match(await beside.locked?.installation.runHere('doctor'), {
       status: 1,
-      stdout: /^MEND +influx .*HTTP 401.*storage\.influx\.token/m,
+      stdout: /^FIX +influx .*HTTP 401.*storage\.influx\.token/m,
     });
     const run = async (...words: string[]) => await beside.nameless?.runHere(...words);
-    t.match(await run('doctor'), { status: 1, stdout: /^MEND +influx .*storage\.influx\.org/m });
+    t.match(await run('doctor'), { status: 1, stdout: /^FIX +influx .*storage\.influx\.org/m });
     t.match(await run('doctor', '--setup'), {
       status: 1,
-      stdout: /^MEND +influx organisation .*set storage\.influx\.org to acme/m,
+      stdout: /^FIX +influx organisation .*set storage\.influx\.org to acme/m,
     });
     t.match(await run('start', '--check-config'), {
       status: 0,

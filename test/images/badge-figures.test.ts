@@ -68,11 +68,11 @@ t.test(
     badges.now += 12 * 60_000;
     await badges.status.put([current(1, check(badges.now - 1_000))]);
     await badges.get(UPTIME);
-    t.match(badges.drawn.at(-1), { ageText: '12 min ago', figure: { word: '100 % up' } });
+    t.match(badges.drawn.at(-1), { ageText: '12 min ago', figure: { word: '100% up' } });
     badges.fault = null;
     badges.now += 60_000;
     await badges.get(UPTIME);
-    t.match(badges.drawn.at(-1), { ageText: null, figure: { word: '100 % up' } });
+    t.match(badges.drawn.at(-1), { ageText: null, figure: { word: '100% up' } });
   },
 );
 
@@ -90,7 +90,7 @@ t.test('it shows what is known while the store does not answer', async (t) => {
     await asked;
     return badges.drawn.at(-1);
   };
-  t.match(await show(UPTIME), { ageText: '12 min ago', figure: { word: '100 % up' } }, 'the last figures');
+  t.match(await show(UPTIME), { ageText: '12 min ago', figure: { word: '100% up' } }, 'the last figures');
   const status = { status: 'up', ageText: null, figure: undefined };
   t.match(await show(`${UPTIME}&window=1y`), status, 'the status, where no figures were read');
   t.match(await show('/api/badge/github-com?variant=latency&window=7d'), status);

@@ -38,7 +38,7 @@ t.test(
           staleAfterMs,
           now: NOW,
         }),
-        { word: '90 % up', ageText, asOf: NOW - Math.max(lastCheckAgo, readAgo) },
+        { word: '90% up', ageText, asOf: NOW - Math.max(lastCheckAgo, readAgo) },
         `${lastCheckAgo} ${readAgo} ${staleAfterMs}`,
       );
   },

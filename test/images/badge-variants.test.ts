@@ -54,7 +54,7 @@ const STATES = [
     state: 'good',
     counts: { upCount: 9_997, slowCount: 1, downCount: 2, p50Ms: 184, p95Ms: 412 },
     checkedAgo: 1,
-    uptime: { word: '99.98 % up', status: 'up', said: 'up in 99.98 % of the checks of the last 30 days' },
+    uptime: { word: '99.98% up', status: 'up', said: 'up in 99.98% of the checks of the last 30 days' },
     latency: {
       word: 'median 184 ms',
       status: 'up',
@@ -66,7 +66,7 @@ const STATES = [
     state: 'fair',
     counts: { upCount: 970, downCount: 30, p50Ms: 3_001, p95Ms: 9_999 },
     checkedAgo: 10,
-    uptime: { word: '97 % up', status: 'slow', said: 'up in 97 % of the checks of the last 30 days' },
+    uptime: { word: '97% up', status: 'slow', said: 'up in 97% of the checks of the last 30 days' },
     latency: {
       word: 'median 3,001 ms',
       status: 'slow',
@@ -78,7 +78,7 @@ const STATES = [
     state: 'bad and stale',
     counts: { upCount: 1, downCount: 7, p50Ms: 12_345, p95Ms: 60_000 },
     checkedAgo: 12,
-    uptime: { word: '12.5 % up', status: 'down', said: 'up in 12.5 % of the checks of the last 30 days' },
+    uptime: { word: '12.5% up', status: 'down', said: 'up in 12.5% of the checks of the last 30 days' },
     latency: {
       word: 'median 12.3 s',
       status: 'slow',
@@ -175,7 +175,7 @@ t.test('it says the status in every format, theme and state', async (t) => {
         const at = NOW - (stale ? 3 * 3_600_000 : 1);
         if (status !== 'unknown') await badges.status.put([current(1, check(at, { status }))]);
         const get = (format: string) => badges.get(`/api/badge/github-com?theme=${theme}&format=${format}`);
-        const ageText = stale ? '3 h ago' : null;
+        const ageText = stale ? 'as of 3 h ago' : null;
         const text = { name: 'GitHub', fallback: 'github.com', status, theme, ageText };
         const time = stale ? '2026-11-20 07:00 UTC' : '2026-11-20 09:59 UTC';
         const title = `GitHub: ${words[status]}, ${
@@ -195,7 +195,7 @@ t.test('it says the status in every format, theme and state', async (t) => {
           {
             schemaVersion: 1,
             label: 'GitHub',
-            message: stale ? `${words[status]} · 3 h ago` : words[status],
+            message: stale ? `${words[status]} · as of 3 h ago` : words[status],
             color: `#${(stale ? grey.shape : pills[status].shape).toString(16).padStart(6, '0')}`,
             isError: stale || status === 'down' || status === 'unknown',
             cacheSeconds: 300,
@@ -301,7 +301,7 @@ t.test('it shows no response time of a service that gave nothing but errors', as
     t.match(jsonOf(body), { message: 'No data', isError: true });
   }
   const { body } = await badges.get('/api/badge/github-com.json?variant=uptime');
-  t.match(jsonOf(body), { message: '0 % up', isError: true });
+  t.match(jsonOf(body), { message: '0% up', isError: true });
 });
 
 t.test('it never says more than there is: uptimes are rounded down', async () => {
@@ -315,7 +315,7 @@ t.test('it never says more than there is: uptimes are rounded down', async () =>
       const bucket = { ...times, ...none, count, upCount, downCount, uptimeRatio };
       const caption = describeUptime({ bucket, readAt: NOW }, '30d', state);
       const { message } = shieldsAnswer('GitHub', caption, 'light');
-      const said = Number(/^([0-9.]+) % up$/.exec(message)?.[1] ?? Number.NaN);
+      const said = Number(/^([0-9.]+)% up$/.exec(message)?.[1] ?? Number.NaN);
       if (count === 0) return message === 'No data';
       // In whole numbers, so that the test rounds nothing itself.
       const hundredths = Math.round(said * 100);

@@ -57,7 +57,7 @@ t.test('it shows unknown, and a stale status with its age', async (t) => {
   await world.clock.advance(2 * INTERVAL_MS);
   t.match(await read(), { status: 'down', ageText: null });
   await world.clock.advance(120_000);
-  t.match(await read(), { status: 'down', ageText: '12 min ago' });
+  t.match(await read(), { status: 'down', ageText: 'as of 12 min ago' });
   await world.clock.skip(3 * 3_600_000);
   t.match(await read(), { status: 'down', ageText: '3 h ago' });
   await world.clock.skip(2 * 86_400_000);

@@ -53,7 +53,7 @@ t.test('it sends the chart of the service in its window, theme and size', async 
     window: '24h',
     span,
     points: Array.from({ length: 96 }, () => ({ p50Ms: 90, p95Ms: 200, count: 4, downCount: 1 })),
-    uptimeText: '75 %',
+    uptimeText: '75%',
     theme: 'light',
     size: 'embed',
     site: 'status.example.org:8443',
@@ -120,9 +120,9 @@ t.test('it draws the checks of one region', async (t) => {
     t.equal(region, query === '' ? undefined : query.slice(-2));
   }
   for (const [query, uptimeText] of [
-    ['', '75 %'],
-    ['?region=eu', '100 %'],
-    ['?region=us', '0 %'],
+    ['', '75%'],
+    ['?region=eu', '100%'],
+    ['?region=us', '0%'],
   ] as const) {
     t.equal((await world.get(`/api/chart/shop-example${query}`)).status, 200);
     t.match(world.asked.charts.at(-1), { uptimeText });
@@ -201,7 +201,7 @@ t.test('it draws a chart anew where the status or the service changes, else once
   });
   t.same(await read(), [4, 'up', null, 'New', NOW + 1]);
   await world.clock.advance(12 * 60_000);
-  t.same(await read(), [5, 'up', '12 min ago', 'New', NOW + 1]);
+  t.same(await read(), [5, 'up', 'as of 12 min ago', 'New', NOW + 1]);
 });
 
 t.test('it sends the heat map of all verified services, by category and slug', async (t) => {

@@ -237,7 +237,7 @@ t.test('without ping, commands refuse the kind, and doctor says what to install'
     { status: 0, stderr: /is changed/ },
     {
       status: 1,
-      stdout: new RegExp(`MEND +checks +1 services have checks of the kind icmp.*\\n?.*${advice}`),
+      stdout: new RegExp(`FIX +checks +1 services have checks of the kind icmp.*\\n?.*${advice}`),
     },
   ]);
 });

@@ -87,13 +87,13 @@ t.test('it tries again over a day, in the order of each subscriber, and logs no 
   const of = (name: string) => sent.filter(({ to }) => to.startsWith(name)).map(({ subject }) => subject);
   await clock.advance(4_000);
   t.same(of('s0'), ['🔴 SHOP is down: no answer'], 'the second letter waits for the first one');
-  t.same(of('s1'), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 sec']);
+  t.same(of('s1'), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 s']);
   await clock.advance(2_000);
   await world.reached(4);
   world.setAnswer(() => ({ outcome: 'delivered' }));
   await clock.advance(60_000);
   await world.reached(6);
-  t.same(of('s0').slice(2), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 sec']);
+  t.same(of('s0').slice(2), ['🔴 SHOP is down: no answer', '🟢 SHOP is up again after 1 s']);
   const ids = sent
     .filter(({ to, subject }) => to.startsWith('s0') && subject.startsWith('🔴'))
     .map(({ id }) => id);

@@ -438,7 +438,7 @@ t.test('uptime is told with and without announced maintenance', async (t) => {
   });
   t.match(
     (await world.get('/status/shop')).text,
-    /80\s%[\s\S]{0,80}88\.\d+\s% without announced maintenance/,
+    /80\s?%[\s\S]{0,80}88\.\d+\s?% without announced maintenance/,
   );
 });
 

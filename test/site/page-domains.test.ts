@@ -120,6 +120,7 @@ t.test('everything of the page is at its domain, with its addresses', async (t) 
   t.equal((await at(DOMAIN, '/.well-known/upbeat-verify')).text, 'upbeat-verify=1\n');
   const form = await at(DOMAIN, '/subscribe?service=known&lang=de');
   t.match(form.text, /Acme[\s\S]*action="\/subscribe"/, 'the form is about the page alone');
+  t.match(form.text, /<header class="own-head">[\s\S]*<a href="\/">Acme<\/a>/, 'and has its head');
   t.notMatch(form.text, /href="\/(docs|dashboard|sign-in)/);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const sent = await at(DOMAIN, '/subscribe', {

@@ -249,7 +249,7 @@ t.test(
     await ask(url, `ALTER RETENTION POLICY upbeat ON ${bucket} DURATION 0s`);
     const [differs, unset] = await Promise.all([settingUp(influx), settingUp({})]);
     t.equal(differs.status, 1);
-    t.match(differs.stdout, /^MEND +influx retention +the default policy upbeat keeps points indefinitely/m);
+    t.match(differs.stdout, /^FIX +influx retention +the default policy upbeat keeps points indefinitely/m);
     t.equal(unset.status, 0);
     t.match(unset.stdout, /^ok +influx +storage\.influx is not set/m);
   },

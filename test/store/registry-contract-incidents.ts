@@ -100,6 +100,11 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       [{ verifiedOnly: true }, ['a', 'b', 'c', 'd']],
       [{ verifiedOnly: true, status: 'resolved' }, ['a', 'b']],
       [{ verifiedOnly: true, maintenanceOnly: true }, []],
+      [{ source: 'own' }, ['a', 'b', 'c', 'd']],
+      [{ source: 'vendor' }, []],
+      [{ source: 'owner' }, []],
+      [{ source: 'own', severity: 'major', serviceId: 2 }, ['d']],
+      [{ severity: 'critical' }, []],
     ] as const;
     for (const [query, ids] of table) {
       const found = await registry.listIncidents({ limit: 50, offset: 0, ...query });

@@ -71,7 +71,7 @@ t.test('the verdict on all services claims only what is known', async (t) => {
   await world.status.put([current(2, check(NOW))]);
   t.equal(await verdict(), 'All 2 services are operational');
   world.state.prober = { online: false, offlineSince: NOW, reason: 'no answer' };
-  t.equal(await verdict(), 'Nothing is known right now: our own connection is down');
+  t.equal(await verdict(), 'Our own connection is down: these are the last known statuses');
 });
 
 t.test(

@@ -43,9 +43,10 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
     look: 'up',
     status: 'behoben',
     severity: 'kritisch',
+    severityLook: 'critical',
     isOpen: false,
     voice: 'own',
-    source: 'Von unseren Prüfungen festgestellt',
+    source: 'Von unseren Prüfungen gesehen',
     began: ['begann ', { at: NOW - 60 * MINUTE, shown: 'time' }, ''],
     ended: ['endete ', { at: NOW - 30 * MINUTE, shown: 'time' }, ''],
     duration: ['30 Min.'],
@@ -69,15 +70,19 @@ t.test('it shows an incident with its timeline, newest first', async (t) => {
   const updates = [{ at: NOW, status: 'investigating', text: 'It is down.', note }] as const;
   t.same(
     [en, de].map((language) => viewPageIncident(incident('x', 1, { updates }), 'shop', NOW, language).source),
-    ['Detected by its heartbeats', 'An seinen Lebenszeichen festgestellt'],
+    ['Reported by its heartbeats', 'An seinen Lebenszeichen festgestellt'],
     'a service that sends heartbeats is not checked',
   );
   const look = (more: object) => viewPageIncident(incident('x', 1, more), 'shop-example', NOW, en).look;
   t.same(
-    [{ severity: 'minor' }, { severity: 'major' }, { severity: 'critical' }, { severity: 'maintenance' }].map(
-      look,
-    ),
-    ['slow', 'down', 'down', 'unknown'],
+    [
+      { severity: 'minor' },
+      { severity: 'critical' },
+      { status: 'monitoring' },
+      { severity: 'maintenance' },
+    ].map(look),
+    ['down', 'down', 'slow', 'maintenance'],
+    'the state, since the severity has a mark of its own',
   );
 });
 

@@ -386,8 +386,8 @@ t.test('it lets no markup through, whatever the text', async () => {
 t.test('it writes lengths in their two largest units, rounded down', async (t) => {
   const { length } = createFormats('en-GB', 'en');
   const table: readonly [number, string][] = [
-    [-5, '0 sec'],
-    [59_999, '59 sec'],
+    [-5, '0 s'],
+    [59_999, '59 s'],
     [MINUTE, '1 min'],
     [59 * MINUTE + 59_000, '59 min'],
     [HOUR, '1 hr'],
@@ -399,7 +399,7 @@ t.test('it writes lengths in their two largest units, rounded down', async (t) =
 });
 
 t.test('it calls all up only what was all up', async (t) => {
-  t.same([1, 0.99999, 0.5, 0].map(EN.percent), ['100\u00a0%', '99.99\u00a0%', '50\u00a0%', '0\u00a0%']);
+  t.same([1, 0.99999, 0.5, 0].map(EN.percent), ['100%', '99.99%', '50%', '0%']);
   t.same(
     [1, 0.99999].map((ratio) => LANGUAGES.de.formats.percent(ratio).replace(/\s/, ' ')),
     ['100 %', '99,99 %'],

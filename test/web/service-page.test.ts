@@ -72,7 +72,7 @@ t.test('it shows our verdict, its reason and its age', async (t) => {
       status: 'up',
       word: 'Operational',
       ours: 'Our checks',
-      verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 sec).',
+      verdict: 'has been operational since 20 Nov 2026, 09:59 UTC (30 s).',
       checked: 'Last check 30 seconds ago, by a request to https://shop.example/.',
       facts: [
         { name: 'Response time', value: '123 ms' },
@@ -490,14 +490,19 @@ t.test('it says since when it measures where longer ranges hold no more than tha
 
 t.test('it repeats no uptime that a shorter time holds already', async (t) => {
   const namesOf = (measuredFrom: number | null) =>
-    viewServicePage(known({ measuredFrom, lastDay: [day(0)], year: [day(0)] }), en).uptimes.map(
-      ({ name }) => name,
+    viewServicePage(known({ measuredFrom, lastDay: [day(0)], year: [day(0)] }), en).uptimes.map(({ name }) =>
+      asText(name, en.formats, NOW),
     );
   const all = ['Uptime, 24 hours', 'Uptime, 7 days', 'Uptime, 30 days', 'Uptime, 90 days', 'Uptime, 1 year'];
-  t.same(namesOf(NOW - 20 * MINUTE), all.slice(0, 1));
+  const since = (at: number) => `Uptime since ${en.formats.time(at)}`;
+  t.same(
+    namesOf(NOW - 20 * MINUTE),
+    [since(NOW - 20 * MINUTE)],
+    'a time of which less is known says since when',
+  );
   t.same(namesOf(NOW - DAY), all.slice(0, 1));
-  t.same(namesOf(NOW - DAY - 1), all.slice(0, 2));
-  t.same(namesOf(NOW - 40 * DAY), all.slice(0, 4));
+  t.same(namesOf(NOW - DAY - 1), [...all.slice(0, 1), since(NOW - DAY - 1)]);
+  t.same(namesOf(NOW - 40 * DAY), [...all.slice(0, 3), since(NOW - 40 * DAY)]);
   t.same(namesOf(null), all);
   t.same(viewServicePage(known(), en).uptimes, [], 'no figure that does not exist');
 });
@@ -519,9 +524,9 @@ t.test('it has a calendar of a year once 90 days are known, and bars for the day
   const world = await startServiceWorld();
   t.teardown(world.close);
   const old = (await world.get('/status/wordy-example')).text;
-  t.match(old, /<h3>90 days<\/h3>[\s\S]*<h3>1 year<\/h3>[\s\S]*<caption>Uptime by month/);
+  t.match(old, /<h3>90 days \(UTC\)<\/h3>[\s\S]*<h3>1 year<\/h3>[\s\S]*<caption>Uptime by month/);
   const young = (await world.get('/status/attic-example')).text;
-  t.match(young, /<h3>39 days<\/h3>|<h3>40 days<\/h3>/);
+  t.match(young, /<h3>(39|40) days \(UTC\)<\/h3>/);
   t.notMatch(young, /<h3>1 year|class="chart calendar"|Uptime by month/);
   t.match(young, '<use href="#day-down"/>', 'with the legend of the bars');
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { NO_TIMING } from '../../src/domain/result.ts';
 import type { Bucket } from '../../src/domain/sample.ts';
 import type { LatestCheck } from '../../src/domain/status/current.ts';
+import { time, timeToSecond } from '../../src/language/phrase.ts';
 import { LANGUAGES } from '../../src/web/language/language.ts';
 import {
   drawingOf,
@@ -95,14 +96,32 @@ t.test('it takes a scale that can be read', async (t) => {
 
 t.test('it says the same in rows, without times of which nothing is known', async (t) => {
   t.same(timeRows(BUCKETS, en), [
-    { time: '2026-11-20 09:00', p50: '25 ms', p95: '50 ms', p99: '100 ms', failed: null },
-    { time: '2026-11-20 08:00', p50: '40 ms', p95: '80 ms', p99: '160 ms', failed: '25\u00a0%' },
-    { time: '2026-11-20 06:00', p50: '50 ms', p95: '100 ms', p99: '200 ms', failed: null },
+    {
+      time: [time(Date.parse('2026-11-20T09:00:00Z'))],
+      p50: '25 ms',
+      p95: '50 ms',
+      p99: '100 ms',
+      failed: null,
+    },
+    {
+      time: [time(Date.parse('2026-11-20T08:00:00Z'))],
+      p50: '40 ms',
+      p95: '80 ms',
+      p99: '160 ms',
+      failed: '25%',
+    },
+    {
+      time: [time(Date.parse('2026-11-20T06:00:00Z'))],
+      p50: '50 ms',
+      p95: '100 ms',
+      p99: '200 ms',
+      failed: null,
+    },
   ]);
-  t.equal(timeRows([bucket(0, 1, { startAt: NOW + 5_000 })], en)[0]?.time, '2026-11-20 10:00:05');
+  t.same(timeRows([bucket(0, 1, { startAt: NOW + 5_000 })], en)[0]?.time, [timeToSecond(NOW + 5_000)]);
   // A time in which every check failed without an answer is known, and has no response times.
   t.same(timeRows([bucket(0, null, { count: 2, downCount: 2 })], en), [
-    { time: '2026-11-20 06:00', p50: null, p95: null, p99: null, failed: '100\u00a0%' },
+    { time: [time(Date.parse('2026-11-20T06:00:00Z'))], p50: null, p95: null, p99: null, failed: '100%' },
   ]);
 });
 

@@ -1,8 +1,10 @@
 /** The theme of pages, their font, and where the navigation says that the reader is. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { incident, NOW, service, startApi } from '../site/site-world.ts';
+import { openSampleStore } from '../support/sample-store.ts';
 import { startServiceWorld } from './service-world.ts';
 
 const FOLDER = join(import.meta.dirname, '../../assets/web');
@@ -116,17 +118,72 @@ t.test('the pages of all incidents and of the heat map stand by themselves', asy
   const { text } = await world.get('/incidents');
   t.match(
     text,
-    /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · <strong[^>]*>Ongoing, <time [^>]*>0 sec<\/time><\/strong> · started [\s\S]* · Detected by our checks · major<\/p>/,
+    /Trouble 0\.<\/a>[\s\S]*Alpha<\/a> · <strong[^>]*>Ongoing, <time [^>]*>0 s<\/time><\/strong> · started [\s\S]* · Seen by our checks · <span class="severity major">major<\/span><\/p>/,
   );
   t.equal(text.match(/<article/g)?.length, 25);
   t.match(text, '<a class="card" rel="next" href="?offset=25">');
   const older = await world.get('/incidents?offset=25', { 'accept-language': 'de' });
   t.equal(older.text.match(/<article/g)?.length, 5);
-  t.match(older.text, '<a class="card" rel="prev" href="?offset=0">Neuere');
+  t.match(older.text, '<a class="card" rel="prev" href="?">Neuere');
   t.equal((await world.get('/incidents?offset=x')).status, 400);
-  const map = await world.get('/heatmap?window=7d', { cookie: 'upbeat-theme=dark' });
-  t.match(map.text, 'src="/api/heatmap.png?window=7d&amp;theme=dark" alt="All services by time, 7 days"');
+  t.match(text, /<h2 class="day">20 Nov 2026 \(UTC\)<\/h2>/);
+  await world.putIncidents(
+    incident('x1', 1, {
+      source: 'vendor',
+      severity: 'minor',
+      title: 'Vendor says so.',
+      status: 'monitoring',
+    }),
+  );
+  const filtered = async (query: string) => {
+    const page = (await world.get(`/incidents${query}`)).text;
+    return [
+      page.match(/<article/g)?.length ?? 0,
+      /Vendor says so/.test(page),
+      /rel="next" href="([^"]*)"/.exec(page)?.[1],
+    ];
+  };
+  t.same(await filtered('?source=vendor'), [1, true, undefined]);
+  t.same(await filtered('?source=own'), [25, false, '?source=own&amp;offset=25']);
+  t.same(await filtered('?severity=minor&source=vendor'), [1, true, undefined]);
+  t.same(await filtered('?severity=critical'), [0, false, undefined]);
+  t.match((await world.get('/incidents?severity=critical')).text, 'No matching incidents.');
+  t.match((await world.get('/incidents?source=vendor')).text, '<option value="vendor" selected>');
+  t.equal((await world.get('/incidents?source=nobody')).status, 400);
   t.equal((await world.get('/heatmap?window=2d')).status, 400);
+});
+
+t.test('the heat map can be pointed at and followed, the worst first', async (t) => {
+  const samples = openSampleStore({ now: () => NOW });
+  t.teardown(() => samples.close());
+  const world = await startApi({
+    services: [service(1, 'fine', { name: 'Fine' }), service(2, 'bad', { name: 'Zebra' })],
+    samples,
+  });
+  t.teardown(world.close);
+  await samples.append(
+    [1, 2].flatMap((serviceId) =>
+      [3_600_000, 1_800_000].map((ago) => ({
+        serviceId,
+        at: NOW - ago,
+        status: serviceId === 2 && ago === 3_600_000 ? ('down' as const) : ('up' as const),
+        latencyMs: 100,
+        statusCode: 200,
+        suspect: false,
+      })),
+    ),
+  );
+  const { text } = await world.get('/heatmap?window=24h');
+  t.notMatch(text, /<img[^>]*heatmap/, 'no picture that may fail');
+  t.match(text, /Zebra<\/a>[\s\S]*Fine<\/a>/);
+  t.match(
+    text,
+    /<a href="\/status\/bad-example\?range=24h#times" aria-label="Zebra, 11-20 09:00 – 11-20 09:15 UTC: half of the checks or more failed"><title>/,
+  );
+  t.match(text, 'aria-label="Fine: no bad times"');
+  t.match(text, 'href="/heatmap?window=24h&amp;category=developer"');
+  t.match((await world.get('/heatmap?category=ai')).text, /All categories/);
+  t.equal((await world.get('/heatmap?category=x')).status, 400);
 });
 
 t.test('a service page begins with the figures that exist, and links its domain', async (t) => {
@@ -136,7 +193,7 @@ t.test('a service page begins with the figures that exist, and links its domain'
     /<dl class="headline".*?<\/dl>/s.exec((await world.get(path)).text)?.[0].replace(/<[^>]+>/g, '|') ?? null;
   t.match(
     await head('/status/wordy-example'),
-    /Uptime, 30 days\|\|[\d.]+\u00a0%.*Median response time, 24 hours\|\|\d+ ms/,
+    /Uptime, 30 days\|\|[\d.]+%.*Median response time, 24 hours\|\|\d+ ms/,
   );
   t.equal(await head('/status/newcomer-example'), null);
   t.match(

@@ -58,7 +58,7 @@ t.test('it says how quick the vendor is', async (t) => {
     [[4, 0, null, null], 'It reported none of the 4 outages that our checks detected in the past year.'],
     [
       [1, 1, 16_000, 16_000],
-      'In the past year it reported the one outage that our checks detected, 16 sec after our first failed check.',
+      'In the past year it reported the one outage that our checks detected, 16 s after our first failed check.',
     ],
     [
       [3, 1, 4 * MINUTE, 4 * MINUTE],

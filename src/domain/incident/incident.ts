@@ -18,6 +18,9 @@ export const SEVERITIES = ['minor', 'major', 'critical', 'maintenance'] as const
 /** Severity of an incident. */
 export type Severity = (typeof SEVERITIES)[number];
 
+/** Who says that there is an incident: our checks, the vendor's status page, or the owner of the service. */
+export const INCIDENT_SOURCES = ['own', 'vendor', 'owner'] as const;
+
 /** One entry of an incident's timeline. */
 export interface IncidentUpdate {
   /** Epoch milliseconds. */
@@ -102,7 +105,7 @@ const NOTES = {
 
   // Of a vendor's incident or maintenance, where the vendor writes nothing.
   vanished: 'The status page no longer lists it.',
-  maintenance_began: 'The maintenance has begun.',
+  maintenance_began: 'The maintenance has started.',
   maintenance_over: 'The maintenance is over.',
 };
 
@@ -121,7 +124,7 @@ export interface Incident {
   readonly id: string;
   readonly serviceId: number;
   /** `owner`: the owner of the service says so. */
-  readonly source: 'own' | 'vendor' | 'owner';
+  readonly source: (typeof INCIDENT_SOURCES)[number];
   readonly title: string;
   /** Plain text, never markup. */
   readonly description: string;

@@ -1,5 +1,5 @@
 /** Port of the registry: reading incidents, our own and those of vendors. */
-import type { Incident, IncidentStatus } from '../../domain/incident/incident.ts';
+import type { Incident, IncidentStatus, Severity } from '../../domain/incident/incident.ts';
 
 /** The position of an incident in the list of its service. */
 export type IncidentPlace = Pick<Incident, 'id' | 'serviceId' | 'startedAt'>;
@@ -21,6 +21,8 @@ export interface IncidentQuery {
   readonly verifiedOnly?: boolean;
   /** Only maintenance that vendors and owners announced, from its start on. */
   readonly maintenanceOnly?: boolean;
+  readonly source?: Incident['source'];
+  readonly severity?: Severity;
   /** The list begins after this place, whether or not there is an incident at it; absent: with the first one. */
   readonly after?: IncidentKey;
   readonly limit: number;

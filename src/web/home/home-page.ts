@@ -19,14 +19,14 @@ import type { SiteSources } from '../../view/site-sources.ts';
 import { chooseLanguage, type Language } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
 import type { AssetAddresses } from '../parts/assets.ts';
-import { durationOf, incidentPath, inLanguage } from '../parts/incidents.ts';
+import { durationOf, incidentPath, inLanguage, lookOf, stateWord } from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import type { SearchRow } from '../parts/page-messages.ts';
 import { pillMarkup } from '../parts/verdict.ts';
 import type { RenderPage } from '../parts/views.ts';
 import { describeAll, type HomeUpdateSources, viewMonitor, viewTroubled } from './home-updates.ts';
 import { type HomeFilter, type HomeView, NO_FILTER, readHomeView } from './home-view.ts';
-import { type Logos, tileOf } from './logos.ts';
+import { type Logos, markOf } from './logos.ts';
 import { SPARKLINES_PATH } from './sparklines.ts';
 
 /** Sources of the page. */
@@ -34,7 +34,6 @@ export interface HomeSources extends HomeUpdateSources, Pick<SiteSources, 'siteU
   readonly registry: Pick<IncidentStore, 'listIncidents'>;
   readonly changes: LiveChanges;
   readonly assets: AssetAddresses;
-  readonly logos: Pick<Logos, 'pathOf'>;
 }
 
 const QUERY = {
@@ -105,7 +104,8 @@ export function homePage(render: RenderPage, sources: HomeSources): Route {
             if (service === null) return [];
             const name = fullName(service);
             const page = directory.pageName(service);
-            return [viewIncident(inLanguage(incident, language), { name, page }, language)];
+            const mark = markOf(service, logos);
+            return [{ ...viewIncident(inLanguage(incident, language), { name, page }, language), mark }];
           }),
         live: { of: null, at: position },
         styles: [assets.homeStyle],
@@ -136,14 +136,7 @@ function viewGroups(
       bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
       worst: bad.get(category)?.[0]?.status ?? 'up',
       entries: entries.map(({ service, name, page, status }) => {
-        const logo = logos.pathOf(service);
-        return {
-          name,
-          page,
-          status,
-          logo,
-          tile: logo === null ? tileOf(service.name) : null,
-        };
+        return { name, page, status, ...markOf(service, logos) };
       }),
     };
   });
@@ -165,14 +158,12 @@ function viewIncident(
   service: { readonly name: string; readonly page: string },
   language: Language,
 ) {
-  const { incidentStatus } = language.texts;
-  const look = severity === 'maintenance' ? 'unknown' : severity === 'minor' ? 'slow' : 'down';
   return {
     service: title.startsWith(`${service.name} `) ? null : service,
     title,
     path: incidentPath(service.page, id),
-    status: incidentStatus[status],
-    look: status === 'resolved' ? 'up' : look,
+    status: stateWord({ severity, status }, language),
+    look: lookOf({ status, severity }),
     // What still runs began as long ago as it has lasted.
     started: resolvedAt === null ? null : [age(startedAt)],
     lasted: durationOf({ startedAt, resolvedAt }, language),

@@ -11,6 +11,7 @@ import type { LiveUpdate } from '../parts/page-messages.ts';
 import { explainStatus, pillMarkup } from '../parts/verdict.ts';
 import { type RenderPart, viewAway } from '../parts/views.ts';
 import { type HomeView, NO_FILTER, readHomeView, type TroubledEntry } from './home-view.ts';
+import { type Logos, markOf } from './logos.ts';
 
 /** Maximum number of rows in the list of services that are down or slow; all of them are a link away. */
 const MAX_TROUBLED_SHOWN = 6;
@@ -21,26 +22,34 @@ export interface HomeUpdateSources {
   readonly status: Pick<StatusStore, 'get' | 'headOf'>;
   readonly changes: Pick<LiveChanges, 'monitor'>;
   readonly readiness: () => Readiness;
+  readonly logos: Pick<Logos, 'pathOf'>;
 }
 
 /** Sources of the state of the monitor. */
 type MonitorSources = Pick<HomeUpdateSources, 'changes' | 'readiness'>;
 
 /** The data of `home-troubled`. */
-export function viewTroubled(shown: HomeView, sources: MonitorSources, language: Language) {
+export function viewTroubled(
+  shown: HomeView,
+  sources: MonitorSources & Pick<HomeUpdateSources, 'logos'>,
+  language: Language,
+) {
   const { texts, formats } = language;
   const { troubled } = shown;
   const hidden = troubled.length > MAX_TROUBLED_SHOWN;
   return {
     calm: describeCalm(shown, sources, language),
-    rows: troubled.slice(0, MAX_TROUBLED_SHOWN).map(({ name, page, status, current }: TroubledEntry) => ({
-      name,
-      page,
-      status,
-      pill: pillMarkup(status, texts.status[status]),
-      reason: explainStatus(current, language),
-      since: current.since === null ? [] : texts.home.lasting(lasting(current.since)),
-    })),
+    rows: troubled
+      .slice(0, MAX_TROUBLED_SHOWN)
+      .map(({ service, name, page, status, current }: TroubledEntry) => ({
+        name,
+        mark: markOf(service, sources.logos),
+        page,
+        status,
+        pill: pillMarkup(status, texts.status[status]),
+        reason: explainStatus(current, language),
+        since: current.since === null ? [] : texts.home.lasting(lasting(current.since)),
+      })),
     more: hidden ? texts.home.allTroubled(formats.number(troubled.length)) : null,
   };
 }

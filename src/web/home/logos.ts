@@ -48,3 +48,9 @@ export function tileOf(name: string): { readonly initial: string; readonly colou
   const initial = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? '?';
   return { initial: initial.toUpperCase(), colour: (initial.codePointAt(0) ?? 0) % TILE_COLOURS };
 }
+
+/** What marks a service in a list: its logo, or a tile with its initial. */
+export function markOf(service: Service, logos: Pick<Logos, 'pathOf'>) {
+  const logo = logos.pathOf(service);
+  return { logo, tile: logo === null ? tileOf(service.name) : null };
+}

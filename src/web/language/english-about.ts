@@ -1,6 +1,7 @@
 /** Texts of the page about this installation, in English. */
+
+import { inSeconds } from '../../domain/durations.ts';
 import type { Quorum } from '../../domain/region.ts';
-import { inSeconds } from '../../language/formats.ts';
 
 /** The texts of this page. */
 export const englishAbout = {
@@ -17,7 +18,7 @@ export const englishAbout = {
   regions: 'Regions',
   how: 'How it checks',
   slow: (slowOverMs: number, timeoutMs: number) =>
-    `A response that takes longer than ${inSeconds(slowOverMs, '.')} is slow. No response within ${inSeconds(timeoutMs, '.')} is a failure.`,
+    `A response that takes longer than ${inSeconds(slowOverMs)} is slow. No response within ${inSeconds(timeoutMs)} is a failure.`,
   confirm: (times: number) =>
     times === 0
       ? 'A service is down as soon as a check fails.'

@@ -190,6 +190,4 @@ export const englishAlerts = {
   about: 'About',
   since: 'Since',
   toServices: 'All services',
-
-  tellMe: 'Tell me when it is down',
 };

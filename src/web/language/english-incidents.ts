@@ -1,5 +1,6 @@
 /** Texts of the pages of incidents and of the heat map, in English. */
-import type { Incident } from '../../domain/incident/incident.ts';
+import type { Incident, IncidentStatus } from '../../domain/incident/incident.ts';
+import type { CellLevel } from '../../domain/picture.ts';
 import type { WordOf } from '../../language/phrase.ts';
 
 /** The texts of these pages. */
@@ -7,6 +8,17 @@ export const englishIncidents = {
   title: 'Incidents of all services',
   heading: 'Incidents',
   lead: 'What our checks detected and what vendors and owners reported, newest first.',
+  maintenanceState: {
+    investigating: 'in progress',
+    identified: 'in progress',
+    monitoring: 'being verified',
+    resolved: 'completed',
+  } satisfies WordOf<IncidentStatus>,
+  source: 'Source',
+  anySource: 'All sources',
+  severity: 'Severity',
+  anySeverity: 'All severities',
+  noMatch: 'No matching incidents.',
   pages: 'Pages',
   older: 'Older',
   newer: 'Newer',
@@ -41,6 +53,17 @@ export const englishIncidents = {
   heatmapTitle: 'Heat map of all services',
   heatmapHeading: 'Heat map',
   heatmapLead:
-    'One row per service, one column per time step. Each cell shows the worst status of its step; the legend is in the picture.',
-  heatmapAlt: (range: string) => `All services by time, ${range}`,
+    'A row for each service, the worst of its category first. Point at a bad time to see when it was.',
+  heatmapPicture: 'As a picture',
+  heatmapLeft: (count: string) => `${count} more services are not shown. Choose a category.`,
+  noBadTimes: 'no bad times',
+  level: {
+    none: 'no checks',
+    fast: 'up, within 0.5 s',
+    fair: 'up, within 1.5 s',
+    long: 'up, longer',
+    slow: 'slow',
+    failing: 'some checks failed',
+    down: 'half of the checks or more failed',
+  } satisfies WordOf<CellLevel>,
 };

@@ -12,7 +12,7 @@ export const englishSaid = {
   update: 'Update (Markdown)',
   status: 'Status',
   severity: 'Severity',
-  concerns: 'Concerns',
+  concerns: 'Affects',
   pageNamed: (title: string) => `status page ${title}`,
   nothingYet: 'You have no service and no status page yet.',
   publish: 'Publish',

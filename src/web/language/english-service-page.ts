@@ -1,10 +1,9 @@
 /** Texts of the page of a service and of the pages of its incidents, beside the verdict, in English. */
 
-import { describeCauseInSeconds, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
+import { describeCause, describeFailure, type Failure, type Phase } from '../../domain/failure.ts';
 import type { MaintenancePhase } from '../../domain/incident/maintenance.ts';
 import type { VendorStatus } from '../../domain/incident/vendor-status.ts';
 import type { DayKind } from '../../domain/sample.ts';
-import { inSeconds } from '../../language/formats.ts';
 import { age, type Moment, type Phrase, phraseOf, type WordOf } from '../../language/phrase.ts';
 import type { RangeName } from '../../view/time-ranges.ts';
 
@@ -88,6 +87,7 @@ export const englishServicePage = {
       : phraseOf`The server's certificate expires on ${at}. If it is not renewed, browsers will warn visitors.`,
   medianFor: (range: string) => `Median response time, ${range}`,
   upFor: (range: string) => `Uptime, ${range}`,
+  upSince: (since: Moment) => phraseOf`Uptime since ${since}`,
 
   uptime: 'Uptime',
   measuredSince: (since: Phrase) =>
@@ -95,7 +95,7 @@ export const englishServicePage = {
   daysAgo: (days: number) => `${days} days ago`,
   today: 'today',
   now: 'now',
-  lastDays: (days: number) => `${days} days`,
+  lastDays: (days: number) => `${days} days (UTC)`,
   barsLabel: (days: number, uptime: string | null) =>
     uptime === null
       ? `${days} days, none of them checked`
@@ -146,7 +146,7 @@ export const englishServicePage = {
   time: 'Time (UTC)',
   noTimes: 'There are no response times in this range.',
   chartLabel: (range: string, highest: string) => `Response time, ${range}: at most ${highest}`,
-  chartLabelSince: (since: string, highest: string) => `Response time since ${since}: at most ${highest}`,
+  chartLabelSince: (highest: string) => `Response time since the first check: at most ${highest}`,
   chartTable: 'Response times',
   chartOf: (name: string) => `Response times of ${name} over the last 24 hours`,
   chartFailed: 'This range could not be loaded. Try again in a moment.',
@@ -169,14 +169,14 @@ export const englishServicePage = {
   failedHere: (why: string) => `failed: ${why}`,
   /** The cause of a `body` failure may be the service's own status word, so the text contains the class as well. */
   failure: (failure: Failure): string => {
-    const cause = describeCauseInSeconds(failure, (ms) => inSeconds(ms, '.'));
+    const cause = describeCause(failure);
     return failure.class === 'body' || cause === '' ? describeFailure(failure) : cause;
   },
 
   incidents: 'Incidents',
   noIncidents: 'No incidents.',
-  detectedByUs: 'Detected by our checks',
-  detectedByHeartbeats: 'Detected by its heartbeats',
+  detectedByUs: 'Seen by our checks',
+  detectedByHeartbeats: 'Reported by its heartbeats',
   withoutMaintenance: (uptime: string) => `${uptime} without announced maintenance`,
   postMortem: 'Post-mortem',
   calendar: 'Maintenance calendar',
@@ -225,7 +225,8 @@ export const englishServicePage = {
         : `${others} other services report it too`,
 
   badge: 'Badge',
-  subscribe: 'Subscribe by e-mail',
+  tellMeDown: 'Tell me when it is down',
+  tellMeUp: 'Tell me when it is up again',
   badgeFor: 'Badge for your website',
   badgeLead: 'Show this status on your own website. The picture updates itself.',
   moreBadges: 'More badges: uptime, response time, other formats',

@@ -4,7 +4,7 @@
 export const englishSubscribe = {
   byMail: 'By e-mail',
   byMailFor: 'for people: down, up, incidents and maintenance',
-  title: (what: string) => `News about ${what}`,
+  title: (what: string) => `Subscribe to ${what}`,
   category: (title: string) => `all services of the category ${title}`,
   lead: (what: string) =>
     `You get an e-mail when ${what} goes down or comes back, and about incidents and maintenance: at most one for each change.`,

@@ -113,12 +113,14 @@ export const english = {
     verdictAll: (count: number, all: string) =>
       count === 1 ? 'The service is operational' : `All ${all} services are operational`,
     verdictUnchecked: 'Nothing is known yet: no service has been checked',
-    verdictOffline: 'Nothing is known right now: our own connection is down',
-    verdictLate: 'Nothing is known right now: every check is late',
+    verdictOffline: 'Our own connection is down: these are the last known statuses',
+    verdictLate: 'Every check is late: these are the last known statuses',
     categories: 'Categories',
     lastDay: 'The last 24 hours',
     lastDayNote:
       'Each cell is an hour of a category, filled by the share of its services that failed. The lines below are the response times of the same hours, with a mark where a service was slow or failed.',
+    stripOf: (category: string, count: string, bad: string | null) =>
+      `${category}, last 24 hours: ${bad === null ? `all ${count} services fine now` : `${bad} now`}. Open the heat map.`,
     dayAgo: '24 hours ago',
     similar: 'No service has exactly this name. Did you mean one of these?',
     incidents: 'Recent incidents',

@@ -1,5 +1,5 @@
 /** Texts of the page about this installation, in German. */
-import { inSeconds } from '../../language/formats.ts';
+import { inSeconds } from '../../domain/durations.ts';
 import type { englishAbout } from './english-about.ts';
 
 /** The texts of this page. */
@@ -17,7 +17,7 @@ export const germanAbout: typeof englishAbout = {
   regions: 'Regionen',
   how: 'Wie geprüft wird',
   slow: (slowOverMs, timeoutMs) =>
-    `Eine Antwort, die länger als ${inSeconds(slowOverMs, ',')} dauert, ist langsam. Keine Antwort binnen ${inSeconds(timeoutMs, ',')} ist ein Fehler.`,
+    `Eine Antwort, die länger als ${inSeconds(slowOverMs).replace('.', ',')} dauert, ist langsam. Keine Antwort binnen ${inSeconds(timeoutMs).replace('.', ',')} ist ein Fehler.`,
   confirm: (times) =>
     times === 0
       ? 'Ein Dienst gilt als gestört, sobald eine Prüfung fehlschlägt.'

@@ -173,6 +173,4 @@ export const germanAlerts: Texts['alerts'] = {
   about: 'Betrifft',
   since: 'Seit',
   toServices: 'Alle Dienste',
-
-  tellMe: 'Bescheid geben, wenn er ausfällt',
 };

@@ -81,6 +81,7 @@ export const germanServicePage: Texts['page'] = {
       : phraseOf`Das Zertifikat des Servers läuft am ${at} ab. Wird es nicht erneuert, warnen Browser davor.`,
   medianFor: (range) => `Antwortzeit (Median), ${range}`,
   upFor: (range) => `Erreichbarkeit, ${range}`,
+  upSince: (since) => phraseOf`Erreichbarkeit seit ${since}`,
 
   uptime: 'Erreichbarkeit',
   measuredSince: (since) =>
@@ -88,7 +89,7 @@ export const germanServicePage: Texts['page'] = {
   daysAgo: (days) => `vor ${days} Tagen`,
   today: 'heute',
   now: 'jetzt',
-  lastDays: (days) => `${days} Tage`,
+  lastDays: (days) => `${days} Tage (UTC)`,
   barsLabel: (days, uptime) =>
     uptime === null
       ? `${days} Tage, an keinem geprüft`
@@ -136,7 +137,7 @@ export const germanServicePage: Texts['page'] = {
   time: 'Zeit (UTC)',
   noTimes: 'In diesem Zeitraum gibt es keine Antwortzeiten.',
   chartLabel: (range, highest) => `Antwortzeit, ${range}: höchstens ${highest}`,
-  chartLabelSince: (since, highest) => `Antwortzeit seit ${since}: höchstens ${highest}`,
+  chartLabelSince: (highest) => `Antwortzeit seit der ersten Prüfung: höchstens ${highest}`,
   chartTable: 'Antwortzeiten',
   chartOf: (name) => `Antwortzeiten von ${name} in den letzten 24 Stunden`,
   chartFailed: 'Dieser Zeitraum ließ sich nicht laden. Versuchen Sie es gleich noch einmal.',
@@ -162,7 +163,7 @@ export const germanServicePage: Texts['page'] = {
 
   incidents: 'Vorfälle',
   noIncidents: 'Keine Vorfälle.',
-  detectedByUs: 'Von unseren Prüfungen festgestellt',
+  detectedByUs: 'Von unseren Prüfungen gesehen',
   detectedByHeartbeats: 'An seinen Lebenszeichen festgestellt',
   withoutMaintenance: (uptime) => `${uptime} ohne angekündigte Wartung`,
   postMortem: 'Nachbetrachtung',
@@ -212,7 +213,8 @@ export const germanServicePage: Texts['page'] = {
         : `${others} andere Dienste melden das auch`,
 
   badge: 'Badge',
-  subscribe: 'Per E-Mail abonnieren',
+  tellMeDown: 'Bei Ausfall benachrichtigen',
+  tellMeUp: 'Benachrichtigen, wenn er wieder läuft',
   badgeFor: 'Badge für Ihre Website',
   badgeLead: 'Zeigen Sie diesen Zustand auf Ihrer Website. Das Bild aktualisiert sich selbst.',
   moreBadges: 'Mehr Badges: Erreichbarkeit, Antwortzeit, andere Formate',

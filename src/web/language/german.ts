@@ -36,7 +36,7 @@ export const german: Texts = {
     incidents: 'Vorfälle',
     heatmap: 'Heatmap',
     maintenance: 'Wartungen',
-    about: 'Über',
+    about: 'Über uns',
     dashboard: 'Verwaltung',
     metrics: 'Metriken',
     language: 'Sprache',
@@ -120,12 +120,14 @@ export const german: Texts = {
     verdictAll: (count, all) =>
       count === 1 ? 'Der Dienst ist in Ordnung' : `Alle ${all} Dienste sind in Ordnung`,
     verdictUnchecked: 'Noch ist nichts bekannt: Kein Dienst wurde geprüft',
-    verdictOffline: 'Im Augenblick ist nichts bekannt: Unsere eigene Verbindung ist unterbrochen',
-    verdictLate: 'Im Augenblick ist nichts bekannt: Alle Prüfungen sind verspätet',
+    verdictOffline: 'Unsere eigene Verbindung ist unterbrochen: Dies ist der letzte bekannte Stand',
+    verdictLate: 'Alle Prüfungen sind verspätet: Dies ist der letzte bekannte Stand',
     categories: 'Kategorien',
     lastDay: 'Die letzten 24 Stunden',
     lastDayNote:
       'Jede Zelle ist eine Stunde einer Kategorie, gefüllt nach dem Anteil der Dienste, die gestört waren. Die Linien darunter sind die Antwortzeiten derselben Stunden, mit einer Marke, wo ein Dienst langsam oder gestört war.',
+    stripOf: (category, count, bad) =>
+      `${category}, letzte 24 Stunden: ${bad === null ? `alle ${count} Dienste jetzt in Ordnung` : `jetzt ${bad}`}. Zur Heatmap.`,
     dayAgo: 'vor 24 Stunden',
     similar: 'Kein Dienst heißt genau so. Meinten Sie einen von diesen?',
     incidents: 'Letzte Vorfälle',

@@ -1,4 +1,5 @@
 /** Incidents on pages: in the list of a service, and on their own pages. */
+import { DAY_MS } from '../../domain/durations.ts';
 import { type Incident, shortened } from '../../domain/incident/incident.ts';
 import { age, lasting, type Phrase, time, timeToSecond } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
@@ -14,10 +15,10 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
   return {
     title: incident.title,
     path: incidentPath(page, incident.id),
-    // CSS class of the mark: green if the incident is resolved, grey for maintenance.
     look: lookOf(incident),
-    status: texts.incidentStatus[incident.status],
+    status: stateWord(incident, { texts }),
     severity: texts.severity[severity],
+    severityLook: severity,
     isOpen: resolvedAt === null,
     voice: incident.source,
     source: reportedBy(written, texts),
@@ -31,7 +32,7 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     vendorUrl: incident.source === 'vendor' ? webAddress(incident.sourceUrl) : null,
     timeline: updates
       .map(({ at, status, text }) => ({
-        status: texts.incidentStatus[status],
+        status: stateWord({ severity, status }, { texts }),
         time: [timeToSecond(at)],
         text,
       }))
@@ -39,6 +40,14 @@ export function viewPageIncident(written: Incident, page: string, now: number, {
     timelineLabel: texts.page.timeline(updates.length + earlier),
     earlier,
   };
+}
+
+/** The state of an incident in a word. Maintenance is in progress, not identified. */
+export function stateWord(
+  { severity, status }: Pick<Incident, 'severity' | 'status'>,
+  { texts }: Pick<Language, 'texts'>,
+): string {
+  return (severity === 'maintenance' ? texts.incidents.maintenanceState : texts.incidentStatus)[status];
 }
 
 /** How long an incident lasted, or has lasted so far. */
@@ -83,8 +92,18 @@ export function reportedBy({ source, updates }: Incident, { page }: Language['te
   return isReported ? page.detectedByHeartbeats : page.detectedByUs;
 }
 
-function lookOf({ resolvedAt, severity }: Incident): 'up' | 'slow' | 'down' | 'unknown' {
-  if (resolvedAt !== null) return 'up';
-  if (severity === 'maintenance') return 'unknown';
-  return severity === 'minor' ? 'slow' : 'down';
+/** The colour of a state: what is open, watched and over. Severity has a mark of its own. */
+export function lookOf({
+  status,
+  severity,
+}: Pick<Incident, 'status' | 'severity'>): 'up' | 'slow' | 'down' | 'maintenance' {
+  if (status === 'resolved') return 'up';
+  if (severity === 'maintenance') return 'maintenance';
+  return status === 'monitoring' ? 'slow' : 'down';
+}
+
+/** Incidents by the UTC day of their start, in their order. */
+export function groupByDay<T extends { readonly startedAt: number }>(incidents: readonly T[]) {
+  const days = Map.groupBy(incidents, ({ startedAt }) => Math.floor(startedAt / DAY_MS) * DAY_MS);
+  return [...days].map(([at, ofDay]) => ({ at, incidents: ofDay }));
 }

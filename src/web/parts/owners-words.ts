@@ -3,6 +3,7 @@ import { renderOwnerText } from '../../app/owner-text.ts';
 import { type OwnerIncident, type OwnerText, shortText } from '../../domain/incident/owner-incident.ts';
 import { time } from '../../language/phrase.ts';
 import type { Language } from '../language/language.ts';
+import { lookOf } from './incidents.ts';
 
 /** Maximum number of characters of the cached texts and their HTML. */
 const MAX_CACHED_CHARACTERS = 4_000_000;
@@ -74,14 +75,14 @@ export async function viewSaid(
   const { texts, formats } = language;
   const { title, severity, status, startedAt, resolvedAt, updates, earlier = 0 } = said;
   const length = formats.length((resolvedAt ?? now) - startedAt);
-  const look = severity === 'minor' ? 'slow' : 'down';
   return {
     title,
     path,
-    look: resolvedAt === null ? look : 'up',
+    look: lookOf({ status, severity }),
     isOpen: resolvedAt === null,
     status: texts.incidentStatus[status],
     severity: texts.severity[severity],
+    severityLook: severity,
     began: texts.page.began(time(startedAt)),
     lasted: resolvedAt === null ? texts.page.lasting(length) : texts.page.lasted(length),
     hasMore: earlier > 0 || entries.some(({ isCut }) => isCut),

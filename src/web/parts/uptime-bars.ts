@@ -8,7 +8,7 @@ import type { BeginHistory } from '../../view/history-reads.ts';
 import { daysUntil, type Window } from '../../view/time-ranges.ts';
 
 const DAYS = 90;
-const KEPT_MS = 300_000;
+const KEPT_MS = 60_000;
 const MAX_KEPT = 5_000;
 /** Maximum number of concurrent queries, so that the store can respond to others in between. */
 const MAX_READS = 8;
@@ -37,7 +37,7 @@ export interface UptimeBarSources {
 
 /**
  * Creates the function that reads the past of services as bars. Bars are small: one line for each kind of day or hour.
- * They are cached for five minutes. `windowAt`: the days or hours at a time; default: the last 90 days, in UTC as on the service's
+ * They are cached for a minute, as the figures of badges are. `windowAt`: the days or hours at a time; default: the last 90 days, in UTC as on the service's
  * own page.
  */
 export function createUptimeBars(

@@ -10,6 +10,7 @@ import { type Bucket, dayKindOf } from '../../domain/sample.ts';
 import { time } from '../../language/phrase.ts';
 import { stepFor, type Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
+import { stateWord } from '../parts/incidents.ts';
 
 /** Maximum number of cells of checks: on a phone each is 4 pixels wide. */
 const MAX_CELLS = 60;
@@ -97,7 +98,7 @@ export function axisOf(
           marks: one.updates.map(({ at, status }) => ({
             x: xOf(at),
             isEnd: status === 'resolved',
-            title: `${offset(at) || '0'}: ${texts.incidentStatus[status]}`,
+            title: `${offset(at) || '0'}: ${stateWord({ severity: one.severity, status }, { texts })}`,
           })),
         })),
         lineY,

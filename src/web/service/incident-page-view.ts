@@ -6,7 +6,7 @@ import type { Bucket } from '../../domain/sample.ts';
 import { lasting, type Phrase, timeToSecond } from '../../language/phrase.ts';
 import type { Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
-import { inLanguage, viewPageIncident } from '../parts/incidents.ts';
+import { inLanguage, stateWord, viewPageIncident } from '../parts/incidents.ts';
 import { cutTimeline, textsOf } from '../parts/owners-words.ts';
 import { axisOf } from './incident-axis.ts';
 
@@ -97,7 +97,13 @@ function timelineOf(
             isMarkdown: true,
           }))
         : one.updates.map(({ at, status, text }) => ({
-            ...{ at, status: texts.incidentStatus[status], text, source: one.source, isMarkdown: false },
+            ...{
+              at,
+              status: stateWord({ severity: one.severity, status }, { texts }),
+              text,
+              source: one.source,
+              isMarkdown: false,
+            },
           })),
     )
     .sort((a, b) => b.at - a.at);

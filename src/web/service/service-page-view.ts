@@ -114,7 +114,7 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
     uptimes: knownRanges(known).flatMap((name) => {
       const value = percentOf(daysOf[name]);
       const without = withoutMaintenance(known, daysOf[name], language);
-      return value === null ? [] : [{ name: texts.page.upFor(texts.page.range[name]), value, without }];
+      return value === null ? [] : [{ name: uptimeName(known, name, language), value, without }];
     }),
     measured:
       known.measuredFrom === null
@@ -155,17 +155,31 @@ export function viewServicePage(known: ServiceKnowledge, language: Language) {
 }
 
 /** The figures in the head of the page: only those that exist. */
-function headlineOf({ year, lastDay }: ServiceKnowledge, { texts, formats }: Language) {
+function headlineOf(known: ServiceKnowledge, language: Language) {
+  const { year, lastDay } = known;
+  const { texts, formats } = language;
   const uptime = uptimeOf(year.slice(-30));
   const medianMs = lastDay[0]?.p50Ms ?? null;
   return [
     ...(uptime === null
       ? []
-      : [{ name: texts.page.upFor(texts.page.range['30d']), value: formats.percent(uptime) }]),
+      : [{ name: uptimeName(known, '30d', language), value: formats.percent(uptime) }]),
     ...(medianMs === null
       ? []
-      : [{ name: texts.page.medianFor(texts.page.range['24h']), value: formats.milliseconds(medianMs) }]),
+      : [
+          {
+            name: [texts.page.medianFor(texts.page.range['24h'])],
+            value: formats.milliseconds(medianMs),
+          },
+        ]),
   ];
+}
+
+/** The name of an uptime: its range, or since when the service is checked if that is less. */
+function uptimeName({ measuredFrom, now }: ServiceKnowledge, range: RangeName, { texts }: Language): Phrase {
+  return measuredFrom === null || now - measuredFrom >= RANGE_DAYS[range] * DAY_MS
+    ? [texts.page.upFor(texts.page.range[range])]
+    : texts.page.upSince(time(measuredFrom));
 }
 
 /** How the last check was made, with what the check names: port, path and the number of expectations. */

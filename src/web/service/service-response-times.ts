@@ -6,6 +6,7 @@
 import type { Phase } from '../../domain/failure.ts';
 import type { Bucket } from '../../domain/sample.ts';
 import type { LatestCheck } from '../../domain/status/current.ts';
+import { time, timeToSecond } from '../../language/phrase.ts';
 import type { RangeName, Window } from '../../view/time-ranges.ts';
 import type { Language } from '../language/language.ts';
 import type { ResponseTimes } from '../parts/page-messages.ts';
@@ -46,7 +47,7 @@ export function responseTimesOf(
         ? texts.page.noTimes
         : since === null
           ? texts.page.chartLabel(texts.page.range[range], formats.milliseconds(highest))
-          : texts.page.chartLabelSince(formats.time(since), formats.milliseconds(highest)),
+          : texts.page.chartLabelSince(formats.milliseconds(highest)),
     empty: highest === null,
   };
 }
@@ -83,12 +84,12 @@ export function drawingOf(buckets: readonly Bucket[], { stepMs }: Window, { form
 
 /** The rows, newest first, without empty buckets. */
 export function timeRows(buckets: readonly Bucket[], { formats }: Language) {
-  const length = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? 19 : 16;
+  const timeOf = buckets.some(({ startAt }) => startAt % 60_000 !== 0) ? timeToSecond : time;
   const shown = (ms: number | null) => (ms === null ? null : formats.milliseconds(ms));
   return buckets
     .filter(({ count }) => count > 0)
     .map(({ startAt, count, downCount, p50Ms, p95Ms, p99Ms }) => ({
-      time: new Date(startAt).toISOString().slice(0, length).replace('T', ' '),
+      time: [timeOf(startAt)],
       p50: shown(p50Ms),
       p95: shown(p95Ms),
       p99: shown(p99Ms),

@@ -27,7 +27,15 @@ import {
 } from '../../view/status-page-view.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import type { LiveChanges } from '../live/live-changes.ts';
-import { incidentPath, inLanguage, reportedBy, webAddress } from '../parts/incidents.ts';
+import {
+  groupByDay,
+  incidentPath,
+  inLanguage,
+  lookOf,
+  reportedBy,
+  stateWord,
+  webAddress,
+} from '../parts/incidents.ts';
 import { openGraphTags } from '../parts/open-graph.ts';
 import { cutTimeline, textsOf, viewSaid, viewShortText } from '../parts/owners-words.ts';
 import { createUptimeBars, DAY_KINDS } from '../parts/uptime-bars.ts';
@@ -315,7 +323,13 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
         path: incidentPath(directory.pageName(service), incident.id),
         started: from(time(startedAt)),
         lasted: resolvedAt === null ? lasting(length) : texts.page.lasted(length),
-        updates: [...updates].reverse().map((update) => ({ ...update, time: [time(update.at)] })),
+        look: lookOf(incident),
+        state: stateWord(incident, { texts }),
+        updates: [...updates].reverse().map((update) => ({
+          ...update,
+          state: stateWord({ ...update, severity: incident.severity }, { texts }),
+          time: [time(update.at)],
+        })),
       },
     ];
   };
@@ -384,16 +398,4 @@ export function statusPages(render: RenderPage, sources: StatusPageViewSources):
       },
     },
   ];
-}
-
-/** Incidents by the UTC day of their start, in their order. */
-function groupByDay<T extends { readonly startedAt: number }>(incidents: readonly T[]) {
-  const days: { readonly at: number; readonly incidents: T[] }[] = [];
-  for (const incident of incidents) {
-    const at = Math.floor(incident.startedAt / DAY_MS) * DAY_MS;
-    const last = days.at(-1);
-    if (last?.at === at) last.incidents.push(incident);
-    else days.push({ at, incidents: [incident] });
-  }
-  return days;
 }

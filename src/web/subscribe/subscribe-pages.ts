@@ -5,6 +5,7 @@
 import { isCategory } from '../../domain/category.ts';
 import { readMailAddress } from '../../domain/mail-address.ts';
 import { fullName } from '../../domain/service.ts';
+import type { OwnedPage } from '../../domain/status-page.ts';
 import type { SubscriptionTopic } from '../../domain/subscription.ts';
 import { readForm } from '../../http/form.ts';
 import { HttpError, retryLater } from '../../http/problem.ts';
@@ -16,6 +17,7 @@ import { pathFor } from '../../view/page-address.ts';
 import type { ServiceDirectory } from '../../view/service-directory.ts';
 import { type ChosenLanguage, chooseLanguage } from '../language/language.ts';
 import { type RenderPage, renderMissing } from '../parts/views.ts';
+import { framePage } from '../status-page/page-frame.ts';
 
 /** Sources of the pages. */
 export interface SubscribeSources {
@@ -40,6 +42,8 @@ interface FormTopic {
   /** The form's own address. */
   readonly action: string;
   readonly back: string;
+  /** The page that it is about, whose brand the form has; absent: it is about no page. */
+  readonly page?: OwnedPage;
 }
 
 /** The routes. */
@@ -54,13 +58,14 @@ export function subscribePages(render: RenderPage, sources: SubscribeSources): R
   };
 
   const showForm = (
-    { atDomain }: HttpRequest,
+    request: HttpRequest,
     language: ChosenLanguage,
-    { what, action, back }: FormTopic,
+    { what, action, back, page }: FormTopic,
     { sent = false, problem = null as string | null, typed = '' } = {},
   ): HttpResponse => {
     const { sentTitle, title } = language.texts.subscribe;
-    const shown = { what, action, back, sent, problem, typed, atDomain, home: siteUrl };
+    const frame = page === undefined ? {} : framePage(request, siteUrl, page, language);
+    const shown = { ...frame, what, action, back, sent, problem, typed };
     const data = { language, title: sent ? sentTitle : title(what), ...shown };
     return withoutStore(render('./subscribe', data, problem === null ? 200 : 400));
   };
@@ -234,6 +239,7 @@ async function readFormTopic(
           what: page.title,
           action: request.atDomain === true ? '/subscribe' : action,
           back: pathFor(request, page.slug),
+          page,
         };
   }
   const service = directory.byPageName(name);

@@ -102,7 +102,7 @@ export const INCIDENT_CALLS: Calls<IncidentStore> = {
 /** Adds the filters of the query. */
 function incidentsOf<Row>(
   found: SelectQueryBuilder<RegistrySchema, 'incidents', Row>,
-  { serviceId, status, verifiedOnly = false, maintenanceOnly = false }: IncidentFilter,
+  { serviceId, status, verifiedOnly = false, maintenanceOnly = false, source, severity }: IncidentFilter,
 ): SelectQueryBuilder<RegistrySchema, 'incidents', Row> {
   // The flags are literals, not parameters, because SQLite otherwise does not use the partial indexes.
   let chosen = found.where('listed', '=', sql.lit(1));
@@ -111,6 +111,11 @@ function incidentsOf<Row>(
   // What owners say has the source `vendor` in the table.
   if (maintenanceOnly)
     chosen = chosen.where('severity', '=', sql.lit('maintenance')).where('source', '=', sql.lit('vendor'));
+  if (severity !== undefined) chosen = chosen.where('severity', '=', severity);
+  if (source !== undefined)
+    chosen = chosen
+      .where('source', '=', source === 'own' ? 'own' : 'vendor')
+      .where('by_owner', '=', source === 'owner' ? 1 : 0);
   return verifiedOnly ? chosen.where('verified', '=', sql.lit(1)) : chosen;
 }
 
