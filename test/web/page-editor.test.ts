@@ -194,7 +194,8 @@ t.test('it speaks the language of the reader, which the answer to a form cannot 
   await post(`${PAGES}/add`, ada, { slug: 'acme', title: 'Acme' });
   const german = { headers: { cookie: ada.cookie, 'accept-language': 'de' } };
   for (const [path, said] of [
-    ['/dashboard', />Webhooks<[\s\S]*<h1>Verwaltung<\/h1>[\s\S]*>API-Schlüssel</],
+    ['/dashboard', />Webhooks<[\s\S]*<h1>Verwaltung<\/h1>[\s\S]*>Einen Dienst hinzufügen</],
+    ['/dashboard/keys', /<h1>API-Schlüssel<\/h1>/],
     ['/dashboard/webhooks', /<h2>Eine URL hinzufügen<\/h2>/],
     [PAGES, /<h1>Statusseiten<\/h1>[\s\S]*0 Dienste, geändert am <time/],
     [`${PAGES}/acme`, /<h2>Titel und Text<\/h2>[\s\S]*>Teilen und einbetten</],
