@@ -89,7 +89,8 @@ export function startThread<M extends Methods>(
     const waiting = open.get(id);
     if (waiting === undefined) return;
     open.delete(id);
-    if (open.size === 0) worker.unref();
+    // A thread that is being ended keeps the process until it has.
+    if (open.size === 0 && !asked && endedFor === null) worker.unref();
     if (error === undefined) waiting.resolve(value as never);
     else
       waiting.reject(

@@ -275,7 +275,7 @@ checks: []
       `${one}:4: services[1].domain: The domain needs at least two labels, such as example.com.`,
       `${one}:8: services[1].check.settings.port: The setting port is 22, which is not among checks.ports: the operator can add it there.`,
       `${two}:2: services[0].nme: There is no member nme.`,
-      `${two}:6: services[0].check.settings.assertions: The setting assertions cannot be read: expected an expectation such as "body contains ok".`,
+      `${two}:6: services[0].check.settings.assertions: The setting assertions has an error in line 1: there is no value that fits at "fine".`,
       `${two}:14: pages[0].groups[0].services[1]: There is no such service among the public ones and yours: hers.example.org.`,
       `${two}:15: pages[1].slug: An address is 3 to 60 lower-case letters and digits, with single dashes between them.`,
       `${two}:15: pages[1].title: A page needs a title.`,

@@ -280,7 +280,7 @@ t.test('a maintenance is an incident from its start to its end', async (t) => {
     status: 'identified',
     startedAt: START,
     resolvedAt: null,
-    updates: [{ at: START, status: 'identified', text: 'The maintenance has begun.' }],
+    updates: [{ at: START, status: 'identified', text: 'The maintenance has started.' }],
   });
   t.strictSame(maintenanceIncident(plan(), running, START + 9), running, 'a second look changes nothing');
   const over = maintenanceIncident(plan(), running, START + 2 * HOUR);

@@ -139,7 +139,7 @@ t.test('credentials are sent, and found nowhere else', { ...NEEDS_POSTGRES, ...N
   await page(dashboard);
   t.match(await page(`${dashboard}/save`, { ...kept, 'settings.plain': '' }), {
     status: 400,
-    text: /The setting password must be entered again or removed/,
+    text: /Password must be entered again or removed/,
   });
 
   // Credentials of another key: the check is not made, nothing is called down, and the operator is told.

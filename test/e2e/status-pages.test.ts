@@ -81,6 +81,7 @@ t.test(
     plain.setDefaultTimeout(PATIENCE_MS);
     const tab = await plain.newPage();
     await signIn(tab, siteUrl, 'ada');
+    await tab.goto(`${siteUrl}/dashboard/keys`);
     await tab.getByLabel('Name').fill('laptop');
     await tab.getByRole('button', { name: 'Create' }).click();
     const key = await tab.getByLabel('Your key').inputValue();

@@ -150,7 +150,7 @@ t.test('it refuses settings that say nothing, or that could take long', async (t
     [{ body: 'x' }, 'body', 'choice'],
     [{ method: 'PUT', body: 'x'.repeat(16_385) }, 'body', 'limit'],
     [{ assertions: Array.from({ length: 11 }, () => 'status is 200') }, 'assertions', 'limit'],
-    [{ assertions: ['body matches ('] }, 'assertions', 'format'],
+    [{ assertions: ['body matches ('] }, 'assertions', 'assertion'],
     [{ username: 'a:b' }, 'username', 'format'],
     [{ username: 'a', password: 'b\nc' }, 'password', 'format'],
     [{ password: 'b' }, 'username', 'missing'],

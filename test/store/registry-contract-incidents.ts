@@ -103,7 +103,7 @@ export async function incidentContract(t: Test, open: OpenForTest): Promise<void
       [{ source: 'own' }, ['a', 'b', 'c', 'd']],
       [{ source: 'vendor' }, []],
       [{ source: 'owner' }, []],
-      [{ source: 'own', severity: 'major', serviceId: 2 }, ['d']],
+      [{ source: 'own', severity: 'major', serviceId: 2 }, ['b', 'd']],
       [{ severity: 'critical' }, []],
     ] as const;
     for (const [query, ids] of table) {

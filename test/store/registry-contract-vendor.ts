@@ -276,7 +276,7 @@ export async function vendorContract(t: Test, open: OpenForTest): Promise<void> 
       status: 'identified',
       startedAt: NOON + HOUR,
       resolvedAt: null,
-      updates: [{ text: 'We will upgrade.' }, { at: NOON + HOUR, text: 'The maintenance has begun.' }],
+      updates: [{ text: 'We will upgrade.' }, { at: NOON + HOUR, text: 'The maintenance has started.' }],
     });
     t.match(started.states, [{ open: [{ id: incident?.id, severity: 'maintenance' }] }]);
     t.match(await registry.listMaintenances({ serviceId: 1, limit: 9, offset: 0 }), [{ phase: 'running' }]);

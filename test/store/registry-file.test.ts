@@ -186,7 +186,7 @@ t.test('it pages through 100,000 incidents along an index', async (t) => {
       INSERT INTO incidents SELECT 'own-' || i, 1 + i % 700, iif(i % 500 = 0, 'vendor', 'own'), 'It is down',
         'no answer for a while', iif(i % 250 = 0, 'maintenance', 'major'),
         CASE i % 4 WHEN 0 THEN 'monitoring' ELSE 'resolved' END, ${NOON} + (i * 7919) % 100000, NULL, 'https://x.example',
-        0, '[]', 1, 1, 0 FROM n;
+        0, '[]', 1, 1, 0, 0 FROM n;
     COMMIT`);
   const after = { startedAt: NOON + 90_000, id: 'own-5' };
   const table = [
