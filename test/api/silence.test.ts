@@ -61,9 +61,9 @@ const RED = {
 const GREY = (age: string) => ({
   stale: [true, true, true],
   checkedAt: '2026-11-20T05:00:00.000Z',
-  badge: age,
-  chart: age,
-  shields: ['#838c96', `Down · ${age}`],
+  badge: `as of ${age}`,
+  chart: `as of ${age}`,
+  shields: ['#838c96', `Down · as of ${age}`],
   isUptimeOld: true,
   servicePage: true,
   statusPage: true,

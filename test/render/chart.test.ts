@@ -202,7 +202,7 @@ t.test('it sums samples up: percentiles as they are, uptime rounded down', (t) =
       { p50Ms: 10, p95Ms: 20, count: 30_000, downCount: 1 },
       { p50Ms: 10, p95Ms: 20, count: 0, downCount: 0 },
     ],
-    uptimeText: '99.99 %',
+    uptimeText: '99.99%',
   });
   t.equal(chartPoints([bucket(0, 0)]).uptimeText, null);
   t.end();
