@@ -77,6 +77,9 @@ t.test('the form of a test shows the answer of the receiver', async (t) => {
   t.match(await (await send('test')).text(), /The test was delivered\./);
   status = 404;
   t.match(await (await send('test')).text(), /The test failed: HTTP 404/);
-  t.equal((await send('remove', { revision: '1', confirmed: 'yes' })).headers.get('location'), '/dashboard/channels');
+  t.equal(
+    (await send('remove', { revision: '1', confirmed: 'yes' })).headers.get('location'),
+    '/dashboard/channels',
+  );
   t.match(await run('channels', 'list', '--account', 'ada', '--json'), { stdout: '[]\n' });
 });
