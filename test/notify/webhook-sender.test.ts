@@ -275,11 +275,11 @@ t.test('slow receivers of one account do not delay the deliveries of another', a
 t.test('it counts the deliveries that are deleted before they are made, because too many wait', async (t) => {
   const dropped = [3, 0, 4];
   const world = await start(t, undefined, { forgetDeliveries: async () => dropped.shift() ?? 0 });
-  for (let hour = 0; hour < 3; hour++) {
+  // A busy machine may still be at the hour before when the next one comes.
+  while (dropped.length > 0) {
     await world.clock.skip(2 * HOUR);
     await world.clock.advance(2_000);
     await setTimeout(5);
   }
-  while (dropped.length > 0) await setTimeout(5);
   t.equal(world.counts().dropped, 7);
 });
