@@ -134,6 +134,9 @@ t.test('it says in the language of the reader that there is no such service', as
 t.test('it calls nothing well that is not known', async (t) => {
   const world = await startApi({ services: [service(1, 'a'), service(2, 'b')] });
   t.teardown(world.close);
+  const [, signs = ''] = (await world.get('/')).text.split('<ul class="heat">');
+  t.match(signs, '<span class="sign unknown">');
+  t.notMatch(signs.split('</ul>')[0], 'sign up');
   const calm = async (language = 'en') => {
     const { text } = await world.get('/', { 'accept-language': language });
     return /<p class="calm"[^>]*>([^<]*)</.exec(text)?.[1];

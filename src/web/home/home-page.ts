@@ -134,12 +134,17 @@ function viewGroups(
           ? texts.home.notListed(formats.number(entries.length), formats.number(all))
           : null,
       bad: count === 0 ? null : texts.home.troubledCount(formats.number(count)),
-      worst: bad.get(category)?.[0]?.status ?? 'up',
+      // Of a category of which nothing is known, nothing is said.
+      worst: bad.get(category)?.[0]?.status ?? (entries.every(isUnknown) ? 'unknown' : 'up'),
       entries: entries.map(({ service, name, page, status }) => {
         return { name, page, status, ...markOf(service, logos) };
       }),
     };
   });
+}
+
+function isUnknown({ status }: { readonly status: string }): boolean {
+  return status === 'unknown';
 }
 
 function readFilter(query: string): HomeFilter {
