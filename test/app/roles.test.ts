@@ -39,6 +39,9 @@ const context = {
   kinds: {},
 };
 const page = { slug: 'acme', title: 'Acme' };
+// A page that is there: nothing but the role is judged of its changes.
+const owner = { role: 'owner', accountId: (await registry.ensureAccount('ada', 0)).id } as const;
+await pageChanges.add(context, owner, page);
 
 /** Each change, with the role that it needs. */
 const CHANGES = {
@@ -60,7 +63,7 @@ const CHANGES = {
   patchPage: ['editor', (as) => pageChanges.patch(context, as, 'acme', page, [1])],
   arrangeStatusPage: [
     'editor',
-    (as) => arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_group', name: 'a' }),
+    (as) => arrangeStatusPage(context, as, 'acme', [1], { kind: 'add_service', service: 'none', group: 0 }),
   ],
   removePage: ['editor', (as) => pageChanges.remove(context, as, 'acme', null)],
   addRule: ['editor', (as) => ruleChanges.add(context, as, {})],

@@ -6,7 +6,7 @@ import {
   type PageStep,
   readGroupName,
 } from '../../domain/status-page.ts';
-import { accept, type Outcome, type Principal, refuse } from '../kit/change.ts';
+import { accept, type Outcome, type Principal, refuse, refuseRole } from '../kit/change.ts';
 import { type PageContext, pageChanges } from './pages.ts';
 
 /** A requested change of a page's list. Groups are numbered from 0. */
@@ -26,10 +26,11 @@ export async function arrangeStatusPage(
   revisions: readonly number[],
   arrangement: PageArrangement,
 ): Promise<Outcome<OwnedPage>> {
+  const denied = refuseRole(principal, 'editor');
+  if (denied !== null) return denied;
   const found = await pageChanges.find(context, principal, slug);
-  // Whoever may not change it, or saw an older one, hears so first.
-  if (!found.ok || !revisions.includes(found.value.revision))
-    return await pageChanges.patch(context, principal, slug, {}, revisions);
+  if (!found.ok) return found;
+  if (!revisions.includes(found.value.revision)) return refuse({ code: 'page_stale' });
   if (arrangement.kind === 'add_group' && arrangement.name.trim() === '')
     return refuse({ code: 'page_group_name_missing' }, 'name');
   const step = readStep(context.findService, found.value.accountId, arrangement);
